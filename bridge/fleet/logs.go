@@ -31,13 +31,10 @@ type Log struct {
 	Samples  int       `json:"samples"`
 	Damages  int       `json:"damages"` // places that cannot be read
 	Channels []string  `json:"channels"`
+	Models   []string  `json:"models,omitempty"`   // that flew, where the log has remarks of Flown
+	Coverage *float64  `json:"coverage,omitempty"` // of 95 % intervals, as the vehicle reported it last
+	Alarms   []string  `json:"alarms,omitempty"`   // names
 	Uploaded time.Time `json:"uploaded"`
-}
-
-// Part is a piece of a log, an object of its own.
-type Part struct {
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"` // hex
 }
 
 // key returns where the log is in the index.
@@ -191,6 +188,9 @@ func (l *Logs) describe(f *os.File, path string) (Log, error) {
 	for rec, err := range r.Records(func(error) { log.Damages++ }) {
 		if err != nil {
 			return log, fmt.Errorf("%s: %w", path, err)
+		}
+		if rec.Kind == flightlog.KindNote {
+			log.remark(rec.Text)
 		}
 		if rec.Kind != flightlog.KindSample {
 			continue

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // Status is what a fleet has stored, and what its vehicles report.
@@ -92,31 +90,6 @@ func (s *RobotStatus) report(r *Robot, units map[string][]string) {
 		}
 	}
 	s.Coverage = coverage(st, units[st.Model])
-}
-
-// mostChecks is a number of comparisons that no vehicle makes.
-const mostChecks = 1e15
-
-// coverage returns the coverage over the whole horizon by unit of the channels.
-func coverage(s *wire.Status, units []string) map[string]float64 {
-	K := len(s.Channels)
-	if K == 0 || len(s.Checks) != len(s.Coverage) || len(s.Checks)%K != 0 {
-		return nil
-	}
-	if len(units) != K {
-		units = make([]string, K)
-	}
-	covered, checks := map[string]float64{}, map[string]float64{}
-	for i, n := range s.Checks {
-		if c := s.Coverage[i]; n > 0 && n <= mostChecks && c >= 0 && c <= 1 {
-			covered[units[i%K]] += n * s.Coverage[i]
-			checks[units[i%K]] += n
-		}
-	}
-	for u, n := range checks {
-		covered[u] /= n
-	}
-	return covered
 }
 
 // ReadStatus gathers the status of a fleet. robots may be nil.

@@ -22,6 +22,7 @@ type RecordConfig struct {
 	Channels []channel.Channel // (optional) states and inputs of the vehicle; else they are called x1, x2, …, u1, u2, … by the first state
 	Source   string            // (optional) free text for the header
 	Duration time.Duration     // (optional) how long; defaults to until the context ends
+	Remark   func() string     // (optional) is asked once a second and at the end; what it returns is written as a note when it changes
 	Pause    time.Duration     // (optional) a longer time between stamps begins a segment; defaults to 1 s
 }
 
@@ -56,6 +57,9 @@ func Record(ctx context.Context, nc *nats.Conn, c RecordConfig) (sum RecordSumma
 			return
 		}
 		// The first error counts: a full disk is reported by each.
+		if err == nil {
+			err = w.remark()
+		}
 		if e := w.file.Commit(); err == nil {
 			err = e
 		}
@@ -82,7 +86,7 @@ func Record(ctx context.Context, nc *nats.Conn, c RecordConfig) (sum RecordSumma
 			return sum, nil
 		case <-flush.C:
 			if w.file != nil {
-				if err := w.file.Flush(); err != nil {
+				if err := errors.Join(w.remark(), w.file.Flush()); err != nil {
 					return sum, err
 				}
 			}
@@ -104,7 +108,8 @@ type recorder struct {
 	aux     []float64
 	state   wire.State
 	last    int64 // ns, of the state before
-	segment bool  // a segment is open
+	noted   string
+	segment bool // a segment is open
 }
 
 // open begins or continues the log.
@@ -120,6 +125,19 @@ func (w *recorder) open(channels []channel.Channel) error {
 	}
 	w.layout = wire.Layout(channels)
 	return nil
+}
+
+// remark writes the remark if it has changed.
+func (w *recorder) remark() error {
+	if w.c.Remark == nil || w.last == 0 {
+		return nil
+	}
+	text := w.c.Remark()
+	if text == w.noted {
+		return nil
+	}
+	w.noted = text
+	return w.file.Note(w.last, text)
 }
 
 func (w *recorder) add(message []byte) error {

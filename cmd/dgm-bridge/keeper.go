@@ -44,6 +44,7 @@ type keeper struct {
 	log      func(string)
 
 	alarmed atomic.Int64 // ns, when the last alarm was reported
+	flown   atomic.Pointer[fleet.Flown]
 }
 
 // flags are the flags of the service.
@@ -112,7 +113,11 @@ func (k *keeper) run(ctx context.Context) error {
 	}
 	sub, err := k.nc.Subscribe(wire.StatusSubject(k.vehicle), func(m *nats.Msg) {
 		var s wire.Status
-		if s.Decode(m.Data) == nil && s.Vehicle == k.vehicle && len(s.Alarms()) > 0 {
+		if s.Decode(m.Data) != nil || s.Vehicle != k.vehicle {
+			return
+		}
+		f := fleet.FlownBy(&s)
+		if k.flown.Store(&f); len(f.Alarms) > 0 {
 			k.alarmed.Store(time.Now().UnixNano())
 		}
 	})
@@ -128,6 +133,14 @@ func (k *keeper) run(ctx context.Context) error {
 	return errors.Join(err, sub.Unsubscribe())
 }
 
+// remark returns what the estimator reported last.
+func (k *keeper) remark() string {
+	if f := k.flown.Load(); f != nil {
+		return f.Text()
+	}
+	return ""
+}
+
 // outbox returns the folder of logs that wait to be sent.
 func (k *keeper) outbox() string { return filepath.Join(k.dir, "upload") }
 
@@ -141,8 +154,9 @@ func (k *keeper) record(ctx context.Context) error {
 	var undecided []piece
 	for ctx.Err() == nil {
 		p := piece{from: time.Now()}
+		k.flown.Store(nil) // of an estimator that has ended nothing gets into this log
 		p.path = filepath.Join(k.dir, fmt.Sprintf("%s-%s.msgpack", k.vehicle, p.from.UTC().Format("20060102T150405.000000000")))
-		sum, err := live.Record(ctx, k.nc, live.RecordConfig{Vehicle: k.vehicle, Out: p.path, Channels: k.channels, Source: "dgm-bridge upload", Duration: k.around})
+		sum, err := live.Record(ctx, k.nc, live.RecordConfig{Vehicle: k.vehicle, Out: p.path, Channels: k.channels, Source: "dgm-bridge upload", Duration: k.around, Remark: k.remark})
 		if err != nil {
 			return err // such as a full disk
 		}

@@ -18,8 +18,8 @@ import (
 )
 
 // kept starts a server with an empty fleet and a vehicle v1 that sends states, and returns what starts its keeper and
-// what counts stored logs.
-func kept(t *testing.T) (nc *nats.Conn, begin func(k *keeper) (end func()), stored func() int) {
+// what lists stored logs.
+func kept(t *testing.T) (nc *nats.Conn, begin func(k *keeper) (end func()), all func() []fleet.Log) {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
 	if err != nil {
@@ -63,7 +63,7 @@ func kept(t *testing.T) (nc *nats.Conn, begin func(k *keeper) (end func()), stor
 			}
 		}
 	}
-	return nc, begin, func() int {
+	return nc, begin, func() []fleet.Log {
 		all, unreadable, err := logs.List(t.Context())
 		if err != nil || len(unreadable) > 0 {
 			t.Fatal(unreadable, err)
@@ -73,7 +73,7 @@ func kept(t *testing.T) (nc *nats.Conn, begin func(k *keeper) (end func()), stor
 				t.Fatalf("%+v", l)
 			}
 		}
-		return len(all)
+		return all
 	}
 }
 
@@ -89,7 +89,7 @@ func recordings(t *testing.T, dir string) []string {
 
 // Without an alarm nothing is stored; with one, logs are, and what a stop has left undecided is stored after the next start.
 func TestUploadAroundAlarms(t *testing.T) {
-	nc, begin, stored := kept(t)
+	nc, begin, all := kept(t)
 	dir := t.TempDir()
 	end := begin(&keeper{when: alarm, dir: dir})
 	seen := map[string]bool{}
@@ -99,21 +99,21 @@ func TestUploadAroundAlarms(t *testing.T) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	if n := stored(); n > 0 {
+	if n := len(all()); n > 0 {
 		t.Fatalf("%d logs without an alarm", n)
 	}
-	s := wire.Status{Vehicle: "v1", Model: "m", Miscalibrated: 1}
+	s := wire.Status{Vehicle: "v1", Model: "m", Miscalibrated: 1, Channels: []string{"a", "b"}, Checks: []float64{30, 10}, Coverage: []float64{0.9, 0.5}}
 	if len(s.Alarms()) == 0 {
 		t.Fatal("the status has no alarm")
 	}
-	for stored() == 0 {
+	for len(all()) == 0 {
 		if err := nc.Publish(wire.StatusSubject("v1"), s.Append(nil)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 	end()
-	left, before := recordings(t, dir), stored()
+	left, before := recordings(t, dir), len(all())
 	if len(left) == 0 {
 		t.Fatal("the stop has left no log")
 	}
@@ -122,10 +122,15 @@ func TestUploadAroundAlarms(t *testing.T) {
 		t.Fatal(err)
 	}
 	end = begin(&keeper{when: alarm, dir: dir})
-	for stored() < before+len(left) {
+	for len(all()) < before+len(left) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	end()
+	if !slices.ContainsFunc(all(), func(l fleet.Log) bool {
+		return slices.Equal(l.Models, []string{"m"}) && slices.Equal(l.Alarms, []string{"miscalibrated"}) && l.Coverage != nil && *l.Coverage == 0.8
+	}) {
+		t.Errorf("no log has what the estimator reported: %+v", all())
+	}
 	if _, err := os.Stat(empty); err != nil {
 		t.Error(err)
 	}
@@ -133,7 +138,7 @@ func TestUploadAroundAlarms(t *testing.T) {
 
 // What was stored is removed from the folder; a file that is no log keeps nothing else.
 func TestUploadAlways(t *testing.T) {
-	_, begin, stored := kept(t)
+	_, begin, all := kept(t)
 	dir := t.TempDir()
 	for _, err := range []error{os.Mkdir(filepath.Join(dir, "upload"), 0o777), os.WriteFile(filepath.Join(dir, "upload", "a.msgpack"), []byte("no log"), 0o666)} {
 		if err != nil {
@@ -141,13 +146,13 @@ func TestUploadAlways(t *testing.T) {
 		}
 	}
 	end := begin(&keeper{when: always, dir: dir})
-	for stored() < 3 {
+	for len(all()) < 3 {
 		time.Sleep(5 * time.Millisecond)
 	}
 	end()
-	left, before := recordings(t, filepath.Join(dir, "upload")), stored()
+	left, before := recordings(t, filepath.Join(dir, "upload")), len(all())
 	end = begin(&keeper{when: always, dir: dir})
-	for len(left) > 1 || stored() == before { // the one stays
+	for len(left) > 1 || len(all()) == before { // the one stays
 		left = slices.DeleteFunc(left, func(path string) bool { _, err := os.Stat(path); return err != nil })
 		time.Sleep(time.Millisecond)
 	}
