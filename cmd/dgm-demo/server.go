@@ -30,7 +30,7 @@ func serve(o options, origins []string) (*server.Server, error) {
 		NoFastProducerStall: true, // one slow subscriber must not slow the others
 	}
 	if o.keep {
-		viewer := &server.Permissions{Subscribe: &server.SubjectPermission{Allow: page.Reads}, Publish: &server.SubjectPermission{Deny: []string{">"}}}
+		viewer := &server.Permissions{Subscribe: &server.SubjectPermission{Allow: page.Reads}, Publish: &server.SubjectPermission{Allow: []string{page.Queries}}}
 		options.Users = []*server.User{{Username: "all"}, {Username: "viewer", Permissions: viewer}}
 		options.NoAuthUser = "all"
 		options.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true, NoAuthUser: "viewer", AllowedOrigins: origins}

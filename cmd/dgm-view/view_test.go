@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"os"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -25,6 +27,7 @@ func TestShowsWhatIsSent(t *testing.T) {
 	b.open(s.url)
 	r := newRobot("one", 3, 50)
 	r.prediction.Flags = wire.Late | wire.Adapted
+	r.status.Reported = []wire.Alarm{{Name: "late", Text: "too busy"}}
 	soon := time.Now().Add(time.Hour).UnixNano()
 	r.status.Models = []wire.LoadedModel{
 		{Model: r.status.Model, Role: wire.RoleFlown, Since: soon},
@@ -54,7 +57,8 @@ func TestShowsWhatIsSent(t *testing.T) {
 		"#vehicles .numbers": "100 Hz · 1.5 ms · ood 0.25", "#score": "0.25",
 		"#charts figure:nth-child(3) b": "q2", "#charts figure:nth-child(3) i": "rad/s",
 		".dial b": "94.0 %", "#coverage tr:nth-child(2) td:nth-child(3)": "94.0 %  ×1.10",
-		"#loaded":     "in use0123456789abcdeffor 0 sshadowfedcba9876543210for 0 s40 windows, coverage ≥ 93.0 % (in use 91.0 %), score −0.0500 ± 0.0062 against the one in use, less is better",
+		"#loaded": "in use0123456789abcdeffor 0 sshadowfedcba9876543210for 0 s40 windows, coverage ≥ 93.0 % (in use 91.0 %), score −0.0500 ± 0.0062 against the one in use, less is better",
+		"#alarms": "latetoo busy", "#vehicles .numbers + .numbers": "coverage ≥ 94.0 % · 1 alarm · adapting",
 		"#adaptation": "It corrects predictions, share 75.0 %", "#amounts": "gain m1−20.0 ± 3.0 %differs",
 		"#counts": "1007 received, 1000 answered, 0 missed", "#reasons": "7ordercame lateseq 3 after 4",
 	} {
@@ -69,6 +73,43 @@ func TestShowsWhatIsSent(t *testing.T) {
 	b.colours("dark")
 	time.Sleep(time.Second)
 	b.picture("dark", false)
+}
+
+// Positions have the correlation that the estimator answers with, at the times of the ellipses.
+func TestAsksForTheCorrelation(t *testing.T) {
+	b := openBrowser(t, 1280, 900)
+	s := openSite(t)
+	_, err := s.nc.Subscribe(wire.QuerySubject("one"), func(m *nats.Msg) {
+		var q wire.Query
+		if err := q.Decode(m.Data); err != nil {
+			t.Error(err)
+			return
+		}
+		a := wire.Answer{Vehicle: "one", Horizon: q.Times}
+		for i := range q.Times {
+			cov := -0.1 * float64(i)
+			a.Cov = append(a.Cov, 1, 2*cov, 0, 2*cov, 4, 0, 0, 0, 1)
+		}
+		if err := m.Respond(a.Append(nil)); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.open(s.url)
+	s.flight(50, newRobot("one", 3, 50))
+	var report struct{ Correlation []float64 }
+	b.await("six correlations", func() bool {
+		b.run("dgmView()", &report)
+		return len(report.Correlation) == 6 && b.text("#correlation") == ""
+	})
+	for i, c := range report.Correlation {
+		if math.Abs(c+0.1*float64(i)) > 1e-9 {
+			t.Errorf("%v", report.Correlation)
+		}
+	}
+	b.picture("ellipses", false)
 }
 
 // Texts of others are shown as texts, and messages that are none are counted.
@@ -141,10 +182,13 @@ func TestShowsTheFleet(t *testing.T) {
 	s.keep("fleet-model-index", "one."+job.ID, fleet.Model{ID: "m2", Job: job, Trained: now, HeldOut: fleet.HeldOut{Verdict: "USE <b>", Cover95: [2]float64{0.93, 0.96}}})
 	s.keep("fleet-installations", "one", fleet.Installation{Vehicle: "one", Flown: &fleet.Ref{Model: "m1"}, Shadow: &fleet.Ref{Model: "m2"}, Changed: now, Reason: "promoted"})
 	s.keep("fleet-rollouts", "all", map[string]any{"group": "all", "vehicles": []string{"one", "two"}, "model": fleet.Ref{Model: "m2"}, "stage": "canary", "since": now, "reason": "better"})
+	covered := 0.94
+	s.keep("fleet-log-index", "one.l1", fleet.Log{Vehicle: "one", From: 1e9, To: 3e9, Samples: 200, Channels: []string{"a", "b"}, Models: []string{"m1"}, Coverage: &covered, Alarms: []string{"late", "<b>"}, Uploaded: now})
 	s.keep("fleet-jobs", "foreign", "not a job")
 	b.open(s.url)
 	for table, want := range map[string]string{
 		"jobs": "one|queued|||0|T ago|", "models": "one|m2|T ago|1|93.0 % to 96.0 %|USE <b>",
+		"logs":          "one|T ago|T|200|2|m1|94.0 %|late, <b>",
 		"installations": "one|m1|T|m2|||promoted", "rollouts": "all|canary|m2|T|one|better",
 	} {
 		var got string

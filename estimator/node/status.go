@@ -82,7 +82,8 @@ func (n *Node) refreshQueries() {
 func (n *Node) report(nc *nats.Conn) {
 	s := n.status
 	status := n.compose(nc.Stats().Reconnects)
-	n.logAlarms(status.Alarms())
+	status.Reported = status.Alarms()
+	n.logAlarms(status.Reported)
 	s.buf = status.Append(s.buf[:0])
 	s.last.Store(slices.Clone(s.buf))
 	_ = nc.Publish(wire.StatusSubject(n.cfg.Vehicle), s.buf)

@@ -67,6 +67,7 @@ var (
 		s.PlansUnused, s.PlansHeld, s.PlansCut = 5, 6, 7
 		s.Channels = []string{"theta", "omega"}
 		s.InputReason, s.InputRefused, s.UnknownKeys, s.UnknownKey = "nan", 3, 4, "planz"
+		s.Reported = []wire.Alarm{{Name: "miscalibrated", Text: "95 % intervals cover too little"}}
 		s.Ages = []wire.CounterAge{{Name: "plans_unused", Age: 2}, {Name: "late", Age: 0.5}}
 		s.Adapt, s.AdaptNote, s.AdaptShare, s.Adapted = wire.AdaptOn, "states come without u", 0.75, 900
 		s.Amounts = []wire.Amount{{Name: "gain torque", Unit: "%", Value: -20, Std: 2.5}}

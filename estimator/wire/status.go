@@ -96,6 +96,8 @@ type Status struct {
 	Adapted    uint64   // predictions with the flag Adapted
 	Amounts    []Amount // by which the robot differs from that of the training data
 
+	Reported []Alarm // what Alarms returned to the estimator, for readers that do not compute it
+
 	Ages []CounterAge // of the counters of predictions and keys that alarms are about
 
 	Models []LoadedModel // the one in use and its shadow, if there is one
@@ -200,7 +202,7 @@ type Other struct {
 }
 
 // fields are the fields of the message, in the order in which they are written.
-func (s *Status) fields(lists *statusLists) [64]msgbin.Field {
+func (s *Status) fields(lists *statusLists) [65]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &s.Vehicle),
@@ -266,11 +268,12 @@ func (s *Status) fields(lists *statusLists) [64]msgbin.Field {
 		msgbin.Optional("amounts", &lists.amounts),
 		msgbin.Optional("models", &lists.models),
 		msgbin.Optional("ages", &lists.ages),
+		msgbin.Optional("alarms", &lists.alarms),
 	}
 }
 
 // statusLists are the lists of a status, encoded.
-type statusLists struct{ reasons, others, silent, phases, amounts, models, ages msgbin.Raw }
+type statusLists struct{ reasons, others, silent, phases, amounts, models, ages, alarms msgbin.Raw }
 
 var noLists statusLists // of a status that is written
 
@@ -295,6 +298,8 @@ func (s *Status) Append(dst []byte) []byte {
 				appendList(w, "models", s.Models)
 			case "ages":
 				appendList(w, "ages", s.Ages)
+			case "alarms":
+				appendList(w, "alarms", s.Reported)
 			default:
 				w.Pairs(f[i : i+1])
 			}
@@ -309,7 +314,7 @@ func (s *Status) Map() map[string]any {
 	msgbin.Values(m, f[:])
 	m["reasons"], m["others"], m["silent"], m["phases"] = maps(s.Reasons), maps(s.Others), maps(s.Silent), maps(s.Phases)
 	m["amounts"], m["models"] = maps(s.Amounts), maps(s.Models)
-	m["ages"] = maps(s.Ages)
+	m["ages"], m["alarms"] = maps(s.Ages), maps(s.Reported)
 	return m
 }
 
@@ -341,7 +346,10 @@ func (s *Status) Decode(b []byte) error {
 	if err := readList(r, lists.models, "models", &s.Models); err != nil {
 		return err
 	}
-	return readList(r, lists.ages, "ages", &s.Ages)
+	if err := readList(r, lists.ages, "ages", &s.Ages); err != nil {
+		return err
+	}
+	return readList(r, lists.alarms, "alarms", &s.Reported)
 }
 
 // entry is an element of a list of a status, which is a map. code writes it to w, reads it
@@ -377,6 +385,11 @@ func (o *Other) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error
 
 func (a *CounterAge) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error {
 	f := [...]msgbin.Field{msgbin.Optional("name", &a.Name), msgbin.Optional("age", &a.Age)}
+	return code(w, r, m, f[:])
+}
+
+func (a *Alarm) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error {
+	f := [...]msgbin.Field{msgbin.Optional("name", &a.Name), msgbin.Optional("text", &a.Text)}
 	return code(w, r, m, f[:])
 }
 

@@ -41,12 +41,14 @@ type Settings struct {
 }
 
 // Reads and Asks are what the page's user subscribes and publishes to: nothing that it publishes changes anything. Asks is for
-// Settings.Fleet.
+// Settings.Fleet; Queries of them, of which the page needs no answer, for the correlation of positions.
 var (
-	Reads = []string{"dgm.status.*", "dgm.predict.*", "dgm.state.*", "_INBOX_viewer.>"}
-	Asks  = []string{
+	Reads   = []string{"dgm.status.*", "dgm.predict.*", "dgm.state.*", "_INBOX_viewer.>"}
+	Queries = "dgm.query.*"
+	Asks    = []string{
 		"$JS.API.DIRECT.GET.KV_fleet-installations", "$JS.API.DIRECT.GET.KV_fleet-rollouts",
-		"$JS.API.DIRECT.GET.KV_fleet-jobs", "$JS.API.DIRECT.GET.KV_fleet-model-index",
+		"$JS.API.DIRECT.GET.KV_fleet-jobs", "$JS.API.DIRECT.GET.KV_fleet-model-index", "$JS.API.DIRECT.GET.KV_fleet-log-index",
+		Queries,
 	}
 )
 

@@ -15,6 +15,16 @@ export function planeOf(p) {
   return found ? found.map((n) => names.indexOf(n)) : null;
 }
 
+/** The points of the horizon at which ellipses are drawn. */
+export const ellipses = (p) => Array.from({ length: 6 }, (_, n) => Math.ceil(((n + 1) * p.h.length) / 6) - 1).filter((i, n, all) => i >= 0 && i !== all[n - 1]);
+
+/** Half axes of an ellipse, and the angle of the first from the right, upwards, by its half widths and its correlation. */
+export function axes(a, b, correlation) {
+  const [sum, difference, c] = [(a * a + b * b) / 2, (a * a - b * b) / 2, correlation * a * b];
+  const root = Math.hypot(difference, c);
+  return [Math.sqrt(sum + root), Math.sqrt(Math.max(sum - root, 0)), Math.atan2(c, difference) / 2];
+}
+
 /** Makes a canvas as large as it is shown and returns its context, with lengths in CSS pixels, cleared. */
 export function prepare(canvas) {
   const scale = devicePixelRatio;
@@ -84,11 +94,11 @@ export class Above {
     ctx.beginPath();
     for (let i = 0; i < p.h.length; i++) ctx.lineTo(x(p.mean[i * K + kx]), y(p.mean[i * K + ky]));
     ctx.stroke();
-    const shown = past ? 1 : 6;
-    for (let n = 1; n <= shown; n++) {
-      const i = Math.ceil((n * p.h.length) / shown) - 1;
+    const all = ellipses(p);
+    for (const [n, i] of past ? [[all.length - 1, all.at(-1)]] : all.entries()) {
+      const [long, short, angle] = axes(this.half(p, i, kx), this.half(p, i, ky), p.correlation[n] ?? 0);
       ctx.beginPath();
-      ctx.ellipse(x(p.mean[i * K + kx]), y(p.mean[i * K + ky]), scale * this.half(p, i, kx), scale * this.half(p, i, ky), 0, 0, 2 * Math.PI);
+      ctx.ellipse(x(p.mean[i * K + kx]), y(p.mean[i * K + ky]), scale * long, scale * short, -angle, 0, 2 * Math.PI);
       ctx.globalAlpha = 0.16;
       ctx.fill();
       ctx.globalAlpha = 1;

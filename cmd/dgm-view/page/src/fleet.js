@@ -57,7 +57,7 @@ const known = (v, key, order) => (v ?? []).filter((e) => typeof e?.[key] === "st
 
 /** Reads the stores and fills the tables, by id; reports whether there is a fleet. */
 export async function showFleet(nc, tables) {
-  const stores = await Promise.all(["fleet-installations", "fleet-rollouts", "fleet-jobs", "fleet-model-index"].map((bucket) => values(nc, bucket)));
+  const stores = await Promise.all(["fleet-installations", "fleet-rollouts", "fleet-jobs", "fleet-model-index", "fleet-log-index"].map((bucket) => values(nc, bucket)));
   if (stores.every((s) => !s)) return false;
   const vehicles = known(stores[0], "vehicle", (a, b) => (a.vehicle < b.vehicle ? -1 : 1));
   rows(tables.installations, vehicles.map((e) => [
@@ -77,5 +77,11 @@ export async function showFleet(nc, tables) {
     clean(e.job?.vehicle), clean(e.id), `${since(e.trained)} ago`, fixed(number(e.job?.logs?.length), 0),
     Array.isArray(e.held_out?.cover95) ? e.held_out.cover95.slice(0, 2).map((c) => percent(number(c))).join(" to ") : "–", clean(e.held_out?.verdict),
   ]), (i, c) => (c === 5 ? "long" : ""));
+  const logs = known(stores[4], "vehicle", newest("uploaded"));
+  const names = (v) => (Array.isArray(v) ? v.map(clean).join(", ") : "");
+  rows(tables.logs, logs.map((e) => [
+    clean(e.vehicle), `${since(e.uploaded)} ago`, duration((number(e.to) - number(e.from)) / 1e9), fixed(number(e.samples), 0), fixed(number(e.channels?.length), 0),
+    names(e.models), percent(number(e.coverage)), names(e.alarms),
+  ]), (i, c) => (c === 7 ? "long warn" : ""));
   return true;
 }

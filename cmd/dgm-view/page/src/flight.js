@@ -20,6 +20,8 @@ export class Flight {
     this.predictions = [];
     this.ood = []; // [t, largest score of the bar]
     this.newest = null;
+    this.raw = null; // the newest state as it was sent
+    this.correlation = []; // of the position at the points of ellipses, as the estimator answered last
     this.span = 0; // s, longest horizon: single predictions may be shortened
     this.thinned = 0;
     this.version = (this.version ?? 0) + 1;
@@ -34,6 +36,7 @@ export class Flight {
   addState(s, window) {
     const K = this.newest?.channels.length;
     if (K !== s.x.length) return;
+    this.raw = s.x;
     const last = this.t.at(-1);
     if (s.t < last - late || s.t > last + 4 * window + 10) this.clearTrack();
     else if (s.t <= last || s.t - last < this.thinned) return;
@@ -77,6 +80,7 @@ export class Flight {
     if (last && (last.channels.join() !== p.channels.join() || p.t < last.t - late || p.t > last.t + 60)) this.clear();
     else if (p.t < last?.t) return;
     this.newest = p;
+    p.correlation = this.correlation;
     const span = (this.span = Math.max(this.span, p.h.at(-1)));
     const ring = this.predictions;
     if (!ring.length || p.t - ring.at(-1).t >= span / mostPredictions) ring.push(p);

@@ -31,6 +31,6 @@ async function follow(nc, report) {
   for await (const s of nc.status()) {
     if (s.type === "disconnect" || s.type === "reconnecting" || s.type === "staleConnection") report("reconnecting …", false);
     else if (s.type === "reconnect") report("connected", true);
-    else if (s.type === "error") report(`refused by the server: ${s.error?.message ?? ""}`, true);
+    else if (s.type === "error" && !s.error?.message.includes("dgm.query.")) report(`refused by the server: ${s.error?.message ?? ""}`, true);
   }
 }

@@ -1,12 +1,12 @@
 // The page: vehicles at a server, and one of them in detail.
 import "./page.css";
 import { Bands, colours } from "./bands.js";
-import { Above, planeOf } from "./above.js";
+import { Above, ellipses, planeOf } from "./above.js";
 import { showFleet } from "./fleet.js";
 import { Flight } from "./flight.js";
 import { duration, element, fixed, percent, put } from "./format.js";
 import { keepConnected } from "./link.js";
-import { drawScores, showAdaptation, showCalibration, showModels, showReasons } from "./panels.js";
+import { drawScores, showAdaptation, showAlarms, showCalibration, showModels, showReasons } from "./panels.js";
 import * as wire from "./wire.js";
 
 const $ = (id) => document.getElementById(id);
@@ -22,6 +22,7 @@ let chosen = "";
 let connection = null;
 let watching = []; // subscriptions of the chosen vehicle
 let pausedUntil = 0; // until then no prediction is asked for
+let asksAgain = 0; // then the estimator may be asked for the correlation
 let asked = null; // subscription to its next prediction
 let charts = [];
 let made = 0; // time when they were
@@ -78,6 +79,23 @@ function nextPrediction() {
     flight.addPrediction(p);
     dirty = true;
   }, { max: 1 });
+}
+
+/** Asks the estimator how the two positions go together: predictions do not say it. Not every user may ask. */
+async function askCorrelation() {
+  const { newest: p, raw, version } = flight;
+  if (!plane || !raw || !open() || view.hold || !$("above").visible || performance.now() < asksAgain) return;
+  asksAgain = Infinity;
+  let [found, pause] = [null, 800];
+  try {
+    const at = ellipses(p);
+    const m = await connection.request(`dgm.query.${chosen}`, wire.query(raw, at.map((i) => p.h[i])), { timeout: 2000 });
+    found = wire.correlation(m.data, at.length, p.channels.length, ...plane);
+  } catch {
+    pause = 30000; // not permitted, or not answered
+  }
+  if (version === flight.version) flight.correlation = found ?? [];
+  asksAgain = performance.now() + pause;
 }
 
 function unsubscribe() {
@@ -138,6 +156,7 @@ function addVehicle(name) {
 function choose(name) {
   if (chosen === name) return;
   chosen = name;
+  asksAgain = 0;
   flight.clear();
   document.body.classList.add("waiting"); // the charts are those of another vehicle until its first prediction
   delete vehicles.get(name).written;
@@ -159,6 +178,7 @@ function stateOf(v) {
   const warnings = wire.flags(v.sample?.flags ?? 0).filter(([, warns]) => warns);
   if (warnings.length) return [warnings[0][0], "warn"];
   if (s.miscalibrated) return ["miscalibrated", "warn"];
+  if (s.alarms.length) return ["alarm", "warn"];
   return ["in order", "good"];
 }
 
@@ -169,7 +189,7 @@ function writeVehicle(v) {
   const s = v.status;
   if (word === "silent") put(v.numbers, `last status ${duration(Math.floor((performance.now() - v.at) / 1000))} ago`);
   else put(v.numbers, `${fixed(s.predict_rate, 0)} Hz · ${duration(s.latency_p99)} · ood ${fixed(v.sample?.ood ?? NaN, 2)}`);
-  put(v.trust, `coverage ≥ ${percent(least(s.coverage))}${s.adapt === "on" ? " · adapting" : ""}`);
+  put(v.trust, `coverage ≥ ${percent(least(s.coverage))}${s.alarms.length ? ` · ${s.alarms.length} alarm${s.alarms.length > 1 ? "s" : ""}` : ""}${s.adapt === "on" ? " · adapting" : ""}`);
 }
 
 /** Facts of the chosen vehicle as [name, value, class]. */
@@ -265,17 +285,19 @@ function write() {
     showCalibration($("dials"), $("horizons"), $("coverage"), v.status);
     showAdaptation($("adaptation"), $("amounts"), v.status);
     showModels($("loaded"), v.status);
+    showAlarms($("alarms"), v.status);
     showReasons($("counts"), $("reasons"), v.status);
   }
   if (!flight.newest || chartsOf !== flight.version) return;
   put($("score"), fixed(flight.newest.ood, 2));
+  put($("correlation"), flight.correlation.length ? "" : ", without correlation");
   $("score").className = flight.newest.ood > 1 ? "bad" : "good";
   for (const c of charts) c.write();
 }
 
 /** Reads what a fleet has stored, now and then again. */
 async function readFleet() {
-  const tables = Object.fromEntries(["installations", "rollouts", "jobs", "models"].map((id) => [id, $(id)]));
+  const tables = Object.fromEntries(["installations", "rollouts", "jobs", "models", "logs"].map((id) => [id, $(id)]));
   if (open() && (await showFleet(connection, tables))) $("fleet").hidden = false;
   setTimeout(readFleet, 5000);
 }
@@ -325,8 +347,9 @@ sizes.observe($("charts"));
 requestAnimationFrame(frame);
 setInterval(write, 200);
 setInterval(sampleOthers, 1000);
+setInterval(askCorrelation, 200);
 if (settings.fleet) setTimeout(readFleet, 500);
-globalThis.dgmView = () => ({ frames, unreadable, vehicles: vehicles.size, states: flight.t.length, predictions: flight.predictions.length });
+globalThis.dgmView = () => ({ frames, unreadable, vehicles: vehicles.size, states: flight.t.length, predictions: flight.predictions.length, correlation: flight.correlation });
 keepConnected(settings, (nc) => { connection = nc; subscribe(); }, (text, ok) => {
   put($("link"), `${text}${ok ? ` to ${settings.servers.join(", ")}` : ""}`);
   $("link").className = ok ? "ok" : "";

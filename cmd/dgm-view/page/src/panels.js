@@ -75,6 +75,10 @@ export function showAdaptation(note, body, s) {
   }), (i, j) => (j === 2 ? "warn" : j === 1 ? "number" : ""));
 }
 
+export function showAlarms(body, s) {
+  rows(body, s.alarms.length ? s.alarms.map((a) => [a.name, a.text]) : [["no alarm"]], (i, j) => (j === 1 ? "long" : s.alarms.length ? "warn" : ""));
+}
+
 export function showReasons(note, body, s) {
   const all = [...s.reasons, ...s.silent.map((r) => ({ ...r, reason: `tick: ${r.reason}` }))];
   put(note, `${fixed(s.received, 0)} received, ${fixed(s.published, 0)} answered, ${fixed(s.missed, 0)} missed${s.inputReason ? `; now refused as ${s.inputReason}` : ""}`);

@@ -1,6 +1,6 @@
 // Messages of estimator/wire/PROTOCOL.md. Nothing of a message is trusted: types, shapes and lengths are checked,
 // and texts lose what could change how the text around them is shown.
-import { Decoder } from "@msgpack/msgpack";
+import { Decoder, encode } from "@msgpack/msgpack";
 
 const decoder = new Decoder({ maxStrLength: 1 << 16, maxBinLength: 1 << 23, maxArrayLength: 1 << 14, maxMapLength: 256, maxExtLength: 0 });
 
@@ -70,6 +70,20 @@ export function state(bytes) {
   return s;
 }
 
+/** A Query for the covariance of the states that follow a state, at times of the horizon. */
+export const query = (x, times) => encode({ v: 1, want: ["cov"], states: Array.from(x), times, history: "stream" });
+
+/** The correlation of two of K columns at T times by an Answer; null where that has none. */
+export function correlation(bytes, T, K, a, b) {
+  const cov = vector(map(bytes).cov);
+  if (cov?.length !== T * K * K) return null;
+  const all = Array.from({ length: T }, (_, i) => {
+    const at = (r, c) => cov[(i * K + r) * K + c];
+    return Math.min(Math.max(at(a, b) / Math.sqrt(at(a, a) * at(b, b)), -1), 1);
+  });
+  return all.every(Number.isFinite) ? all : null;
+}
+
 const reasons = (v) => list(v).slice(0, 64).map((r) => ({ reason: text(r?.reason), count: count(r?.count), text: text(r?.text), last: text(r?.last) }));
 
 /** A loaded model; coverage is the least of a shadow and of the model in use over the same windows. */
@@ -99,6 +113,7 @@ export function status(bytes) {
     refused: text(m.refused), recording: text(m.recording), adapt: text(m.adapt), adaptNote: text(m.adapt_note),
     coverage: table(m.coverage), recalibrated: table(m.recalibrated), factor: table(m.factor), checks: table(m.checks),
     reasons: reasons(m.reasons), silent: reasons(m.silent), others: list(m.others).length,
+    alarms: list(m.alarms).slice(0, 32).map((a) => ({ name: text(a?.name), text: text(a?.text) })),
     models: list(m.models).slice(0, 8).map(model),
     amounts: list(m.amounts).slice(0, 256).map((a) => ({ name: text(a?.name), unit: text(a?.unit), value: number(a?.value), std: number(a?.std) })),
   };
