@@ -159,12 +159,12 @@ func (a accessor) read(b []byte) float64 {
 	return v
 }
 
-// fields lists the numbers of a record.
+// fields lists the numbers of a record. Of fields of one name, which only damage gives, the first counts, as in find.
 func (f *format) fields(u *units) (out []telemetry.Field) {
 	for i := range f.columns {
 		c := &f.columns[i]
 		switch {
-		case c.text():
+		case c.text(), f.find(c.name) != c:
 		case c.kind == 'a':
 			for k := range elements {
 				out = append(out, telemetry.Field{Path: c.name + "[" + strconv.Itoa(k) + "]", Unit: u.name(c)})
