@@ -3,6 +3,7 @@ package trainer_test
 import (
 	"bytes"
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +45,9 @@ func busy(t *testing.T, pause time.Duration, phases ...string) (res *trainer.Res
 // A machine that is busy within the time limit trains the same model, byte by byte, as a free
 // one, wherever it is slow.
 func TestABusyMachineTrainsTheSameModel(t *testing.T) {
+	if os.Getenv("DGM_SLOW") == "" {
+		t.Skip("trains two models; DGM_SLOW=1 runs it")
+	}
 	first, free := busy(t, 0)
 	res, file := busy(t, 2*time.Hour, "prior dynamics: candidate", "prior dynamics: fold", "choosing: core")
 	if res.Partial != "" || !bytes.Equal(file, free) {
@@ -56,6 +60,9 @@ func TestABusyMachineTrainsTheSameModel(t *testing.T) {
 
 // Where the time limit cuts a stage short, result, model and verdict state it.
 func TestTheTimeLimitIsReported(t *testing.T) {
+	if os.Getenv("DGM_SLOW") == "" {
+		t.Skip("trains two models; DGM_SLOW=1 runs it")
+	}
 	for phase, want := range map[string]string{
 		"prior dynamics: fold 1":           "the fits of the prior dynamics",
 		"choosing: likelihood temperature": "the choice of the likelihood temperature",

@@ -3,6 +3,7 @@ package trainer_test
 import (
 	"context"
 	"math"
+	"os"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -16,6 +17,9 @@ import (
 // found; told nothing apart, the interval of the state is that of a measurement, which
 // is too wide for it.
 func TestStateUncertaintyExcludesSensorNoise(t *testing.T) {
+	if os.Getenv("DGM_SLOW") == "" {
+		t.Skip("trains two models; DGM_SLOW=1 runs it")
+	}
 	noise := [2]float64{0.02, 0.06}
 	learn := swings(11, 8, noise)
 	log := swings(12, 10, noise)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -337,6 +338,9 @@ func TestHashIsOfTheSamples(t *testing.T) {
 
 // Of refits the model keeps the means alone.
 func TestRefitsKeepOnlyTheirMeans(t *testing.T) {
+	if os.Getenv("DGM_SLOW") == "" {
+		t.Skip("trains a model with two refits; DGM_SLOW=1 runs it")
+	}
 	cfg := small()
 	cfg.Training.Steps, cfg.Members, cfg.Refits = 5, 1, 2
 	res, err := trainer.Train(context.Background(), load(t, pendulum(3, 6), cfg), cfg, nil)

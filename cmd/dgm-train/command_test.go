@@ -254,6 +254,8 @@ iterations = 10
 steps = 4
 batch = 8
 rows = 300
+[dynamics]
+members = 0
 [folds]
 temper = 0.3
 `

@@ -57,8 +57,8 @@ type answer struct {
 const otherProcessor = 0.1
 
 func TestTrainedModels(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains models by the default recipe")
+	if os.Getenv("DGM_SLOW") == "" {
+		t.Skip("trains models by the default recipe; DGM_SLOW=1 runs it")
 	}
 	// The default recipe; the time limit is out of reach, so that what is trained does not
 	// depend on the machine's speed, with an eighth of the steps of nets in the equation.
@@ -66,16 +66,12 @@ func TestTrainedModels(t *testing.T) {
 		name    string
 		log     func(*testing.T) []byte
 		horizon time.Duration
-		slow    bool
 	}{
-		{"pendulum", pendulum, time.Second, false},
-		{"driven-double-pendulum", drivenDoublePendulum, 500 * time.Millisecond, true},
-		{"quadrotor", quadrotor, 500 * time.Millisecond, true},
+		{"pendulum", pendulum, time.Second},
+		{"driven-double-pendulum", drivenDoublePendulum, 500 * time.Millisecond},
+		{"quadrotor", quadrotor, 500 * time.Millisecond},
 	} {
 		t.Run(robot.name, func(t *testing.T) {
-			if robot.slow && os.Getenv("DGM_SLOW") == "" {
-				t.Skip("takes a minute; DGM_SLOW=1 runs it")
-			}
 			t.Parallel()
 			log := robot.log(t)
 			cfg := trainer.Default()
