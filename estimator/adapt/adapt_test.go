@@ -20,6 +20,21 @@ func TestModelsWithoutRatesDoNotAdapt(t *testing.T) {
 	}
 }
 
+// A model with so many states that learning would hold up predictions does not adapt.
+func TestModelsOfManyStatesDoNotAdapt(t *testing.T) {
+	for states, most := range map[int]bool{40: true, 50: false} {
+		m := artificial.New(artificial.Size{K: states, P: 4, Features: 4, Points: 2, Horizon: 1, Equation: 1}, 1)
+		m.Adaptation.Rate = slices.Repeat([]float64{1}, states)
+		_, err := New(m, func(times []float64) (Predictor, error) { return estimator.NewFast(m, times) })
+		if adapts := err == nil; adapts != most || !adapts && !errors.Is(err, ErrNone) {
+			t.Errorf("%d states: %v", states, err)
+		}
+		if adapts := NewCorrector(m) != nil; adapts != most {
+			t.Errorf("%d states: corrected %v", states, adapts)
+		}
+	}
+}
+
 func TestLearnsAChangedInput(t *testing.T) {
 	m := adaptable()
 	f := filter(t, m)

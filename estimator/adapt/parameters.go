@@ -2,6 +2,7 @@ package adapt
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -16,6 +17,11 @@ type Predictor interface {
 
 // ErrNone is why a model cannot adapt.
 var ErrNone = errors.New("the model holds nothing to adapt: no rates, or no difference equation; train it again")
+
+// mostParameters bounds the time of learning, which grows with the cube of their number: a
+// window of 96 takes a few milliseconds, one of 400 half a second, in which no state is
+// answered.
+const mostParameters = 96
 
 // Parameters returns the difference equation of a model that adaptation changes, and its
 // parameters.
@@ -33,5 +39,17 @@ func Parameters(m *model.Model) (*priordynamics.Model, priordynamics.Adaptation,
 			a.Damped = append(a.Damped, k)
 		}
 	}
+	if n := a.Parameters(e); n > mostParameters {
+		return nil, a, noneOf(n)
+	}
 	return e, a, nil
 }
+
+// noneOf is ErrNone of a model with too many parameters.
+type noneOf int
+
+func (n noneOf) Error() string {
+	return fmt.Sprintf("the model holds nothing to adapt: its %d parameters take too long to learn, at most %d do not; train one of fewer states", int(n), mostParameters)
+}
+
+func (n noneOf) Is(err error) bool { return err == ErrNone }
