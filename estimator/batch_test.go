@@ -147,6 +147,17 @@ func TestBatchOfPlans(t *testing.T) {
 			t.Logf("%s: %.2g", name, worst)
 		}
 	}
+
+}
+
+// correlated returns a covariance of K states whose first two have these covariances and variances of 1.
+func correlated(K int, upper, lower float64) []float64 {
+	P := make([]float64, K*K)
+	for k := range K {
+		P[k*K+k] = 1
+	}
+	P[1], P[K] = upper, lower
+	return P
 }
 
 func TestBatchRefuses(t *testing.T) {
@@ -168,6 +179,9 @@ func TestBatchRefuses(t *testing.T) {
 		"negative step":      {m, func(q *estimator.Questions) { q.PlanStep = -1 }, "plan_step"},
 		"history, none read": {m, func(q *estimator.Questions) { q.History.Size, q.History.X = 6, make([]float64, 6) }, "history"},
 		"P0, paper's form":   {paper, func(q *estimator.Questions) { q.P0.X = make([]float64, 9) }, "P0"},
+		"negative variance":  {m, func(q *estimator.Questions) { q.P0.X = make([]float64, m.K*m.K); q.P0.X[0] = -1 }, "P0"},
+		"not symmetric":      {m, func(q *estimator.Questions) { q.P0.X = correlated(m.K, 0.5, 0.4) }, "P0"},
+		"correlation 1.1":    {m, func(q *estimator.Questions) { q.P0.X = correlated(m.K, 1.1, 1.1) }, "P0"},
 		"plan, no inputs":    {paper, func(q *estimator.Questions) { q.Plans.X = make([]float64, 9) }, "plans"},
 	} {
 		own := b

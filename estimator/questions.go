@@ -60,6 +60,23 @@ func (v *Rows) count() (int, error) {
 	return len(v.X) / v.Size, nil
 }
 
+// covariances reports whether every row is symmetric and correlates no two of its n states by more than 1.
+func (v *Rows) covariances(n int) bool {
+	const rounding = 2e-4 // filters in float32 leave a few parts in 1e5
+	for from := 0; from < len(v.X); from += n * n {
+		P := v.X[from : from+n*n]
+		for i := range n {
+			for j := range i + 1 {
+				most := math.Sqrt(max(0, P[i*n+i])) * math.Sqrt(max(0, P[j*n+j])) * (1 + rounding)
+				if math.Abs(P[i*n+j]) > most || math.Abs(P[i*n+j]-P[j*n+i]) > rounding*most {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
 // CountQuestions returns the number N of questions to which rows belong, each of which has
 // none, one or N rows; else a *QuestionError.
 func CountQuestions(rows ...*Rows) (n int, err error) {
@@ -117,6 +134,8 @@ func (q *Questions) Count(m *model.Model) (n int, err error) {
 		return 0, q.States.wrong("is missing: one state, or one for each question")
 	case len(q.P0.X) > 0 && !m.Displacement:
 		return 0, q.P0.wrong("the model does not start its predictions at the state")
+	case !q.P0.covariances(m.K):
+		return 0, q.P0.wrong("is no covariance: not symmetric, or a variance is negative or less than its covariances need")
 	case !(q.PlanStep >= 0) || math.IsInf(q.PlanStep, 1):
 		return 0, &QuestionError{Field: "plan_step", Text: fmt.Sprintf("is %g s; it must be positive, or 0 for rows that divide the horizon", q.PlanStep)}
 	case q.History.Size > m.History.Rows()*row:

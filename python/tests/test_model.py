@@ -118,6 +118,7 @@ def test_single_precision_lists_and_slices(m):
     (dict(x=[0.5, 0], times=[9.0]), "times"),
     (dict(x=[0.5, 0], times=[]), "times"),
     (dict(x=[0.5, 0], P0=[1, 2, 3, 4]), "P0"),
+    (dict(x=[0.5, 0], P0=[[1, 2], [2, 1]]), "P0: is no covariance"),
     (dict(x=[0.5, 0], history=np.zeros((3, 3))), "history"),
 ])
 def test_wrong_arguments_are_named(m, arguments, name):
