@@ -38,6 +38,7 @@ type answerer struct {
 
 	query    wire.Query
 	answered wire.Answer
+	until    int64 // ns, steady: when the query must be done
 }
 
 // message is one that answers a query.
@@ -89,7 +90,7 @@ func (o *answerer) answer(data []byte, at, most int64, send func(message)) error
 		w.limit = q.Timeout
 	}
 	_, now := o.cfg.Clock()
-	if !o.past.begin(b.past, o.cfg.History, time.Duration(at+w.limit-now)) {
+	if o.until = at + w.limit; !o.past.begin(b.past, o.cfg.History, time.Duration(o.until-now)) {
 		return &refusal{codeTimeout, "timeout", "the history of the stream could not be read within it"}
 	}
 	for first := 0; first < b.n; first += perPart {
@@ -267,6 +268,7 @@ func (o *answerer) predict(q *estimator.Query, i int, b *batch) error {
 	if w.jacobian {
 		o.jacobians(b)
 	}
+	_, began := o.cfg.Clock()
 	if !o.predictor.Predict(o.dst, q) || (w.samples || w.violation) && !o.trajectories.Start(o.dst, q) {
 		return errNotFinite
 	}
@@ -287,18 +289,36 @@ func (o *answerer) predict(q *estimator.Query, i int, b *batch) error {
 		a.Cov = append(a.Cov, d.Correlation...) // room
 		d.Covariance(a.Cov[n:])
 	}
-	if w.violation {
-		o.violation(i)
-	}
-	if w.samples {
-		o.sample(i)
-	}
 	if w.adjoint {
-		g := o.gradient
+		g, differences := o.gradient, 0
+		if len(b.StdAdjoint.X) > 0 {
+			differences = 2 * (len(g.X0) + len(g.Plan))
+		}
+		if err := o.inTime(began, differences); err != nil {
+			return err
+		}
 		if !o.predictor.Adjoint(g, q, b.MeanAdjoint.Row(i), b.StdAdjoint.Row(i)) {
 			return errNotFinite
 		}
 		a.StartGradient, a.PlanGradient = append(a.StartGradient, g.X0...), append(a.PlanGradient, g.Plan...)
+	}
+	if w.violation {
+		if err := o.violation(i); err != nil {
+			return err
+		}
+	}
+	if w.samples {
+		return o.sample(i)
+	}
+	return nil
+}
+
+// inTime returns a refusal if the query is not done in time after so many times what took the
+// time since a steady one, ns.
+func (o *answerer) inTime(began int64, times int) error {
+	_, now := o.cfg.Clock()
+	if all := (now - began) * int64(times); all > o.until-now {
+		return &refusal{codeTimeout, "timeout", fmt.Sprintf("one question takes about %v: ask for fewer times, rows, samples or less of want, or set it", time.Duration(all).Round(time.Millisecond))}
 	}
 	return nil
 }
@@ -347,22 +367,37 @@ func (o *answerer) derivative(q *estimator.Query, _ int) error {
 }
 
 // sample draws trajectories of question i from the distribution that predict answers with.
-func (o *answerer) sample(i int) {
+func (o *answerer) sample(i int) error {
 	a := &o.answered
+	_, began := o.cfg.Clock()
 	for j := range max(o.query.Samples, 1) {
+		if j == 1 {
+			if err := o.inTime(began, int(o.query.Samples)-1); err != nil {
+				return err
+			}
+		}
 		n, size := len(a.Samples), len(o.dst.Mean)
 		a.Samples = slices.Grow(a.Samples, size)[:n+size]
 		o.trajectories.Draw(a.Samples[n:], rand.New(rand.NewPCG(o.query.Seed, uint64(i)<<32|j)).NormFloat64)
 	}
+	return nil
 }
 
 // violation appends the probabilities of question i to violate the limits.
-func (o *answerer) violation(i int) {
+func (o *answerer) violation(i int) error {
 	a, n := &o.answered, len(o.answered.Violation)
 	l := estimator.Limits{HalfSpaces: o.query.HalfSpaces, Boxes: o.query.Boxes}
 	size := l.Count(o.model.K) * len(o.times)
 	a.Violation = slices.Grow(a.Violation, size)[:n+size]
 	draws := cmp.Or(int(o.query.Samples), estimator.ViolationDraws)
-	normal := rand.New(rand.NewPCG(o.query.Seed, uint64(i)<<32)).NormFloat64
+	random := rand.NewPCG(o.query.Seed, uint64(i)<<32)
+	normal := rand.New(random).NormFloat64
+	_, began := o.cfg.Clock()
+	o.trajectories.Violation(a.Violation[n:], &l, 1, normal) // the time of one draw
+	if err := o.inTime(began, draws); err != nil {
+		return err
+	}
+	random.Seed(o.query.Seed, uint64(i)<<32)
 	a.ViolationWhole = append(a.ViolationWhole, o.trajectories.Violation(a.Violation[n:], &l, draws, normal))
+	return nil
 }

@@ -61,6 +61,7 @@ const (
 	mostWaiting = 8 // requests; more are refused at once
 	timeout     = int64(time.Second)
 	mostTimeout = 60 * int64(time.Second)
+	closeFor    = 2 * time.Second
 	serviceName = "dgm-estimator"
 	version     = "1.0.0"
 )
@@ -71,7 +72,9 @@ func Serve(nc *nats.Conn, cfg Config) (*Service, error) {
 	s := &Service{cfg: cfg, nc: nc, work: make(chan request, mostWaiting), quit: make(chan struct{})}
 	workers, share := workersOf(runtime.GOMAXPROCS(0))
 	for range workers {
-		s.workers.Go(func() { s.run(newBudget(share, cfg.Clock)) })
+		b := newBudget(share, cfg.Clock)
+		b.sleep = s.pause
+		s.workers.Go(func() { s.run(b) })
 	}
 	if err := s.offer(); err != nil {
 		s.Close()
@@ -134,14 +137,30 @@ func withUnits(names, units []string) string {
 	return strings.Join(all, ", ")
 }
 
+// pause sleeps, until the service ends.
+func (s *Service) pause(d time.Duration) {
+	select {
+	case <-s.quit:
+	case <-time.After(d):
+	}
+}
+
 // Close ends the service after what was accepted is answered, or refused where it takes
-// longer than a second.
+// longer than a second. A worker in the midst of a longer question is not waited for.
 func (s *Service) Close() {
 	if s.service != nil {
 		_ = s.service.Stop() // the connection may be gone
 	}
 	close(s.quit)
-	s.workers.Wait()
+	done := make(chan struct{})
+	go func() {
+		s.workers.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(closeFor):
+	}
 }
 
 // refusalPause is the time between two requests that are refused because too many wait: a
