@@ -21,7 +21,7 @@ func chaosCommand() *cobra.Command {
 		Use:   "chaos",
 		Short: "Kill, partition and fill a simulated fleet, and count what is lost",
 		Long: `Start three servers in a cluster, a controller, workers and robots on the loopback, each a process of its own, and disturb
-them: any of them is killed at random; a leaf node with a quarter of the robots is cut off; the servers' stores are full. Robots upload
+them: any of them is killed at random; a leaf node with a quarter of the robots is cut off; the servers' stores are full; so are their disks, where file systems may be mounted. Robots upload
 logs, made-up models are trained and promoted, and files of other vehicles and unsigned ones are put in the place of models. After
 each scenario everything that was acknowledged is looked for.`,
 		Args: cobra.NoArgs,
@@ -42,9 +42,10 @@ each scenario everything that was acknowledged is looked for.`,
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"chaos": all})
 			} else {
 				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
-				fmt.Fprintln(w, "SCENARIO\tOK\tDISTURBANCES\tJOBS\tLOST\tRESULTS TWICE\tLOGS\tLOST\tPROMOTIONS\tWRONG MODELS\tROBOTS BEHIND\tERROR")
+				fmt.Fprintln(w, "SCENARIO\tOK\tDISTURBANCES\tJOBS\tLOST\tRESULTS TWICE\tLOGS\tLOST\tPROMOTIONS\tWRONG MODELS\tROBOTS BEHIND\tPREDICTION p50, p99, ms\tECHO p50, p99, ms\tUNANSWERED\tERROR")
 				for _, r := range all {
-					fmt.Fprintf(w, "%s\t%v\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%q\n", r.Scenario, r.OK, r.Kills, r.Jobs, r.JobsLost, r.ResultsTwice, r.Logs, r.LogsLost, r.Models, r.WrongModels, r.Behind, r.Error)
+					fmt.Fprintf(w, "%s\t%v\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f, %.2f\t%.2f, %.2f\t%d of %d\t%q\n", r.Scenario, r.OK, r.Kills, r.Jobs, r.JobsLost, r.ResultsTwice, r.Logs, r.LogsLost, r.Models, r.WrongModels, r.Behind,
+						1e3*r.Latency.PredictP50, 1e3*r.Latency.PredictP99, 1e3*r.Latency.EchoP50, 1e3*r.Latency.EchoP99, r.Latency.Unanswered, r.Latency.Pairs, r.Error+r.Skip)
 				}
 				err = w.Flush()
 			}
@@ -58,7 +59,7 @@ each scenario everything that was acknowledged is looked for.`,
 	}
 	f := cmd.Flags()
 	f.DurationVar(&o.Duration, "duration", o.Duration, "how long each scenario disturbs")
-	f.StringSliceVar(&o.Scenarios, "scenario", nil, "kill, partition or full (default: all)")
+	f.StringSliceVar(&o.Scenarios, "scenario", nil, "kill, partition, full or disk (default: all)")
 	f.IntVar(&o.Robots, "robots", o.Robots, "simulated robots")
 	f.IntVar(&o.Workers, "workers", o.Workers, "workers")
 	f.BoolVar(&asJSON, "json", false, "one JSON document on standard output")

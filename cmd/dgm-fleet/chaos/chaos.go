@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -43,6 +44,9 @@ type Outcome struct {
 	Kills  int    `json:"kills"`
 	Models int    `json:"promotions"`
 	Error  string `json:"error,omitempty"`
+	Skip   string `json:"skipped,omitempty"` // why the scenario was not run; it is then OK
+
+	Latency Latency `json:"latency"`
 
 	Settled float64 `json:"settled"` // s from the end of the disturbance until all was well
 }
@@ -51,10 +55,13 @@ type Outcome struct {
 type scenario struct {
 	name    string
 	leaf    bool
+	disks   bool // of servers, file systems of their own
 	disturb func(ctx context.Context, w *simulation, o *Outcome) error
 }
 
-var scenarios = []scenario{{"kill", false, killAny}, {"partition", true, cutLeaf}, {"full", false, fill}}
+var scenarios = []scenario{
+	{"kill", false, false, killAny}, {"partition", true, false, cutLeaf}, {"full", false, false, fill}, {"disk", false, true, fillDisks},
+}
 
 // Run runs all scenarios, one after the other, each with processes of its own.
 func Run(ctx context.Context, o Options) (all []Outcome, err error) {
@@ -65,6 +72,9 @@ func Run(ctx context.Context, o Options) (all []Outcome, err error) {
 		r, err := run(ctx, o, s)
 		if ctx.Err() != nil {
 			return all, context.Cause(ctx)
+		}
+		if errors.Is(err, errNoDisk) {
+			r.Skip, err = err.Error(), nil
 		}
 		if err != nil {
 			r.Error = err.Error()
@@ -84,7 +94,7 @@ func run(ctx context.Context, o Options, s scenario) (r Outcome, err error) {
 	}
 	defer os.RemoveAll(dir)
 	o.Log("scenario " + s.name)
-	w, err := begin(ctx, o, dir, s.leaf)
+	w, err := begin(ctx, o, dir, s.leaf, s.disks)
 	defer w.end()
 	if err != nil {
 		return r, fmt.Errorf("starting: %w", err)
@@ -107,8 +117,23 @@ func run(ctx context.Context, o Options, s scenario) (r Outcome, err error) {
 	if err != nil {
 		return r, err
 	}
+	w.mu.Lock()
+	r.Latency = w.latencies.report(w.unanswered)
+	w.mu.Unlock()
+	o.Log(fmt.Sprintf("states that estimators refused since they were started last: %v", w.refused()))
 	o.Log("healed; waiting for the end of all jobs")
 	return r, b.settle(ctx, &r)
+}
+
+// refused returns how many states the estimators have refused, by reason.
+func (w *simulation) refused() map[string]uint64 {
+	all := map[string]uint64{}
+	for _, v := range w.vehicles {
+		for _, r := range w.robots.Of(v).Status.Reasons {
+			all[r.Reason] += r.Count
+		}
+	}
+	return all
 }
 
 // killAny kills a process at random, again and again, and starts it again.
@@ -163,6 +188,45 @@ func fill(ctx context.Context, w *simulation, o *Outcome) error {
 	}
 	<-ctx.Done()
 	return again(func(string) int64 { return 0 })
+}
+
+// fillDisks fills the disk of one server after the other, until nothing can be written, for a third of the time each. A server that could not
+// write has ended JetStream, and is started again when there is room.
+func fillDisks(ctx context.Context, w *simulation, o *Outcome) error {
+	end, _ := ctx.Deadline()
+	each := time.Until(end) / time.Duration(len(w.servers))
+	for _, s := range w.servers {
+		filler := filepath.Join(s.part.Dir, "filler")
+		o.Kills++
+		for begin := time.Now(); time.Since(begin) < each && ctx.Err() == nil; wait(ctx, 100*time.Millisecond) {
+			if err := fillUp(filler); err != nil {
+				return err
+			}
+		}
+		s.kill()
+		if err := os.Remove(filler); err != nil {
+			return err
+		}
+		if err := s.start(w.program); err != nil {
+			return err
+		}
+		wait(context.WithoutCancel(ctx), 5*time.Second) // the others carry on
+	}
+	return nil
+}
+
+// fillUp appends to a file until its disk is full.
+func fillUp(path string) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	for zeros := make([]byte, 1<<20); len(zeros) > 0 && err == nil; {
+		if _, err = f.Write(zeros); errors.Is(err, syscall.ENOSPC) {
+			zeros, err = zeros[:len(zeros)/2], nil
+		}
+	}
+	return errors.Join(err, f.Close())
 }
 
 // stored returns the size of all files in a folder.

@@ -24,7 +24,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/node"
-	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // part is what one process does.
@@ -156,8 +155,8 @@ func (p *part) control(ctx context.Context, nc *nats.Conn) error {
 	return c.Run(ctx, "")
 }
 
-// fly is a robot: states, an estimator that accepts models signed for it, and a log now and then. It prints the ID of
-// each log whose upload was acknowledged.
+// fly is a robot: states, an estimator that accepts models signed for it, and a log now and then. It prints
+// the ID of each log whose upload was acknowledged, and latencies.
 func (p *part) fly(ctx context.Context, nc *nats.Conn) error {
 	n, err := node.New(node.Config{Vehicle: p.Name, Accept: model.Acceptance{Key: ed25519.PublicKey(p.Key)}, NoQueries: true, NoTrust: true, Every: 500 * time.Millisecond}, artificial.New(size, 0))
 	if err != nil {
@@ -165,13 +164,12 @@ func (p *part) fly(ctx context.Context, nc *nats.Conn) error {
 	}
 	go func() { _ = n.Run(ctx, nc) }() // until ctx ends
 	go n.Watch(ctx, nc, fleet.FlownObjects, fleet.FlownObject(p.Name))
-	go func() {
-		for seq := uint64(1); ctx.Err() == nil; seq++ {
-			s := wire.State{Seq: seq, T: time.Now().UnixNano(), X: []float64{0.1, 0.1}, U: []float64{0}}
-			_ = nc.Publish(wire.StateSubject(p.Name), s.Append(nil)) // the next one follows
-			wait(ctx, 100*time.Millisecond)
-		}
-	}()
+	own, err := node.Link{URL: p.URL, Name: p.Name + " sensor"}.Connect()
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	go func() { _ = new(sensor).run(ctx, p.Name, own, nc) }() // until ctx ends
 	for i := 0; ctx.Err() == nil; i++ {
 		path := filepath.Join(p.Dir, fmt.Sprintf("%s-%d-%d.msgpack", p.Name, os.Getpid(), i))
 		if err := p.record(path); err != nil {
@@ -183,7 +181,7 @@ func (p *part) fly(ctx context.Context, nc *nats.Conn) error {
 			if err == nil {
 				var log fleet.Log
 				if log, _, err = logs.Upload(limited, path, nil); err == nil {
-					fmt.Println(log.ID)
+					fmt.Printf(logLine+"\n", log.ID)
 				}
 			}
 			cancel()

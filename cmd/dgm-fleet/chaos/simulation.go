@@ -80,6 +80,7 @@ type simulation struct {
 	others       []*process // workers, robots and the controller
 	vehicles     []string
 	proxy        *proxy
+	mounted      []string // folders
 
 	nc     *nats.Conn
 	logs   *fleet.Logs
@@ -87,8 +88,10 @@ type simulation struct {
 	in     *fleet.Installer
 	robots *fleet.Robots
 
-	mu   sync.Mutex
-	sent map[string]string // acknowledged logs: vehicle by ID
+	mu         sync.Mutex
+	sent       map[string]string // acknowledged logs: vehicle by ID
+	latencies  latencies
+	unanswered int
 }
 
 // ports returns free ports of the loopback.
@@ -109,8 +112,9 @@ func ports(n int) (all []int, err error) {
 	return all, err
 }
 
-// begin starts a simulation: with a leaf, a quarter of the robots is behind it.
-func begin(ctx context.Context, o Options, dir string, withLeaf bool) (w *simulation, err error) {
+// begin starts a simulation: with a leaf, a quarter of the robots is behind it; on disks, each server has a file system
+// of its own.
+func begin(ctx context.Context, o Options, dir string, withLeaf, onDisks bool) (w *simulation, err error) {
 	w = &simulation{program: o.Program, dir: dir, sent: map[string]string{}}
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -129,6 +133,12 @@ func begin(ctx context.Context, o Options, dir string, withLeaf bool) (w *simula
 	}
 	w.url = strings.Join(urls, ",")
 	for _, s := range w.servers {
+		if onDisks {
+			if err := w.mount(s.part.Dir); err != nil {
+				return w, err
+			}
+			s.part.Most = 4 * diskMB << 20 // the disk is the limit
+		}
 		if err := s.start(w.program); err != nil {
 			return w, err
 		}
@@ -161,11 +171,7 @@ func begin(ctx context.Context, o Options, dir string, withLeaf bool) (w *simula
 			url = leafURL
 		}
 		w.vehicles = append(w.vehicles, v)
-		add(part{Kind: "robot", Name: v, URL: url, Key: public}, func(id string) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.sent[id] = v
-		})
+		add(part{Kind: "robot", Name: v, URL: url, Key: public}, func(line string) { w.heard(v, line) })
 	}
 	for _, p := range w.others {
 		if err := p.start(w.program); err != nil {
@@ -173,6 +179,21 @@ func begin(ctx context.Context, o Options, dir string, withLeaf bool) (w *simula
 		}
 	}
 	return w, nil
+}
+
+// heard reads a line that a robot has printed.
+func (w *simulation) heard(vehicle, line string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var id string
+	var echo, predict float64
+	if n, _ := fmt.Sscanf(line, latencyLine, &echo, &predict); n == 2 {
+		w.latencies.echo, w.latencies.predict = append(w.latencies.echo, echo), append(w.latencies.predict, predict)
+	} else if n, _ := fmt.Sscanf(line, logLine, &id); n == 1 {
+		w.sent[id] = vehicle
+	} else if line == unansweredLine {
+		w.unanswered++
+	}
 }
 
 // open connects the operator, and sets the fleet up when the cluster is ready.
@@ -214,12 +235,33 @@ func (w *simulation) retry(ctx context.Context, long time.Duration, do func(ctx 
 	}
 }
 
+// diskMB is the size of a server's file system.
+const diskMB = 192
+
+// errNoDisk is that this process may not make a file system.
+var errNoDisk = errors.New("this process may not mount a file system (root may): no disk was filled; scenario full does the same with the limit of the server")
+
+// mount makes a small file system in memory.
+func (w *simulation) mount(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", diskMB), "dgm-chaos", dir).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %v: %s", errNoDisk, err, strings.TrimSpace(string(out)))
+	}
+	w.mounted = append(w.mounted, dir)
+	return nil
+}
+
 // end kills everything.
 func (w *simulation) end() {
 	for _, p := range append(append(w.others, w.servers...), w.leaf) {
 		if p != nil && p.done != nil {
 			p.kill()
 		}
+	}
+	for _, dir := range w.mounted {
+		_ = exec.Command("umount", dir).Run() // of a memory that ends with the computer at the latest
 	}
 	if w.proxy != nil {
 		w.proxy.close()
