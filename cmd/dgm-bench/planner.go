@@ -37,13 +37,18 @@ type counted struct {
 	nonfinite int
 }
 
-func newPlanner(nc *nats.Conn, c *clock) (*planner, error) {
+func newPlanner(nc *nats.Conn, vehicle string, c *clock) (*planner, error) {
 	p := &planner{clock: c, answers: map[uint64]time.Time{}, late: map[uint64]bool{}, models: map[string]int{}, replaced: map[string]uint64{}}
 	if _, err := nc.Subscribe(wire.PredictSubject(vehicle), func(m *nats.Msg) { p.prediction(m.Data) }); err != nil {
 		return nil, err
 	}
-	_, err := nc.Subscribe(wire.StatusSubject(vehicle), func(m *nats.Msg) { p.statusMessage(m.Data) })
-	return p, err
+	if _, err := nc.Subscribe(wire.StatusSubject(vehicle), func(m *nats.Msg) { p.statusMessage(m.Data) }); err != nil {
+		return nil, err
+	}
+	if !nc.IsConnected() {
+		return p, nil
+	}
+	return p, nc.Flush() // a state that is sent from now on is answered to a server that knows the planner
 }
 
 // watch makes the planner compare the times of predictions with those of a sender.

@@ -245,7 +245,7 @@ func (s *rig) link(url, name string) *nats.Conn {
 
 func (s *rig) startPlanner(url string) {
 	var err error
-	s.planner, err = newPlanner(s.link(url, "planner"), s.clock)
+	s.planner, err = newPlanner(s.link(url, "planner"), vehicle, s.clock)
 	s.must(err)
 	s.planner.watch(s.robot)
 }
