@@ -113,7 +113,7 @@ func (v vehicle) prepare(s *settings, key ed25519.PublicKey, log func(string)) (
 	if err := accept.Check(statement); err != nil {
 		return nil, fmt.Errorf("%s: %w", v.Model, err)
 	}
-	accept.Least = max(accept.Least, statement.Sequence)
+	accept.Accepted(statement, m.ID)
 	if len(s.vehicles()) > 1 {
 		common := log
 		log = func(line string) { common(name + ": " + line) }

@@ -67,11 +67,20 @@ type Acceptance struct {
 	Vehicle    string
 	Fleet      string // (optional) of the vehicle
 	Least      uint64 // (optional) sequence number of a statement
+	Model      string // (optional) ID of the only model that is accepted with the number Least
 	Unnumbered bool   // files of earlier signers, without a statement, are accepted as number 0 for everybody
 }
 
+// Accepted raises the least number to that of a statement that was accepted for a model. With
+// that number no other model is accepted from then on.
+func (a *Acceptance) Accepted(s Statement, id string) {
+	if s.Sequence > 0 && s.Sequence >= a.Least {
+		a.Least, a.Model = s.Sequence, id
+	}
+}
+
 // Check returns an ErrStatement for a statement that is not for the vehicle or its fleet, or
-// whose number is less than the least.
+// whose number is less than the least, or that of another model.
 func (a *Acceptance) Check(s Statement) error {
 	switch {
 	case a.Key == nil:
@@ -82,6 +91,8 @@ func (a *Acceptance) Check(s Statement) error {
 		return fmt.Errorf("%w: it is for vehicle %q, fleet %q, and this is vehicle %q of fleet %q: sign it for this one", ErrStatement, s.Vehicle, s.Fleet, a.Vehicle, a.Fleet)
 	case s.Sequence < a.Least:
 		return fmt.Errorf("%w: its sequence number is %d, and the least that is accepted is %d: sign it with a larger one", ErrStatement, s.Sequence, a.Least)
+	case s.Sequence > 0 && s.Sequence == a.Least && a.Model != "" && s.Model != a.Model:
+		return fmt.Errorf("%w: its sequence number %d is that of model %s, which was accepted before: sign it with a larger one", ErrStatement, s.Sequence, a.Model)
 	}
 	return nil
 }

@@ -66,7 +66,8 @@ func TestSignedModelsAreForThisVehicleAndInOrder(t *testing.T) {
 		{"for the vehicle", 2, model.Statement{Vehicle: "v1", Sequence: 5}, true},
 		{"for the fleet", 3, model.Statement{Fleet: "red", Sequence: 8}, true},
 		{"an earlier one", 2, model.Statement{Vehicle: "v1", Sequence: 7}, false},
-		{"with the same number", 4, model.Statement{Vehicle: "v1", Sequence: 8}, true},
+		{"again", 3, model.Statement{Vehicle: "v1", Sequence: 8}, true},
+		{"with the same number", 4, model.Statement{Vehicle: "v1", Sequence: 8}, false},
 	} {
 		m := otherPendulum(c.seed)
 		if _, err := n.Offer(s.file(m, c.statement)); (err == nil) != c.accepted || err != nil && !errors.Is(err, model.ErrStatement) {

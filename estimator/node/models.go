@@ -155,7 +155,7 @@ func (n *Node) Offer(file []byte) (id string, err error) {
 		return id, err
 	}
 	s.permission.held.Store(nil)
-	s.accept.Least = max(s.accept.Least, statement.Sequence)
+	s.accept.Accepted(statement, id)
 	return id, nil
 }
 
@@ -207,7 +207,7 @@ func (n *Node) rollbackBy(c *wire.Command) (id string, err error) {
 		return "", fmt.Errorf("the model in use has the largest sequence number, %d, and a statement needs a larger one: start the estimator with another key", s.accept.Least)
 	}
 	next := s.accept
-	next.Least, next.Unnumbered = s.accept.Least+1, false
+	next.Least, next.Model, next.Unnumbered = s.accept.Least+1, "", false
 	if err := next.Check(statement); err != nil {
 		return "", err
 	}
@@ -215,7 +215,7 @@ func (n *Node) rollbackBy(c *wire.Command) (id string, err error) {
 		return "", fmt.Errorf("the statement is to go back to model %.16s, and the one before is %s: sign one for it", statement.Model, s.before.ID)
 	}
 	if id, err = n.rollback(); err == nil {
-		s.accept.Least = statement.Sequence
+		s.accept.Accepted(statement, id)
 	}
 	return id, err
 }
