@@ -195,6 +195,7 @@ func (j *Judge) Prediction(p *wire.Prediction, unix int64) {
 	}
 	if p.Flags&wire.NoHistory != 0 {
 		j.count.NoHistory++
+		j.seconds.at(m.T-j.first, &j.count).noHistory++
 	}
 	switch {
 	case len(p.Channels) != j.cfg.K || !j.asked(p):

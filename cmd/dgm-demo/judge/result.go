@@ -37,7 +37,7 @@ type Result struct {
 }
 
 // Share is a part of the flight, in whole seconds.
-type Share struct{ Seconds, States, Overdue, Missing int }
+type Share struct{ Seconds, States, Overdue, Missing, NoHistory int }
 
 // OverdueShare returns the share of states whose predictions were overdue.
 func (s Share) OverdueShare() float64 { return share([]int{s.Overdue}, []int{s.States}) }
@@ -62,13 +62,13 @@ func (r *Result) CoverageAt(i int) float64 {
 // in a busy one without the estimator reporting that it had no time.
 func (r *Result) Lost() int { return r.Missing - min(r.Busy.Missing, r.Explained) }
 
-// mostNoHistory is how many predictions may be without history, beside a tenth of all:
-// those at the beginning.
+// mostNoHistory is how many predictions of free seconds may be without history, beside a tenth of all:
+// those at the beginning, and after a gap of a busy second.
 const mostNoHistory = 100
 
 // Check returns nil if the flight kept the limits, else an error that names in one
-// line all limits that it did not keep. An overdue prediction counts where the computer was
-// free.
+// line all limits that it did not keep. An overdue prediction, or one without
+// history, counts where the computer was free.
 func (r *Result) Check(l Limits) error {
 	var broken []string
 	limit := func(bad bool, format string, args ...any) {
@@ -81,7 +81,7 @@ func (r *Result) Check(l Limits) error {
 	limit(r.Unreadable > 0, "predictions that cannot be read: %d", r.Unreadable)
 	limit(r.Unasked > 0, "predictions of no state, or repeated: %d", r.Unasked)
 	limit(r.Free.OverdueShare() > l.Overdue, "%.1f %% of the predictions arrived after the next state though the computer was free, at most %.0f %% may", 100*r.Free.OverdueShare(), 100*l.Overdue)
-	limit(r.NoHistory > mostNoHistory+r.States/10, "%d of %d predictions had not enough history", r.NoHistory, r.States)
+	limit(r.Free.NoHistory > mostNoHistory+r.Free.States/10, "%d of %d predictions had not enough history though the computer was free", r.Free.NoHistory, r.Free.States)
 	limit(r.Flight < l.Flight, "the flight lasted %.1f s, at least %.0f s are needed", r.Flight.Seconds(), l.Flight.Seconds())
 	c := r.Coverage()
 	limit(c < l.Low || c > l.High, "95 %% intervals covered %.1f %% of the measurements, %.1f to %.1f %% is expected", 100*c, 100*l.Low, 100*l.High)

@@ -7,9 +7,9 @@ import (
 
 // second counts what happened to the states of one second of the flight.
 type second struct {
-	number                   int64
-	states, overdue, missing int
-	busy                     bool
+	number                              int64
+	states, overdue, missing, noHistory int
+	busy                                bool
 }
 
 // seconds are the last seconds of the flight, second n at n mod len.
@@ -54,5 +54,6 @@ func (s *second) close(r *Result) {
 	share.States += s.states
 	share.Overdue += s.overdue
 	share.Missing += s.missing
+	share.NoHistory += s.noHistory
 	*s = second{}
 }

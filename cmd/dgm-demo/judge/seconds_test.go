@@ -3,6 +3,8 @@ package judge
 import (
 	"testing"
 	"time"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // A computer that is stuck for 50 ms gets five states at once, and the newest is
@@ -78,6 +80,30 @@ func TestEchoSeparatesBusySecondsFromFreeOnes(t *testing.T) {
 		r := j.Result(true)
 		if err := r.Check(limits); (err == nil) != c.ok || r.Busy.Seconds != c.busy || r.Busy.Seconds+r.Free.Seconds != 5 || r.Busy.Overdue+r.Free.Overdue != r.Overdue {
 			t.Errorf("%s: %v, busy %+v, free %+v", c.name, err, r.Busy, r.Free)
+		}
+	}
+}
+
+// Predictions without history count where the computer was free: a busy one sends late, and a gap ends the history.
+func TestHistoryIsMissedWhereTheComputerIsFree(t *testing.T) {
+	for _, busy := range []bool{true, false} {
+		j := New(Config{K: 2, Period: period, Horizon: horizon, Echo: true})
+		for i := range 500 {
+			j.State(state(i, 0, 0), at(i, 0))
+			echo := time.Millisecond
+			if busy && i >= 100 && i < 400 {
+				echo = 40 * time.Millisecond
+			}
+			j.Echo(uint64(i), at(i, echo))
+			p := prediction(i, 0, 1)
+			if i >= 100 && i < 400 {
+				p.Flags |= wire.NoHistory
+			}
+			j.Prediction(p, at(i, time.Millisecond))
+		}
+		r := j.Result(true)
+		if err := r.Check(limits); (err == nil) != busy || r.NoHistory != 300 || r.Busy.NoHistory+r.Free.NoHistory != 300 {
+			t.Errorf("busy %v: %v, busy %+v, free %+v", busy, err, r.Busy, r.Free)
 		}
 	}
 }
