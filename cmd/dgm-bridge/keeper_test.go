@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -157,6 +159,51 @@ func TestUploadAlways(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	end()
+}
+
+// With the settings of dgm-estimator and one of them changed, its vehicle is uploaded.
+func TestUploadByTheSettingsOfTheEstimator(t *testing.T) {
+	nc, _, all := kept(t)
+	template, err := os.ReadFile("../dgm-estimator/estimator.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "estimator.toml")
+	m := artificial.New(artificial.Size{K: 2, Features: 8, Points: 5, Horizon: 1}, 1)
+	m.Vehicle = "v1"
+	file, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := strings.NewReplacer(`"flight.dgm"`, strconv.Quote(filepath.Join(dir, "flight.dgm")), `"nats://127.0.0.1:4222"`, strconv.Quote(nc.ConnectedUrl()),
+		`"uploads"`, strconv.Quote(dir), `"2m"`, `"1s"`).Replace(string(template))
+	for _, err := range []error{os.WriteFile(path, []byte(settings), 0o666), os.WriteFile(filepath.Join(dir, "flight.dgm"), file, 0o666)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, _, errs := run("upload", "--config", path); code != 0 || !strings.Contains(errs, "nothing is uploaded") {
+		t.Errorf("as installed: exit %d, %s", code, errs)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(settings, `when = "never"`, `when = "always"`, 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	cmd := root()
+	cmd.SetArgs([]string{"upload", "--config", path})
+	go func() { ended <- cmd.ExecuteContext(ctx) }()
+	for len(all()) == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if l := all()[0]; !slices.Equal(l.Channels, []string{m.Channels[0].Name, m.Channels[1].Name}) {
+		t.Errorf("%+v", l)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }
 
 // The oldest logs beyond the limit are removed.

@@ -13,6 +13,7 @@
 //	dgm-bridge foxglove --vehicle v1
 //	dgm-bridge upload flight.msgpack
 //	dgm-bridge upload --when alarm --vehicle v1 --dir flights
+//	dgm-bridge upload --config /etc/dgm/estimator.toml
 //	dgm-bridge info flight.msgpack
 package main
 

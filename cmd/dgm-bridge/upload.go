@@ -13,6 +13,7 @@ import (
 func uploadCommand() *cobra.Command {
 	var server link.Flags
 	var wait time.Duration
+	var config string
 	var k keeper
 	var names channelNames
 	cmd := &cobra.Command{
@@ -24,9 +25,15 @@ sent again.
 
 With --when, as a service on a robot: record the states of a vehicle in logs as long as --around until interrupted, and store all of them
 (always), or those that were recorded up to so long before and after an alarm of the vehicle's estimator (alarm). Logs wait in
---dir while the link is lost, and over restarts.`,
+--dir while the link is lost, and over restarts. With --config, the same by the settings of dgm-estimator.`,
 		Example: "  dgm-bridge upload flight.msgpack --nats nats://fleet.example.org\n  dgm-bridge upload --when alarm --vehicle v1 --dir /var/lib/flights --model flight.dgm",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if config != "" {
+				if len(args) > 0 || k.when != "" {
+					return cli.Usage("--config has all settings of the service: no logs and no --when beside it")
+				}
+				return uploadBy(cmd.Context(), cmd, config, wait)
+			}
 			if err := k.check(args); err != nil {
 				return err
 			}
@@ -34,39 +41,45 @@ With --when, as a service on a robot: record the states of a vehicle in logs as 
 			if err != nil {
 				return err
 			}
-			vehicle := k.vehicle
-			if vehicle == "" {
-				h, err := logHeader(args[0])
-				if err != nil {
-					return err
-				}
-				vehicle = h.Vehicle
+			if k.when == "" {
+				return uploadFiles(cmd, &server, args, wait)
 			}
-			nc, err := connect(cmd, server.For(vehicle))
-			if err != nil {
+			k.channels, k.wait, k.log = channels, wait, notice(cmd)
+			if k.nc, err = connect(cmd, server.For(k.vehicle)); err != nil {
 				return err
 			}
-			defer nc.Close()
-			if k.when != "" {
-				k.nc, k.channels, k.wait, k.log = nc, channels, wait, notice(cmd)
-				return k.run(cmd.Context())
-			}
-			for _, path := range args {
-				log, sent, err := upload(cmd.Context(), nc, path, wait, notice(cmd))
-				if err != nil {
-					return err
-				}
-				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: log %.12s of %s, %s: %d bytes sent, %d were there\n",
-					path, log.ID, log.Vehicle, cli.Count(log.Samples, "sample"), sent.Bytes, sent.Had); err != nil {
-					return err
-				}
-			}
-			return nil
+			defer k.nc.Close()
+			return k.run(cmd.Context())
 		},
 	}
 	cmd.Flags().DurationVar(&wait, "wait", 24*time.Hour, "give up after so long without a part that was sent")
+	cmd.Flags().StringVar(&config, "config", "", "settings of dgm-estimator: record and upload its vehicles as [upload] there says")
 	k.flags(cmd)
 	names.add(cmd)
 	server.Add(cmd.Flags())
 	return cmd
+}
+
+// uploadFiles stores logs, with the inboxes of the vehicle of the first one.
+func uploadFiles(cmd *cobra.Command, server *link.Flags, paths []string, wait time.Duration) error {
+	h, err := logHeader(paths[0])
+	if err != nil {
+		return err
+	}
+	nc, err := connect(cmd, server.For(h.Vehicle))
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	for _, path := range paths {
+		log, sent, err := upload(cmd.Context(), nc, path, wait, notice(cmd))
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: log %.12s of %s, %s: %d bytes sent, %d were there\n",
+			path, log.ID, log.Vehicle, cli.Count(log.Samples, "sample"), sent.Bytes, sent.Had); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -25,6 +25,15 @@ func TestDeployment(t *testing.T) {
 			t.Errorf("the unit has no line %s", line)
 		}
 	}
+	upload, err := os.ReadFile("deploy/dgm-estimator-upload.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"PartOf=dgm-estimator.service", "User=dgm", "WorkingDirectory=/var/lib/dgm-estimator", "ExecStart=/usr/bin/dgm-bridge upload --config /etc/dgm/estimator.toml"} {
+		if !strings.Contains(string(upload), "\n"+line+"\n") || !strings.Contains(string(unit), "Wants=network-online.target dgm-estimator-upload.service\n") {
+			t.Errorf("the unit of uploads has no line %s, or that of the estimator does not start it", line)
+		}
+	}
 	list, err := os.ReadFile("deploy/nfpm.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +80,7 @@ func TestUnitIsOneThatSystemdTakes(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("the unit as systemd reads it: systemd-analyze is not here")
 	}
-	out, err := exec.Command("systemd-analyze", "security", "--offline=true", "--threshold=20", "deploy/dgm-estimator.service").CombinedOutput()
+	out, err := exec.Command("systemd-analyze", "security", "--offline=true", "--threshold=20", "deploy/dgm-estimator.service", "deploy/dgm-estimator-upload.service").CombinedOutput()
 	if err != nil {
 		t.Errorf("exposure above 2.0, or not readable: %v: %s", err, out)
 	}

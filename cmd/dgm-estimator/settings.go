@@ -26,6 +26,7 @@ type settings struct {
 	Vehicles []toml.Primitive `toml:"vehicles"`
 	NATS     link.Flags       `toml:"nats"`
 	Models   models           `toml:"models"`
+	Upload   uploads          `toml:"upload"`
 	Realtime realTime         `toml:"realtime"`
 	Metrics  metrics          `toml:"metrics"`
 
@@ -70,6 +71,14 @@ type models struct {
 	Fleet         string `toml:"fleet"`
 	LeastSequence uint64 `toml:"least_sequence"`
 	Unnumbered    bool   `toml:"unnumbered"`
+}
+
+// uploads are settings of dgm-bridge upload, which reads and checks them.
+type uploads struct {
+	When   string   `toml:"when"`
+	Around duration `toml:"around"`
+	Dir    string   `toml:"dir"`
+	MostMB int64    `toml:"most_mb"`
 }
 
 // realTime is what the program asks of the operating system.
