@@ -117,7 +117,7 @@ at most 5 % of flights. In obstacles-payload a tenth of the mass is put on in fl
 quadrotor-flown, by a model of 8 flights of 20 s with random signals on all rotors. Solve times are the processor's.`,
 		Numbers: []study.Flag{
 			{Name: "seeds", Usage: "models and flights of each figure", Value: &seeds, Least: 1, Most: 100},
-			{Name: "flights", Usage: "flights through fields, and swing-ups, by each planner; 0 = 200, 40 of the quadrotor in space, 20 swing-ups", Value: &s.flights, Least: 0, Most: 10000, Changes: true},
+			{Name: "flights", Usage: "flights through fields, and swing-ups, by each planner; 0 = 200, 20 swing-ups", Value: &s.flights, Least: 0, Most: 10000, Changes: true},
 		},
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
@@ -294,10 +294,10 @@ func (s *session) avoider(v *vehicle, seed int, name string, field []planning.Ob
 		margin += 0.07
 	}
 	c := v.config(rows)
-	c.Steps, c.Penalty, c.Most, c.Blind, c.Reacts = 2, v.penalty, 1.2, v.blind, reacts
+	c.Steps, c.Penalty, c.Most, c.Blind = 2, v.penalty, 1.2, v.blind
 	c.Obstacles = slices.Clone(field)
 	for i := range c.Obstacles {
-		c.Obstacles[i].Margin, c.Obstacles[i].Factor = margin, deviations
+		c.Obstacles[i].Margin, c.Obstacles[i].Factor, c.Obstacles[i].Widest = margin, deviations, narrowest
 	}
 	return newDescent(c, m), deviations, nil
 }

@@ -60,7 +60,7 @@ func flownQuadrotor() *vehicle {
 	return &vehicle{
 		plant: p, start: make([]float64, 12), substeps: 4, tilts: []int{6, 7},
 		segments: 8, samples: 1200, shake: []float64{0.02, 0.02, 0.02, 0.02},
-		along: 9, across: 10, velocity: 0, still: p.X0, middle: 0, body: 0.15, flights: 40, penalty: 1e4, slack: 0.01, blind: 3,
+		along: 9, across: 10, velocity: 0, still: p.X0, middle: 0, body: 0.15, flights: 200, penalty: 1e4, slack: 0.01, blind: 3,
 		config: func(rows int) planning.Config {
 			c := planning.Config{
 				K: 12, P: 4, T: rows, R: rows,

@@ -155,33 +155,34 @@ func TestObstaclesAreAvoided(t *testing.T) {
 	}
 }
 
-// Standard deviations of the first times are all that is kept free where plans react.
-func TestErrorsAreCorrected(t *testing.T) {
+// What is kept free is bounded, and the first times may be left out.
+func TestCostOfObstacles(t *testing.T) {
 	c := pointConfig()
-	c.Reacts, c.Penalty = 3, 1
+	c.Penalty = 1
 	c.Obstacles = []Obstacle{{Channels: [2]int{0, 2}, Radius: 1, Factor: 2}}
 	d := Prediction{Mean: make([]float64, 40), Std: make([]float64, 40)}
 	for i := range d.Std {
 		d.Mean[i], d.Std[i] = 1, 0.1*float64(i/4)
 	}
 	p := New(c, point)
-	cost := func() float64 { return p.cost(&d, p.Plan, d.Mean[:4], d.Mean) }
-	free := math.Sqrt2 - 1
-	if got := cost(); got != 0 {
-		t.Errorf("cost %v of a free plan", got)
+	cost := func(want float64) {
+		t.Helper()
+		if got := p.cost(&d, p.Plan, d.Mean[:4], d.Mean); math.Abs(got-want) > 1e-12 {
+			t.Errorf("cost %v, want %v", got, want)
+		}
 	}
-	p.cfg.Reacts = 0
+	free := math.Sqrt2 - 1
 	want := 0.0
 	for i := 3; i < 10; i++ {
 		want += math.Pow(0.2*float64(i)-free, 2)
 	}
-	if got := cost(); math.Abs(got-want) > 1e-12 {
-		t.Errorf("cost %v, want %v", got, want)
-	}
+	cost(want)
 	p.cfg.Blind = 9
-	if got := cost(); math.Abs(got-math.Pow(1.8-free, 2)) > 1e-12 {
-		t.Errorf("cost %v of the last time", got)
-	}
+	cost(math.Pow(1.8-free, 2))
+	p.cfg.Obstacles[0].Widest = 1
+	cost(math.Pow(1-free, 2))
+	p.cfg.Obstacles[0].Widest = 0.4
+	cost(0)
 }
 
 func TestAPlanStandsWhereNothingIsPredicted(t *testing.T) {
