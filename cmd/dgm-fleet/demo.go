@@ -41,14 +41,17 @@ type demo struct {
 
 func demoCommand() *cobra.Command {
 	d := demo{robots: 3, workers: 2, segments: 6, samples: 2001, training: trainer.Quick(), payload: 1, after: 8, rule: fleet.UsualRule()}
-	d.rule.CanaryFor = 15 * time.Second
+	// What is trained and decided does not depend on how busy this computer is, only how long it takes.
+	d.rule.CanaryFor, d.rule.Longest = 15*time.Second, 24*time.Hour
+	d.training.Budget = trainer.Duration(24 * time.Hour)
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Show a fleet that learns: a server, three simulated robots, two workers, a payload",
 		Long: `dgm-fleet demo starts a NATS server with JetStream in this process and simulates three pendulums. Their logs
 are uploaded, two workers train their models with the quick preset, and the models are promoted to the robots, which run in
 real time with an estimator each. Then a payload is put on the first one. A log of it is uploaded and a model trained, which
-is tried as a shadow, used by the robot as the canary, and promoted. The command fails if that does not happen.`,
+is tried as a shadow, used by the robot as the canary, and promoted. The command fails if that does not happen. On a busy
+computer it takes longer, and prints what it waits for.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := os.MkdirTemp("", "dgm-fleet-demo-")
@@ -62,7 +65,7 @@ is tried as a shadow, used by the robot as the canary, and promoted. The command
 	f := cmd.Flags()
 	f.DurationVar(&d.rule.CanaryFor, "canary-for", d.rule.CanaryFor, "how long the robot uses the new model before it counts as promoted")
 	f.StringVar(&d.page, "page", "", "serve the page of dgm-view at this address of the loopback, such as 127.0.0.1:8080, and go on until interrupted")
-	f.DurationVar(&d.rule.Longest, "longest", 10*time.Minute, "how long the new model is tried as a shadow")
+	f.DurationVar(&d.rule.Longest, "longest", d.rule.Longest, "how long the new model is tried as a shadow")
 	return cmd
 }
 
@@ -174,7 +177,11 @@ func (d *demo) run(ctx context.Context, dir string, out io.Writer) error {
 		return err
 	}
 	stage("its new model is tried: shadow, canary, promoted")
-	if err := rollOut(ctx, c, in, &operator{group: name(0), model: fleet.Newest}, d.rule, screen); err != nil {
+	trying, tried := context.WithCancel(ctx)
+	defer tried()
+	go func() { _ = d.watch(trying, c, in, screen) }() // the rollout does not need it
+	err = rollOut(ctx, c, in, &operator{group: name(0), model: fleet.Newest}, d.rule, screen)
+	if tried(); err != nil {
 		return err
 	}
 	stage("promoted")
@@ -187,6 +194,61 @@ func (d *demo) run(ctx context.Context, dir string, out io.Writer) error {
 	}
 	land()
 	return robots.wait()
+}
+
+// mostWindows is the number of windows after which the demonstration gives a shadow up that is neither better nor worse.
+const mostWindows = 300
+
+// watch prints now and then what the rollout waits for, and ends one of which nothing more can become.
+func (d *demo) watch(ctx context.Context, c client, in *fleet.Installer, screen *lines) error {
+	robots, err := fleet.Listen(c.nc)
+	if err != nil {
+		return err
+	}
+	defer robots.Close()
+	every := time.NewTicker(15 * time.Second)
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-every.C:
+		}
+		r, err := in.Rollout(ctx, name(0))
+		if err != nil {
+			continue
+		}
+		state := robots.Of(name(0))
+		s, shadow := &state.Status, state.Status.Shadow()
+		over := false
+		switch {
+		case !state.Live():
+			screen.print("waiting for a status of " + name(0))
+		case r.Stage == fleet.StageShadow && shadow == nil:
+			screen.print("waiting for " + name(0) + " to read the shadow" + because(s.Refused))
+			over = s.Refused != ""
+		case r.Stage == fleet.StageShadow:
+			screen.print(fmt.Sprintf("waiting for enough windows of the shadow: %d of at least %d, difference of scores %.3g, standard deviation %.3g", shadow.Windows, d.rule.Windows, shadow.Difference, shadow.DifferenceStd))
+			over = shadow.Windows > mostWindows
+		case s.Model != r.Model.Model || len(s.Models) == 0:
+			screen.print("waiting for " + name(0) + " to use the new model" + because(s.Refused))
+			over = s.Refused != ""
+		default:
+			screen.print(fmt.Sprintf("waiting for %v of use and %d comparisons: %s uses it for %.0f s", d.rule.CanaryFor, d.rule.Windows, name(0), float64(s.T-s.Models[0].Since)/1e9))
+		}
+		if over {
+			_, err = in.Stop(ctx, name(0))
+			return err
+		}
+	}
+}
+
+// because returns a reason as the end of a line.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ", which refused it: " + shown(reason)
 }
 
 // startWorkers starts the workers. stop ends them and waits.

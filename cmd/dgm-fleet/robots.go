@@ -30,10 +30,14 @@ type simulated struct {
 	failed  error
 }
 
+// demoDeadline of predictions: without one it is the time between two states, which a busy computer can miss so often that it refuses the
+// model and that the shadow gets no window.
+const demoDeadline = time.Second
+
 // fly runs a robot and its estimator, which begins with a model, until the context ends.
 func (s *simulated) fly(ctx context.Context, vehicle string, r robot.Config, m *model.Model) error {
 	log := func(line string) { s.log(vehicle + ": " + line) }
-	n, err := node.New(node.Config{Vehicle: vehicle, Accept: model.Acceptance{Key: s.key}, SwapPermission: true, NoQueries: true, Log: log}, m)
+	n, err := node.New(node.Config{Vehicle: vehicle, Accept: model.Acceptance{Key: s.key}, SwapPermission: true, NoQueries: true, Deadline: demoDeadline, Log: log}, m)
 	if err != nil {
 		return fmt.Errorf("%s: %w", vehicle, err)
 	}

@@ -77,7 +77,7 @@ func TestShowsWhatIsSent(t *testing.T) {
 
 // Positions have the correlation that the estimator answers with, at the times of the ellipses.
 func TestAsksForTheCorrelation(t *testing.T) {
-	b := openBrowser(t, 1280, 900)
+	b := openBrowser(t, 1280, 1400)
 	s := openSite(t)
 	_, err := s.nc.Subscribe(wire.QuerySubject("one"), func(m *nats.Msg) {
 		var q wire.Query
