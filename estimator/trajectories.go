@@ -1,6 +1,8 @@
 package estimator
 
 import (
+	"fmt"
+
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
@@ -17,14 +19,29 @@ type Trajectories struct {
 	drawn     []float64 // T×K, of Violation; nil = not yet asked for
 }
 
-// NewTrajectories takes the memory for predictions of a model at the times, in seconds; nil
-// asks for the model's own points.
+// NewTrajectories takes the memory for predictions of a model at the times, in seconds and
+// ascending; nil asks for the model's own points.
 func NewTrajectories(m *model.Model, times []float64) (*Trajectories, error) {
 	p, err := New(m, times)
+	if err == nil {
+		err = ascend(p.times)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return newTrajectories(p), nil
+}
+
+// ascend returns an error for times that a trajectory cannot pass one after the other.
+func ascend(times []float64) error {
+	before := 0.0
+	for i, t := range times {
+		if !(t > before) {
+			return fmt.Errorf("time %d is %g s; times of trajectories must ascend from above 0", i, t)
+		}
+		before = t
+	}
+	return nil
 }
 
 // Trajectories is NewTrajectories for the model of f, at other times. The two may be used by
@@ -32,6 +49,9 @@ func NewTrajectories(m *model.Model, times []float64) (*Trajectories, error) {
 func (f *Fast) Trajectories(times []float64) (*Trajectories, error) {
 	m := f.Model()
 	times, err := checkTimes(m, times)
+	if err == nil {
+		err = ascend(times)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -108,3 +108,20 @@ func TestTrajectoriesAreSmoothAndConsistent(t *testing.T) {
 		t.Errorf("correlation of position and velocity %.2f, of position and another state %.2f", together, apart)
 	}
 }
+
+// A trajectory passes its times one after the other.
+func TestTimesOfTrajectoriesAscend(t *testing.T) {
+	m := falling()
+	f, err := estimator.NewFast(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, times := range [][]float64{{0.2, 0.1}, {0.1, 0.1}} {
+		if _, err := estimator.NewTrajectories(m, times); err == nil {
+			t.Errorf("times %v are accepted", times)
+		}
+		if _, err := f.Trajectories(times); err == nil {
+			t.Errorf("times %v are accepted by a Fast", times)
+		}
+	}
+}
