@@ -17,6 +17,9 @@ func NewFastOn(m *model.Model, times []float64, unit simd.Unit) (*Fast, error) {
 	return newFast(plain, compileChecked(m, unit)), nil
 }
 
+// VerifyBuildOn is VerifyBuild on a given unit.
+func VerifyBuildOn(unit simd.Unit) error { return verifyBuildOn(unit) }
+
 // ReferenceAnswers returns what a Predictor answers to the probes of a reference.
 func ReferenceAnswers(file []byte) (answers []float64, err error) {
 	m, err := model.Decode(file)
@@ -24,14 +27,25 @@ func ReferenceAnswers(file []byte) (answers []float64, err error) {
 		return nil, err
 	}
 	p := build(m, referenceTimes(m))
-	d := p.NewPrediction().WithDerivatives()
 	for _, q := range append(probes(m), farProbe(m)) {
+		d := withAll(p.NewPrediction(), m, &q)
 		if !p.Predict(d, &q) {
 			return nil, errTooFar
 		}
+		all, err := further(p, d, &q)
+		if err != nil {
+			return nil, err
+		}
 		answers = appendAnswer(answers, d)
+		for _, of := range all {
+			answers = append(answers, of.numbers...)
+		}
 	}
-	return answers, nil
+	all, err := draws(build(m, drawnTimes(m)))
+	for _, of := range all {
+		answers = append(answers, of.numbers...)
+	}
+	return answers, err
 }
 
 // Interpolates reports whether variances are interpolated between nodes.

@@ -15,6 +15,7 @@ func probes(m *model.Model) []Query {
 		probe(m, 1, 0.1, rows/2, false, false),
 		probe(m, 2, 0.1, 0, true, false),
 		probe(m, 3, 0.1, 0, false, true),
+		probe(m, 5, 0.1, 1, true, false),
 	}
 }
 

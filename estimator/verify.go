@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
@@ -26,51 +27,57 @@ const referencePoints = 35
 
 // VerifyBuild predicts the reference models with a Predictor and a Fast and returns an error
 // unless they answer as when they were made: with and without plan, history and covariance
-// of the start, with scores and derivatives. It finds a program that was built wrongly, or a
+// of the start, with scores, derivatives by time, start and plan, gradients, correlations and
+// tubes; and it draws trajectories. It finds a program that was built wrongly, or a
 // processor that calculates wrongly, where a model's own self-checks do not reach.
-func VerifyBuild() error {
+func VerifyBuild() error { return verifyBuildOn(simd.Best()) }
+
+func verifyBuildOn(unit simd.Unit) error {
 	for _, name := range ReferenceNames {
-		if err := verifyReference(name); err != nil {
+		if err := verifyReference(name, unit); err != nil {
 			return fmt.Errorf("reference %s: %w: this program, or the processor, does not calculate as it should; install it again", name, err)
 		}
 	}
 	return nil
 }
 
-func verifyReference(name string) error {
-	m, want, err := reference(name)
+func verifyReference(name string, unit simd.Unit) error {
+	m, err := ReferenceModel(name)
 	if err != nil {
+		return err
+	}
+	b, err := referenceFiles.ReadFile("reference/" + name + ".answers")
+	if err != nil {
+		return err
+	}
+	want := make([]float64, len(b)/8)
+	if _, err := binary.Decode(b, binary.LittleEndian, want); err != nil {
 		return err
 	}
 	times := referenceTimes(m)
 	plain := build(m, times)
-	if err := answersAs(plain, m, want, plainTolerance); err != nil {
+	draws, err := answersAs(plain, m, want, plainTolerances)
+	if err == nil {
+		err = drawsAs(build(m, drawnTimes(m)), draws)
+	}
+	if err != nil {
 		return fmt.Errorf("plain predictor: %w", err)
 	}
-	if c := compile(m, simd.Best()); c != nil {
-		if err := answersAs(newFast(plain, c), m, want, fastTolerance); err != nil {
+	if c := compile(m, unit); c != nil {
+		if _, err := answersAs(newFast(plain, c), m, want, fastTolerances); err != nil {
 			return fmt.Errorf("fast predictor on %v: %w", c.unit, err)
 		}
 	}
 	return nil
 }
 
-func reference(name string) (m *model.Model, answers []float64, err error) {
+// ReferenceModel returns one of ReferenceNames.
+func ReferenceModel(name string) (*model.Model, error) {
 	file, err := referenceFiles.ReadFile("reference/" + name + ".dgm")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if m, err = model.Decode(file); err != nil {
-		return nil, nil, err
-	}
-	b, err := referenceFiles.ReadFile("reference/" + name + ".answers")
-	if err != nil {
-		return nil, nil, err
-	}
-	for ; len(b) >= 8; b = b[8:] {
-		answers = append(answers, math.Float64frombits(binary.LittleEndian.Uint64(b)))
-	}
-	return m, answers, nil
+	return model.Decode(file)
 }
 
 // referenceTimes are in no order, the last of them at the end of the horizon.
@@ -83,17 +90,37 @@ func referenceTimes(m *model.Model) []float64 {
 	return times
 }
 
-// answersAs compares the answers to all probes of a reference with those wanted.
-func answersAs(p checkable, m *model.Model, want []float64, tolerance float64) error {
-	d := p.NewPrediction().WithDerivatives()
-	var got []float64
+// tolerances of a reference.
+type tolerances struct {
+	prediction    float64 // in standard deviations of a measurement
+	held, planned float64 // of Jacobians, gradients and correlations, over the largest, where the input is held or not
+}
+
+// The Jacobians of a Fast are interpolated where the input changes within the steps of the
+// difference equation.
+var (
+	plainTolerances = tolerances{plainTolerance, plainTolerance, plainTolerance}
+	fastTolerances  = tolerances{fastTolerance, fastTolerance / 10, 0.03}
+)
+
+// drawnTimes are a few, ascending.
+func drawnTimes(m *model.Model) []float64 {
+	times := referenceTimes(m)[referencePoints-7:]
+	slices.Sort(times)
+	return times
+}
+
+// answersAs compares the answers to all probes of a reference with those wanted, and returns
+// those wanted that are left.
+func answersAs(p gradientChecked, m *model.Model, want []float64, within tolerances) (left []float64, err error) {
 	for i, q := range append(probes(m), farProbe(m)) {
+		d := withAll(p.NewPrediction(), m, &q)
 		if !p.Predict(d, &q) {
-			return fmt.Errorf("the answer to probe %d is not finite", i)
+			return nil, fmt.Errorf("the answer to probe %d is not finite", i)
 		}
-		got = appendAnswer(got[:0], d)
+		got := appendAnswer(nil, d)
 		if len(want) < len(got) {
-			return errors.New("it has too few answers")
+			return nil, errTooFew
 		}
 		n := len(d.Mean)
 		for j, w := range want[:len(got)] {
@@ -104,13 +131,155 @@ func answersAs(p checkable, m *model.Model, want []float64, tolerance float64) e
 			case j < 5*n: // derivatives
 				unit = want[4*n+j%n] + 1e-3*math.Abs(w)
 			}
-			if !(math.Abs(got[j]-w) <= tolerance*unit) {
-				return fmt.Errorf("number %d of the answer to probe %d is %g and should be %g", j, i, got[j], w)
+			if !(math.Abs(got[j]-w) <= within.prediction*unit) {
+				return nil, fmt.Errorf("number %d of the answer to probe %d is %g and should be %g", j, i, got[j], w)
 			}
 		}
 		want = want[len(got):]
+		all, err := further(p, d, &q)
+		if err != nil {
+			return nil, fmt.Errorf("probe %d: %w", i, err)
+		}
+		most := within.held
+		if len(q.Plan) > m.P {
+			most = within.planned
+		}
+		for _, of := range all {
+			if want, err = of.as(want, most); err != nil {
+				return nil, fmt.Errorf("probe %d: %w", i, err)
+			}
+		}
 	}
-	return nil
+	return want, nil
+}
+
+var errTooFew = errors.New("it has too few answers")
+
+// gradientChecked is a checkable that has gradients.
+type gradientChecked interface {
+	checkable
+	NewGradient(numbers int) *Gradient
+	Adjoint(dst *Gradient, q *Query, mean, std []float64) (ok bool)
+}
+
+// withAll allocates all that a prediction of a model can hold.
+func withAll(d *Prediction, m *model.Model, q *Query) *Prediction {
+	d.WithDerivatives().WithCorrelation()
+	if m.Displacement {
+		d.WithJacobian()
+	}
+	if m.P > 0 {
+		d.WithInputJacobian(max(len(q.Plan), m.P))
+	}
+	return d
+}
+
+// group is numbers of one kind, of which a deviation counts relative to the largest.
+type group struct {
+	name    string
+	numbers []float64
+}
+
+// as compares a group with the first of the numbers wanted and returns the others.
+func (g group) as(want []float64, tolerance float64) (left []float64, err error) {
+	if len(want) < len(g.numbers) {
+		return nil, errTooFew
+	}
+	most := 0.0
+	for _, w := range want[:len(g.numbers)] {
+		most = math.Max(most, math.Abs(w))
+	}
+	for j, v := range g.numbers {
+		if w := want[j]; !(math.Abs(v-w) <= tolerance*most) {
+			return nil, fmt.Errorf("number %d of the %s is %g and should be %g", j, g.name, v, w)
+		}
+	}
+	return want[len(g.numbers):], nil
+}
+
+// further returns what a query is answered with beside what appendAnswer appends: matrices as
+// weighted sums at each time.
+func further(p gradientChecked, d *Prediction, q *Query) ([]group, error) {
+	T := len(d.Times)
+	gradient, err := gradientOf(p, d, q, false)
+	return append(gradient, group{"Jacobian", sums(d.Jacobian, T)}, group{"Jacobian by the plan", sums(d.InputJacobian, T)},
+		group{"correlation", sums(d.Correlation, T)}, group{"tube", d.Tube[:]}), err
+}
+
+// gradientOf returns the gradient of a weighted sum of means and, if asked for, of standard
+// deviations.
+func gradientOf(p gradientChecked, d *Prediction, q *Query, deviations bool) ([]group, error) {
+	g := p.NewGradient(max(len(q.Plan), len(q.U)))
+	mean, std := make([]float64, len(d.Mean)), []float64(nil)
+	for j := range mean {
+		mean[j] = weightOf(j) / d.ObsStd[j]
+	}
+	if deviations {
+		std = mean
+	}
+	if !p.Adjoint(g, q, mean, std) {
+		return nil, errors.New("its gradient is not finite")
+	}
+	return []group{{"gradient by the start", g.X0}, {"gradient by the plan", g.Plan}}, nil
+}
+
+// weightOf is the weight of number j in a sum.
+func weightOf(j int) float64 { return 1 + 0.5*math.Sin(float64(3*j)) }
+
+// sums returns a weighted sum of the numbers at each of T times.
+func sums(v []float64, T int) []float64 {
+	out := make([]float64, T)
+	for j, x := range v {
+		out[j*T/len(v)] += weightOf(j%(len(v)/T)) * x
+	}
+	return out
+}
+
+// drawsAs compares what only a Predictor is asked for of a reference with what is wanted.
+func drawsAs(p *Predictor, want []float64) error {
+	all, err := draws(p)
+	for _, of := range all {
+		if err == nil {
+			want, err = of.as(want, plainTolerance)
+		}
+	}
+	if err == nil && len(want) > 0 {
+		err = fmt.Errorf("%d answers too many", len(want))
+	}
+	return err
+}
+
+// draws returns weighted sums of trajectories, the probabilities of a half-space and a box
+// about the middle of the horizon, and gradients with those of the deviations: of probes with
+// covariance of the start and without.
+func draws(p *Predictor) (out []group, err error) {
+	const trajectories = 8
+	K, T := p.m.K, len(p.times)
+	d, s, drawn := p.NewPrediction(), newTrajectories(p), make([]float64, T*K)
+	for i, q := range probes(p.m)[:2] {
+		n := float64(i)
+		normal := func() float64 { n += 1.7; return 1.5 * math.Sin(n*n) }
+		if !p.Predict(d, &q) || !s.Start(d, &q) {
+			return nil, errors.New("trajectories are not finite")
+		}
+		for range trajectories {
+			s.Draw(drawn, normal)
+			out = append(out, group{"trajectories", sums(drawn, T)})
+		}
+		l := Limits{HalfSpaces: make([]float64, K+1), Boxes: make([]float64, 2*K)}
+		for k := range K {
+			j := T/2*K + k
+			l.HalfSpaces[k] = weightOf(k) / d.Std[j]
+			l.HalfSpaces[K] += l.HalfSpaces[k] * (d.Mean[j] + 0.5*d.Std[j])
+			l.Boxes[k], l.Boxes[K+k] = d.Mean[j]-2*d.Std[j], d.Mean[j]+d.Std[j]
+		}
+		probabilities := make([]float64, l.Count(K)*T)
+		whole := s.Violation(probabilities, &l, trajectories, normal)
+		out = append(out, group{"violations", append(probabilities, whole)})
+	}
+	q := probes(p.m)[1]
+	gradient, err := gradientOf(p, d, &q, true)
+	return append(out, gradient...), err
 }
 
 func appendAnswer(dst []float64, d *Prediction) []float64 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
@@ -33,6 +34,19 @@ func makeReferences(t *testing.T) {
 		m.OOD.Input = 1.5
 		if s.Paper { // the score is that of the variance
 			m.OOD.Distance, m.OOD.Variance, m.OOD.Low, m.OOD.High = 1e6, 0.01, nil, nil
+		}
+		if s.History > 0 {
+			j := model.Joint{Levels: []float64{0.2, 1}, Correlation: [][]float64{{0.3, -0.2, 0.4}, {0.6, 0.1, -0.3}}, Tube: []float64{1.5, 2.4, 2.9}}
+			k := model.Joint{Levels: []float64{0.5}, Correlation: [][]float64{{-0.3, 0.2, 0.5}}, Tube: []float64{1.6, 2.5, 3.1}}
+			m.Joint = []model.Joint{j, k}
+			m.Adaptation.Rate = []float64{0.8, 1.1, 0.6}
+			for i := range m.Stack { // a direct map that counts
+				for _, l := range m.Stack[i].Direct.Levels {
+					for j := range l.Weights {
+						l.Weights[j] *= 8
+					}
+				}
+			}
 		}
 		file, err := m.Encode()
 		if err != nil {
@@ -62,8 +76,18 @@ func TestThisBuildAnswersTheReferences(t *testing.T) {
 	if len(referenceShapes) != len(estimator.ReferenceNames) {
 		t.Error("a reference is not verified")
 	}
-	if err := estimator.VerifyBuild(); err != nil {
-		t.Error(err)
+	for _, unit := range simd.Units() {
+		if err := estimator.VerifyBuildOn(unit); err != nil {
+			t.Errorf("%v: %v", unit, err)
+		}
+	}
+}
+
+func BenchmarkVerifyBuild(b *testing.B) {
+	for b.Loop() {
+		if err := estimator.VerifyBuild(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

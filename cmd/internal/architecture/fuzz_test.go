@@ -12,7 +12,7 @@ import (
 )
 
 // decodes matches the calls with which a file decodes bytes from outside.
-var decodes = regexp.MustCompile(`mapfile\.Parse\(|toml\.Decode\(|json\.(Unmarshal|NewDecoder)\(|msgbin\.New(Reader|Stream)\(|pem\.Decode\(|hex\.DecodeString\(|(gzip|zstd|csv)\.NewReader\(|mcap\.NewLexer\(|&gomavlib\.Node\{|LittleEndian\.Uint(16|32|64)\(`)
+var decodes = regexp.MustCompile(`mapfile\.Parse\(|toml\.Decode\(|json\.(Unmarshal|NewDecoder)\(|msgbin\.New(Reader|Stream)\(|pem\.Decode\(|hex\.DecodeString\(|(gzip|zstd|csv)\.NewReader\(|mcap\.NewLexer\(|&gomavlib\.Node\{|(Little|Big)Endian\.Uint(16|32|64)\(|binary\.(Decode|Read)\(`)
 
 // decodedElsewhere are folders that decode without a fuzz target of their own, and why.
 var decodedElsewhere = map[string]string{

@@ -3,10 +3,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/adapt"
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
@@ -22,7 +24,7 @@ func load(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := estimator.VerifyBuild(); err != nil {
+	if err := errors.Join(estimator.VerifyBuild(), adapt.VerifyBuild()); err != nil {
 		return err
 	}
 	f, err := estimator.NewFast(m, nil)

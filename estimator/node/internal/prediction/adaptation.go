@@ -2,6 +2,7 @@ package prediction
 
 import (
 	"errors"
+	"sync"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/adapt"
@@ -64,6 +65,9 @@ const mostSamples = 256
 // adapts reports whether a setting asks for adaptation.
 func adapts(setting string) bool { return setting == wire.AdaptWatch || setting == wire.AdaptOn }
 
+// verifyAdapt verifies this program's adaptation once.
+var verifyAdapt = sync.OnceValue(adapt.VerifyBuild)
+
 // newAdaptation returns nil for a setting that is off, or with why the model cannot adapt. of
 // then makes predictors whose predictions are corrected, where the setting is on.
 func newAdaptation(setting string, of *Predictors) (a *adaptation, note string, err error) {
@@ -74,6 +78,9 @@ func newAdaptation(setting string, of *Predictors) (a *adaptation, note string, 
 	f, err := adapt.New(m, func(times []float64) (adapt.Predictor, error) { return of.uncorrected(times) })
 	if errors.Is(err, adapt.ErrNone) {
 		return nil, err.Error(), nil
+	}
+	if err == nil {
+		err = verifyAdapt()
 	}
 	if err != nil {
 		return nil, "", err

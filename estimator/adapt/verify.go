@@ -1,0 +1,102 @@
+package adapt
+
+import (
+	"embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// reference has a model, a flight of samples (K+P) every referencePeriod, and what was learned
+// from it, with the predictions that this corrects; little-endian float64.
+//
+//go:embed reference
+var reference embed.FS
+
+const (
+	referencePeriod = 10_000_000 // ns
+	tolerance       = 1e-6       // of a number, and of one that is at least small
+	small           = 1e-3
+)
+
+// VerifyBuild learns from a recorded flight and corrects predictions by it, and returns an error
+// unless all numbers are those of when it was recorded: a program that was built wrongly, or a
+// processor that calculates wrongly, shifts predictions by what it has learned.
+func VerifyBuild() error {
+	want, err := referenceNumbers("answers")
+	if err != nil {
+		return err
+	}
+	got, err := referenceAnswers()
+	if err == nil && len(got) != len(want) {
+		err = fmt.Errorf("%d answers, %d expected", len(got), len(want))
+	}
+	for i := 0; err == nil && i < len(got); i++ {
+		if !(math.Abs(got[i]-want[i]) <= tolerance*math.Max(small, math.Abs(want[i]))) {
+			err = fmt.Errorf("number %d is %g and should be %g", i, got[i], want[i])
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("reference of adaptation: %w: this program, or the processor, does not calculate as it should; install it again", err)
+	}
+	return nil
+}
+
+func referenceNumbers(name string) ([]float64, error) {
+	b, err := reference.ReadFile("reference/" + name)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(b)/8)
+	_, err = binary.Decode(b, binary.LittleEndian, out)
+	return out, err
+}
+
+// referenceAnswers returns what is learned from the flight, and the predictions from its last
+// state, with history and plan and without, that this corrects.
+func referenceAnswers() (out []float64, err error) {
+	b, err := reference.ReadFile("reference/model.dgm")
+	if err != nil {
+		return nil, err
+	}
+	m, err := model.Decode(b)
+	if err != nil {
+		return nil, err
+	}
+	flight, err := referenceNumbers("flight")
+	if err != nil {
+		return nil, err
+	}
+	f, err := New(m, func(times []float64) (Predictor, error) { return estimator.New(m, times) })
+	if err != nil {
+		return nil, err
+	}
+	K, width := m.K, m.K+m.P
+	for i := 0; i < len(flight); i += width {
+		f.Observed(int64(i/width)*referencePeriod, flight[i:i+K], flight[i+K:i+width])
+	}
+	out = f.State().Numbers(nil)
+	p, err := estimator.New(m, nil)
+	if err != nil {
+		return nil, err
+	}
+	d, last := p.NewPrediction().WithDerivatives(), flight[len(flight)-width:]
+	rows := m.History.Rows() * width // the flight's first ones, as if they were means
+	for _, q := range []estimator.Query{
+		{X0: last[:K], Plan: flight[K:width], History: flight[:rows]},
+		{X0: last[:K], U: last[K:], History: flight[:rows]},
+		{X0: last[:K], U: last[K:]},
+	} {
+		if !p.Predict(d, &q) || !f.Correct(d, &q) {
+			return nil, errors.New("no prediction is corrected")
+		}
+		for _, v := range [...][]float64{d.Mean, d.Std, d.ObsStd, d.DMean} {
+			out = append(out, v...)
+		}
+	}
+	return out, nil
+}
