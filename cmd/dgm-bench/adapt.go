@@ -187,7 +187,7 @@ func adaptTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 		{
 			Name: "adapt", Title: "Changes of the robot", Groups: study.GroupBy(of("change"), study.BySet),
 			Columns: columns([]study.Column{study.TextOf("simulated robot", "system"), study.TextOf("change", "change")}, study.RangeOf,
-				study.MeanOf("recovered, s", "recovered_s", 1), study.RangeOf("error × after it reverts", "reverted_rmse"), study.RangeOf("error over that of a model of the changed robot", "trained_ratio")),
+				study.MeanOf("recovered, s", "recovered_s", 1), study.RangeOf("error × after it reverts", "reverted_rmse"), study.RangeOf("error over that of a model of the changed robot", "trained_ratio"), study.RangeOf("from 5 s on", "learned_trained_ratio")),
 		},
 		{
 			Name: "adapt-recorded", Title: "Flights later than those trained on", Groups: study.GroupBy(of("recording"), study.BySet),

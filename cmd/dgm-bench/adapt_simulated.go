@@ -73,6 +73,7 @@ func adaptSystems() []adaptSystem {
 const (
 	adaptCalm    = 20 // before a change
 	adaptChanged = 40
+	adaptLearned = 5 // of it, after which what is left is compared
 )
 
 // follows reports whether a change is followed as is asked of it.
@@ -139,6 +140,7 @@ func (s *adaptSystem) fly(cfg robot.Config, seed uint64, length int) []window.Fl
 //	recovered_s                         after a change in flight, see evaluate.Adapted.Recovered
 //	reverted_rmse                       from 3 s after the changed robot became the old one
 //	trained_ratio                       error over that of a model of the changed robot
+//	learned_trained_ratio               the same from 5 s on
 func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c *change, ofChanged func() (*model.Model, error), seed uint64, r *study.Row) error {
 	flight, calm := s.fly(s.changed(c), 100+seed, adaptChanged), s.fly(s.robot(), 200+seed, adaptCalm)
 	fresh, err := adaptOn(ctx, m, nil, flight)
@@ -166,12 +168,29 @@ func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c *change, of
 		if err != nil {
 			return err
 		}
-		table, err := evaluate.Run(ctx, trained, flight, adaptOptions(m, nil))
+		if err := overTrained(ctx, "trained_ratio", fresh, trained, flight, r); err != nil {
+			return err
+		}
+		f := &flight[0]
+		first := int(adaptLearned * s.rate)
+		rest := []window.Flight{f.Following(first, f.N())}
+		learned, err := adaptOn(ctx, m, []window.Flight{f.Slice(0, first)}, rest)
 		if err != nil {
 			return err
 		}
-		r.Put("trained_ratio", fresh.Geo.Model/table.Geo.Model)
+		if err := overTrained(ctx, "learned_trained_ratio", learned, trained, rest, r); err != nil {
+			return err
+		}
 	}
 	r.Put("ok", c.follows(r))
 	return nil
+}
+
+// overTrained puts the error over that of a model of the changed robot into a row.
+func overTrained(ctx context.Context, name string, a *evaluate.Adapted, trained *model.Model, flights []window.Flight, r *study.Row) error {
+	table, err := evaluate.Run(ctx, trained, flights, adaptOptions(trained, nil))
+	if err == nil {
+		r.Put(name, a.Geo.Model/table.Geo.Model)
+	}
+	return err
 }

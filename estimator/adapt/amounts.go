@@ -44,10 +44,15 @@ func (s *State) Amounts(m *model.Model) []Amount {
 
 // Share returns how much adaptation counts in the published mean: the mean over channels and
 // buckets of the weights of all experts but the one without adaptation.
-func (s *State) Share() float64 {
+func (s *State) Share() float64 { return s.share(shifted) }
+
+// share returns the mean weight of the experts from one on.
+func (s *State) share(first int) float64 {
 	sum := 0.0
 	for i := 0; i < len(s.Weights); i += experts {
-		sum += 1 - s.Weights[i+unadapted]
+		for _, w := range s.Weights[i+first : i+experts] {
+			sum += w
+		}
 	}
 	return sum / float64(len(s.Weights)/experts)
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/tphakala/simd/f64"
 
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
@@ -22,6 +21,8 @@ type Corrector struct {
 	delta, ddelta []float64 // K
 	work          []float64 // K
 	ends          []end     // B×K
+	at            coordinates
+	effective     effective
 }
 
 // NewCorrector takes all memory for a model that can adapt, see Parameters.
@@ -30,7 +31,13 @@ func NewCorrector(m *model.Model) *Corrector {
 	if err != nil {
 		return nil
 	}
-	return &Corrector{m: m, before: newPast(m, e, a, nil), rollout: priordynamics.NewAdapted(e, m.K, a, m.Horizon), plan: feature.Plan{P: m.P}, delta: make([]float64, m.K), ddelta: make([]float64, m.K), work: make([]float64, m.K), ends: make([]end, len(fractions)*m.K)}
+	acting := effective{u: make([]float64, m.P), plan: make([]float64, mostPlan), history: make([]float64, m.History.Rows()*(m.K+m.P)), still: make([]float64, a.Parameters(e)), gains: make([]float64, m.P)}
+	return &Corrector{m: m, effective: acting, at: newCoordinates(e), before: newPast(m, e, a, nil), rollout: priordynamics.NewAdapted(e, m.K, a, m.Horizon), plan: feature.Plan{P: m.P}, delta: make([]float64, m.K), ddelta: make([]float64, m.K), work: make([]float64, m.K), ends: make([]end, len(fractions)*m.K)}
+}
+
+// Effective returns the query from which to predict before Correct, see Corrector.Effective.
+func (f *Filter) Effective(q *estimator.Query) *estimator.Query {
+	return f.corrector.Effective(q, &f.state)
 }
 
 // Correct applies what the filter has learned to a prediction of its model.
@@ -38,64 +45,45 @@ func (f *Filter) Correct(dst *estimator.Prediction, q *estimator.Query) bool {
 	return f.corrector.Correct(dst, q, &f.state)
 }
 
-// Correct applies a state to a prediction that was made from a query: mean, deviations and,
-// where they are, derivatives of the mean. It returns false, and has changed nothing, where
-// what it would add is not finite.
+// Correct applies a state to a prediction that was made from Effective of a query, or from the query
+// itself without a call of that: mean, deviations and, where they are, derivatives of the mean. It returns false where what it would add is not finite.
 func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *State) bool {
 	K, horizon := c.m.K, 0.0
 	for _, t := range dst.Times {
 		horizon = math.Max(horizon, t)
 	}
-	c.rollout.Run(q.X0, c.signal(q), s.Theta, horizon, false)
-	c.before.start(q.X0, q.History, dst.Readout.Condition(dst.NoHistory), s.Theta, false)
-	c.rollout.At(c.delta, nil, horizon)
-	if c.before.subtract(c.delta, horizon); !finite(c.delta) {
+	acting := c.take()
+	if acting && !c.addStill(dst, horizon) {
 		return false
 	}
-	var ddelta []float64
-	if dst.DMean != nil {
-		ddelta = c.ddelta
+	u := c.signal(q)
+	if !c.start(dst, q, u, s.Theta, horizon) {
+		return false
 	}
-	for j := range c.ends {
-		c.ends[j].mixture = mixtureOf(s.Weights[j*experts:(j+1)*experts], s.Offsets[j], s.Rests[j], s.Variances[j])
+	for b, part := range fractions {
+		at, F := c.at.set(q.X0, u, part*c.m.Horizon), len(c.at.at)
+		for j := b * K; j < (b+1)*K; j++ {
+			c.ends[j].mixture = mixtureOf(s.Weights[j*experts:(j+1)*experts], dot(s.Errors[j*F:(j+1)*F], at), dot(s.Rests[j*F:(j+1)*F], at), s.Variances[j])
+		}
 	}
 	for j := range c.ends[K:] {
 		c.ends[j].rise = c.ends[j+K].less(&c.ends[j].mixture)
 	}
 	for i, t := range dst.Times {
-		c.rollout.At(c.delta, ddelta, t)
-		if ddelta != nil {
-			c.before.subtractRate(ddelta, c.work, t)
+		c.deltaAt(t, dst.DMean != nil)
+		if acting { // the mean has it already
+			c.addDelta(dst, i, -1)
 		}
-		c.before.subtract(c.delta, t)
 		p := placeOf(t / c.m.Horizon)
 		ends := c.ends[p.before*K : (p.before+1)*K]
-		if ddelta != nil {
-			p.addRates(dst.DMean[i*K:(i+1)*K], ends, c.delta, ddelta, c.m.Horizon)
+		if dst.DMean != nil {
+			p.addRates(dst.DMean[i*K:(i+1)*K], ends, c.delta, c.ddelta, c.m.Horizon)
 		}
 		p.add(dst.Mean[i*K:(i+1)*K], dst.Std[i*K:(i+1)*K], dst.ObsStd[i*K:(i+1)*K], ends, c.delta)
 	}
 	f64.Sqrt(dst.Std, dst.Std)
 	f64.Sqrt(dst.ObsStd, dst.ObsStd)
 	return true
-}
-
-// signal returns the input over the horizon as a predictor reads a query.
-func (c *Corrector) signal(q *estimator.Query) channel.Signal {
-	switch {
-	case c.m.P == 0:
-		return nil
-	case len(q.Plan) > 0:
-		c.plan.Values, c.plan.Step = q.Plan, q.PlanStep
-		if c.plan.Step == 0 {
-			c.plan.Step = c.m.Horizon / float64(len(q.Plan)/c.m.P)
-		}
-	case q.U != nil:
-		c.plan.Values, c.plan.Step = q.U, c.m.Horizon
-	default:
-		c.plan.Values, c.plan.Step = c.m.Inputs.InputMean[:c.m.P], c.m.Horizon
-	}
-	return &c.plan
 }
 
 // place is where a time is between the ends of two buckets.

@@ -43,12 +43,20 @@
 //
 // Then θ is what has changed, and can be read: a motor that has lost a fifth shows −20 %.
 //
+// # Inputs that act
+//
+// A gain is a change of an input, in history and plan, for all components alike. Where one is beyond three standard
+// deviations and θ counts, the model predicts from the inputs times 1 + g, and Δ begins there; back to
+// the mean without adaptation, which the experts are relative to, leads what the gains add to a roll-out.
+//
 // # Gate
 //
 // Each series (a channel in a bucket) has five experts: the mean without adaptation, the same
-// with the slow mean of its errors, with half of Δ, with Δ, and with Δ and the slow mean of what that
-// leaves. A slow mean follows an Ornstein-Uhlenbeck process of 400 s, and a Kalman filter learns
-// it from errors of variance 4 max(1, h/interval) obs². The experts are weighted by fixed share
+// with a regression of its errors, with half of Δ, with Δ, and with Δ and a regression of what that
+// leaves. A regression is linear in 5 and the coordinates of the equation, standardised and
+// bounded: of the state at which a window begins and of the mean input up to the end of the bucket. Its coefficients
+// follow an Ornstein-Uhlenbeck process of 400 s with the standard deviation of a measurement, and a Kalman
+// filter learns them from errors of variance 100 max(1, h/interval) obs². The experts are weighted by fixed share
 // (Herbster & Warmuth 1998) of the log scores of Student's distribution with 4 degrees of freedom,
 // each by what it would have predicted when the window began; a score counts 0.35 for the next
 // longer bucket of its channel, 0.35² for that after it. What windows that begin half as often score

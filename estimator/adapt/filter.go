@@ -16,7 +16,7 @@ import (
 // Constants of the prior of θ: an Ornstein-Uhlenbeck process.
 const (
 	biasMemory = 100. // s, time constant of biases: wind and loads change faster than
-	memory     = 400. // s, gains and dampings, and the slow means of errors
+	memory     = 400. // s, gains and dampings, and the regressions of errors
 	biasStd    = 0.3  // stationary standard deviations
 	factorStd  = 0.2  // of gains and dampings
 	widest     = 4.   // θ is within so many of them
@@ -24,13 +24,13 @@ const (
 
 // Constants of learning.
 const (
-	perHorizon  = 8    // windows that begin in a horizon
-	mostNear    = 9.   // z² from which on a row counts less
-	mostFar     = 36   // z² from which on it is dropped
-	doubted     = 0.01 // of the prior's variance, for a row that is dropped
-	planRows    = 16   // rows of the recorded input in a bucket
-	offsetPrior = 1.   // stationary variance of the slow means, over that of a measurement
-	offsetMore  = 4.   // variance of an error where windows do not overlap, over that of a measurement
+	perHorizon = 8    // windows that begin in a horizon
+	mostNear   = 9.   // z² from which on a row counts less
+	mostFar    = 36   // z² from which on it is dropped
+	doubted    = 0.01 // of the prior's variance, for a row that is dropped
+	planRows   = 16   // rows of the recorded input in a bucket
+	restPrior  = 1.   // stationary variance of the coefficients of a regression, over that of a measurement
+	restMore   = 100. // variance of an error where windows do not overlap, over that of a measurement
 )
 
 // Buckets is how many predictors New makes, of one time each.
@@ -51,6 +51,7 @@ type Filter struct {
 	rollout    *priordynamics.Adapted
 	corrector  *Corrector
 	before     *past
+	at         coordinates
 	state      State
 	prior      []float64 // q, stationary variances
 	left       []float64 // q, of the parameters after a time
@@ -72,6 +73,7 @@ type Filter struct {
 	sensitivity []float64 // K×q
 	delta       []float64 // K
 	away, gain  []float64 // q
+	restGain    []float64 // F
 	product     []float64 // q×q
 }
 
@@ -85,8 +87,8 @@ type window struct {
 	n          int       // numbers of rows
 	theta      []float64 // q, when it began
 	covariance []float64 // q×q
-	offsets    []float64 // B×K
-	rests      []float64 // B×K
+	errors     []float64 // B×K×F
+	rests      []float64 // B×K×F
 	past       []float64 // B×K, the history's part of Δ
 	pastBy     []float64 // B×K×q, its sensitivities
 }
@@ -99,14 +101,16 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 		return nil, err
 	}
 	K, P, q, B := m.K, m.P, a.Parameters(e), len(fractions)
+	at := newCoordinates(e)
+	F := len(at.at)
 	f := &Filter{
-		m: m, of: a, rollout: priordynamics.NewAdapted(e, K, a, m.Horizon), corrector: NewCorrector(m),
+		m: m, of: a, at: at, rollout: priordynamics.NewAdapted(e, K, a, m.Horizon), corrector: NewCorrector(m),
 		past: history.NewBuffer(m.Channels[:K], P, m.History), inputs: newInputs(P, m.Horizon), windows: make([]window, perHorizon+4),
-		x: make([]float64, K), y: make([]float64, K), sensitivity: make([]float64, K*q), delta: make([]float64, K), away: make([]float64, q), gain: make([]float64, q), product: make([]float64, q*q),
+		x: make([]float64, K), y: make([]float64, K), sensitivity: make([]float64, K*q), delta: make([]float64, K), away: make([]float64, q), gain: make([]float64, q), restGain: make([]float64, F), product: make([]float64, q*q),
 		plan: feature.Plan{P: P, Values: make([]float64, planRows*P)},
 		state: State{
 			Kind: kind(m, a), Rate: append([]float64(nil), a.Rate...), Theta: make([]float64, q), Covariance: make([]float64, q*q),
-			Weights: make([]float64, B*K*experts), Offsets: make([]float64, B*K), Rests: make([]float64, B*K), OffsetVariances: make([]float64, B), Variances: make([]float64, B*K),
+			Weights: make([]float64, B*K*experts), Errors: make([]float64, B*K*F), Rests: make([]float64, B*K*F), RestCovariances: make([]float64, B*F*F), Variances: make([]float64, B*K),
 		},
 	}
 	for i := range q {
@@ -129,7 +133,7 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 	for i := range f.windows {
 		f.windows[i] = window{
 			x: make([]float64, K), rows: make([]float64, m.History.Rows()*(K+P)),
-			theta: make([]float64, q), covariance: make([]float64, q*q), offsets: make([]float64, B*K), rests: make([]float64, B*K), past: make([]float64, B*K), pastBy: make([]float64, B*K*q),
+			theta: make([]float64, q), covariance: make([]float64, q*q), errors: make([]float64, B*K*F), rests: make([]float64, B*K*F), past: make([]float64, B*K), pastBy: make([]float64, B*K*q),
 		}
 	}
 	f.Reset()
@@ -156,11 +160,14 @@ func (f *Filter) Reset() {
 func (f *Filter) initialise(s *State) {
 	clear(s.Theta)
 	clear(s.Covariance)
-	clear(s.Offsets)
+	clear(s.Errors)
 	clear(s.Rests)
+	clear(s.RestCovariances)
 	clear(s.Variances)
-	for b := range s.OffsetVariances {
-		s.OffsetVariances[b] = offsetPrior
+	for i := range s.RestCovariances {
+		if f.onDiagonal(i) {
+			s.RestCovariances[i] = restPrior
+		}
 	}
 	for i, v := range f.prior {
 		s.Covariance[i*len(f.prior)+i] = v
@@ -209,15 +216,9 @@ func (f *Filter) Restore(s *State, elapsed float64) error {
 // Adopt takes what a filter of another model of the same kind has learned of the robot: the
 // parameters. What it knows of the errors of its model begins anew. On an error nothing has changed.
 func (f *Filter) Adopt(s *State) error {
-	if err := s.check(&f.state); err != nil {
-		return err
-	}
 	own := f.state.Clone()
 	f.initialise(own)
-	n := own.robot()
-	if err := own.SetNumbers(append(s.Numbers(nil)[:n], own.Numbers(nil)[n:]...)); err != nil {
-		return err
-	}
+	own.Kind, own.Rate, own.Theta, own.Covariance = s.Kind, s.Rate, s.Theta, s.Covariance
 	return f.Restore(own, 0)
 }
 
@@ -236,7 +237,13 @@ func (f *Filter) rescale(s *State, i int) float64 {
 	return math.Min(s.Rate[i]/f.of.Rate[i], 10)
 }
 
-// age moves θ, the slow means and their variances on by dt s, towards those of which nothing is
+// onDiagonal reports whether number i of the covariances of the regressions is a variance.
+func (f *Filter) onDiagonal(i int) bool {
+	n := len(f.restGain)
+	return i%(n*n)%(n+1) == 0
+}
+
+// age moves θ, the regressions and their variances on by dt s, towards those of which nothing is
 // known.
 func (f *Filter) age(dt float64) {
 	q, bias, a := len(f.prior), math.Exp(-dt/biasMemory), math.Exp(-dt/memory)
@@ -252,11 +259,14 @@ func (f *Filter) age(dt float64) {
 		}
 		f.state.Covariance[i*q+i] += (1 - left*left) * f.prior[i]
 	}
-	for i := range f.state.Offsets {
-		f.state.Offsets[i] *= a
+	for i := range f.state.Rests {
+		f.state.Errors[i] *= a
 		f.state.Rests[i] *= a
 	}
-	for b, v := range f.state.OffsetVariances {
-		f.state.OffsetVariances[b] = a*a*v + (1-a*a)*offsetPrior
+	for i := range f.state.RestCovariances {
+		f.state.RestCovariances[i] *= a * a
+		if f.onDiagonal(i) {
+			f.state.RestCovariances[i] += (1 - a*a) * restPrior
+		}
 	}
 }

@@ -5,10 +5,10 @@ import "math"
 // An expert is a prediction of one series: a channel in a bucket.
 const (
 	unadapted      = iota
-	shifted        // and the slow mean of its errors
+	shifted        // and the regression of its errors
 	half           // and half of what θ adds
 	adapted        // and all of it
-	adaptedShifted // and the slow mean of the errors that this leaves
+	adaptedShifted // and the regression of the errors that this leaves
 	experts
 )
 
@@ -23,7 +23,7 @@ const (
 )
 
 // gatePrior is the share of each expert at the start, to which fixed share returns.
-var gatePrior = [experts]float64{0.9, 0.03, 0.03, 0.015, 0.025}
+var gatePrior = [experts]float64{0.8, 0.12, 0.03, 0.015, 0.035}
 
 // scoreOf returns the score of an error with a variance, but for constants: that of Student's
 // distribution. Far errors differ still, but by the logarithm: after a change all are far, in
@@ -63,10 +63,10 @@ type mixture struct {
 	variance                           float64 // of what θ adds
 }
 
-func mixtureOf(w []float64, offset, rest, variance float64) mixture {
-	a, b := w[shifted]*offset, w[adaptedShifted]*rest
+func mixtureOf(w []float64, own, rest, variance float64) mixture {
+	a, b := w[shifted]*own, w[adaptedShifted]*rest
 	whole := w[adapted] + w[adaptedShifted]
-	return mixture{slope: 0.5*w[half] + whole, shift: a + b, curve: 0.25*w[half] + whole, cross: b, square: a*offset + b*rest, variance: variance}
+	return mixture{slope: 0.5*w[half] + whole, shift: a + b, curve: 0.25*w[half] + whole, cross: b, square: a*own + b*rest, variance: variance}
 }
 
 // less returns the mixture less another.

@@ -22,7 +22,9 @@ func (f *Filter) learn(w *window, b int) {
 		u = &f.plan
 	}
 	made := f.made[b]
-	if !f.predictors[b].Predict(made, &f.query) {
+	ok := f.predictors[b].Predict(made, f.Effective(&f.query))
+	acting := f.corrector.take()
+	if !ok || acting && !f.corrector.addStill(made, h) {
 		return
 	}
 	theta := f.state.Theta
@@ -36,11 +38,13 @@ func (f *Filter) learn(w *window, b int) {
 	apart := f.m.Horizon / perHorizon * float64(every[b])
 	interval := math.Max(h/4, apart)
 	copy(f.away, theta) // where it was differentiated
-	left := &f.state.OffsetVariances[b]
-	slow := *left / (*left + offsetMore*math.Max(1, h/apart))
-	*left *= 1 - slow
+	at, F := f.at.set(w.x, u, h), len(f.restGain)
+	gainOf(f.restGain, f.state.RestCovariances[b*F*F:(b+1)*F*F], at, restMore*math.Max(1, h/apart))
 	for k, c := range f.m.Channels[:K] {
 		e := f.y[k] - made.Mean[k]
+		if acting { // the prediction has what θ adds already
+			e += f.delta[k]
+		}
 		if c.Period > 0 {
 			e -= c.Period * math.Round(e/c.Period)
 		}
@@ -48,7 +52,7 @@ func (f *Filter) learn(w *window, b int) {
 		if !(obs > 0) {
 			continue
 		}
-		f.judge(w, b, k, e, s, obs, slow)
+		f.judge(w, b, k, e, s, obs)
 		e -= f.delta[k]
 		for i, v := range s {
 			e -= v * (theta[i] - f.away[i])
@@ -83,9 +87,8 @@ func (f *Filter) subtractPast(w *window, b int) {
 }
 
 // judge updates the weights of channel k in bucket b by what the experts predicted when the
-// window began, and then its slow means by the gain slow: e is the error of the unadapted
-// prediction.
-func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs, slow float64) {
+// window began, and then its regressions: e is the error of the unadapted prediction.
+func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs float64) {
 	st, q := &f.state, len(f.prior)
 	delta, variance := f.delta[k], 0.0
 	for i, v := range s {
@@ -95,21 +98,28 @@ func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs, slow fl
 	variance = math.Max(variance, 0)
 	at := b*f.m.K + k
 	st.Variances[at] = variance
+	v, F := f.at.at, len(f.restGain)
+	own, rest := dot(w.errors[at*F:(at+1)*F], v), dot(w.rests[at*F:(at+1)*F], v)
 	wide := obs + variance
 	scores := [experts]float64{
-		unadapted: scoreOf(e, obs), shifted: scoreOf(e-w.offsets[at], obs), half: scoreOf(e-0.5*delta, wide), adapted: scoreOf(e-delta, wide), adaptedShifted: scoreOf(e-delta-w.rests[at], wide),
+		unadapted: scoreOf(e, obs), shifted: scoreOf(e-own, obs), half: scoreOf(e-0.5*delta, wide), adapted: scoreOf(e-delta, wide), adaptedShifted: scoreOf(e-delta-rest, wide),
 	}
 	share(st.Weights[at*experts : (at+1)*experts])
 	temper := math.Min(2, float64(every[b])) // windows apart are less alike
-	for at := at; at < len(st.Offsets); at += f.m.K {
+	for at := at; at < len(st.Variances); at += f.m.K {
 		updateWeights(st.Weights[at*experts:(at+1)*experts], &scores, temper)
 		temper *= gateLonger
 	}
-	if d := e - st.Offsets[at]; d*d < mostFar*obs {
-		st.Offsets[at] += slow * d
-	}
-	if d := e - delta - st.Rests[at]; d*d < mostFar*obs {
-		st.Rests[at] += slow * d
+	f.regress(st.Errors[at*F:(at+1)*F], e, obs)
+	f.regress(st.Rests[at*F:(at+1)*F], e-delta, obs)
+}
+
+// regress moves the coefficients of a regression (F) by an error of variance obs.
+func (f *Filter) regress(coefficients []float64, e, obs float64) {
+	if d := e - dot(coefficients, f.at.at); d*d < mostFar*obs {
+		for i, g := range f.restGain {
+			coefficients[i] += g * d
+		}
 	}
 }
 

@@ -74,7 +74,7 @@ func (f *Filter) begin(t int64, x []float64) {
 	w.n = f.past.Fill(w.rows, t, x) * (f.m.K + f.m.P)
 	copy(w.theta, f.state.Theta)
 	copy(w.covariance, f.state.Covariance)
-	copy(w.offsets, f.state.Offsets)
+	copy(w.errors, f.state.Errors)
 	copy(w.rests, f.state.Rests)
 	f.before.start(w.x, w.rows[:w.n], model.Plan.Condition(w.n < len(w.rows)), w.theta, true)
 	var wanted [Buckets]bool

@@ -80,9 +80,9 @@ func sound(t *testing.T, f *Filter) {
 			t.Errorf("parameter %d is %.3f with a variance of %.4f, bounds %.3f and %.4f", i, v, c, widest*math.Sqrt(f.prior[i]), f.prior[i])
 		}
 	}
-	for b, v := range s.OffsetVariances {
-		if !(v > 0 && v <= offsetPrior*(1+1e-9)) {
-			t.Errorf("variance of the slow means of bucket %d is %v", b, v)
+	for i, v := range s.RestCovariances {
+		if most := restPrior * (1 + 1e-9); math.Abs(v) > most || f.onDiagonal(i) && v <= 0 {
+			t.Errorf("number %d of the covariances of the regressions is %v", i, v)
 		}
 	}
 }

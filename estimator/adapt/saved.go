@@ -11,12 +11,11 @@ import (
 
 // What was learned is kept over a restart as an array of msgpack:
 //
-//	[ "dgm-adaptation", 2, kind, time (ns, Unix), numbers (bin of float64, see State.Numbers), CRC-32C of these ]
+//	[ "dgm-adaptation", 3, kind, time (ns, Unix), numbers (bin of float64, see State.Numbers), CRC-32C of these ]
 
 const (
 	savedMagic   = "dgm-adaptation"
-	savedVersion = 2
-	thetaVersion = 1 // of it rates, parameters and covariance are restored
+	savedVersion = 3 // of older ones rates, parameters and covariance are restored
 	longestKind  = 1 << 16
 	mostNumbers  = 1 << 20
 )
@@ -51,7 +50,7 @@ func (f *Filter) RestoreSaved(b []byte, unix int64) error {
 		return errSaved
 	}
 	version, err := r.Int64()
-	if err != nil || version != savedVersion && version != thetaVersion {
+	if err != nil || version < 1 || version > savedVersion {
 		return fmt.Errorf("%w: of version %d, this program reads %d", errSaved, version, savedVersion)
 	}
 	kind, err := r.StringBytes(longestKind)
@@ -78,7 +77,7 @@ func (f *Filter) RestoreSaved(b []byte, unix int64) error {
 	if at > unix {
 		return fmt.Errorf("adaptation: the saved state is of %.0f s in the future: was the clock set?", seconds(at-unix))
 	}
-	if n := s.robot(); version == thetaVersion && len(numbers) > n {
+	if n := s.robot(); version < savedVersion && len(numbers) > n {
 		f.initialise(s)
 		numbers = append(numbers[:n], s.Numbers(nil)[n:]...)
 	}

@@ -14,9 +14,9 @@ type State struct {
 	Theta           []float64 // q: biases (K), gains of the inputs (P), dampings
 	Covariance      []float64 // q×q, symmetric
 	Weights         []float64 // B×K×experts
-	Offsets         []float64 // B×K, slow means of the errors without adaptation, state units
-	Rests           []float64 // B×K, slow means of what θ leaves of the errors, state units
-	OffsetVariances []float64 // B, variance of these means, over that of a measurement
+	Errors          []float64 // B×K×F, the errors without adaptation, by the coordinates of a start, state units
+	Rests           []float64 // B×K×F, what θ leaves of them, the same
+	RestCovariances []float64 // B×F×F, symmetric: of these coefficients, over the variance of a measurement
 	Variances       []float64 // B×K, of what θ adds to the mean, state units squared, at the last windows
 }
 
@@ -49,7 +49,7 @@ func (s *State) SetNumbers(v []float64) error {
 }
 
 func (s *State) parts() []*[]float64 {
-	return []*[]float64{&s.Rate, &s.Theta, &s.Covariance, &s.Weights, &s.Offsets, &s.Rests, &s.OffsetVariances, &s.Variances}
+	return []*[]float64{&s.Rate, &s.Theta, &s.Covariance, &s.Weights, &s.Errors, &s.Rests, &s.RestCovariances, &s.Variances}
 }
 
 // CopyFrom copies a state of the same lengths.
@@ -87,7 +87,12 @@ func (s *State) check(want *State) error {
 	if slices.ContainsFunc(s.Rate, func(v float64) bool { return v < 0 }) {
 		return errors.New("adaptation: a rate of the state is negative")
 	}
-	return errors.Join(s.checkWeights(), checkPositive(s.Covariance, len(s.Theta)))
+	err := errors.Join(s.checkWeights(), checkPositive(s.Covariance, len(s.Theta)))
+	for b := range Buckets {
+		n := len(s.RestCovariances) / Buckets
+		err = errors.Join(err, checkPositive(s.RestCovariances[b*n:(b+1)*n], int(math.Sqrt(float64(n)))))
+	}
+	return err
 }
 
 func (s *State) checkWeights() error {
@@ -103,7 +108,7 @@ func (s *State) checkWeights() error {
 			return fmt.Errorf("adaptation: weights of the state add up to %v", sum)
 		}
 	}
-	for _, v := range slices.Concat(s.OffsetVariances, s.Variances) {
+	for _, v := range s.Variances {
 		if v < 0 {
 			return fmt.Errorf("adaptation: variance %v of the state is negative", v)
 		}

@@ -201,10 +201,12 @@ func (r *causal) adapt(o *outcome, t int64, since float64, scored bool) {
 	}
 	r.count(group[plainVariant], o, from, nil)
 	r.count(group[trustedVariant], o, from, r.trusted(trustedVariant, t, from))
-	copy(r.pred.Mean, from.Mean)
-	copy(r.pred.Std, from.Std)
-	copy(r.pred.ObsStd, from.ObsStd)
-	r.pred.Readout, r.pred.NoHistory = from.Readout, from.NoHistory
+	if q := r.filter.Effective(&c.query); q == &c.query || !c.onboard.Predict(r.pred, q) {
+		copy(r.pred.Mean, from.Mean)
+		copy(r.pred.Std, from.Std)
+		copy(r.pred.ObsStd, from.ObsStd)
+		r.pred.Readout, r.pred.NoHistory = from.Readout, from.NoHistory
+	}
 	r.filter.Correct(r.pred, &c.query)
 	factor := r.trusted(adaptedVariant, t, r.pred)
 	r.count(group[adaptedVariant], o, r.pred, factor)

@@ -80,7 +80,11 @@ func (l *learned) predict(t int64) planning.Model {
 		if len(dst.ByPlan) > 0 {
 			d = l.derived
 		}
-		if !l.fast.Predict(d, &l.query) || l.filter != nil && !l.filter.Correct(d, &l.query) {
+		q := &l.query
+		if l.filter != nil {
+			q = l.filter.Effective(q)
+		}
+		if !l.fast.Predict(d, q) || l.filter != nil && !l.filter.Correct(d, &l.query) {
 			return false
 		}
 		copy(dst.Mean, d.Mean)

@@ -34,8 +34,12 @@ type corrected struct {
 }
 
 func (c *corrected) Predict(dst *estimator.Prediction, q *estimator.Query) (ok bool) {
-	if ok = c.Predictor.Predict(dst, q); ok {
-		c.by.Applied = c.by.State != nil && c.by.corrector.Correct(dst, q, c.by.State)
+	c.by.Applied = false
+	if c.by.State == nil {
+		return c.Predictor.Predict(dst, q)
+	}
+	if ok = c.Predictor.Predict(dst, c.by.corrector.Effective(q, c.by.State)); ok {
+		c.by.Applied = c.by.corrector.Correct(dst, q, c.by.State)
 	}
 	return ok
 }

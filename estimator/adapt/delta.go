@@ -1,0 +1,46 @@
+package adapt
+
+import (
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// start rolls the equation out under the input u, with θ and without, for a prediction from a query. It returns
+// false where what θ adds is not finite.
+func (c *Corrector) start(dst *estimator.Prediction, q *estimator.Query, u channel.Signal, theta []float64, horizon float64) bool {
+	c.rollout.Run(q.X0, u, theta, horizon, false)
+	c.before.start(q.X0, q.History, dst.Readout.Condition(dst.NoHistory), theta, false)
+	c.deltaAt(horizon, false)
+	return finite(c.delta)
+}
+
+// deltaAt sets what θ adds at t seconds after the last start and, where it is asked for, its derivative by time.
+func (c *Corrector) deltaAt(t float64, derivative bool) {
+	var ddelta []float64
+	if derivative {
+		ddelta = c.ddelta
+	}
+	c.rollout.At(c.delta, ddelta, t)
+	if derivative {
+		c.before.subtractRate(ddelta, c.work, t)
+	}
+	c.before.subtract(c.delta, t)
+}
+
+// signal returns the input over the horizon as a predictor reads a query.
+func (c *Corrector) signal(q *estimator.Query) channel.Signal {
+	switch {
+	case c.m.P == 0:
+		return nil
+	case len(q.Plan) > 0:
+		c.plan.Values, c.plan.Step = q.Plan, q.PlanStep
+		if c.plan.Step == 0 {
+			c.plan.Step = c.m.Horizon / float64(len(q.Plan)/c.m.P)
+		}
+	case q.U != nil:
+		c.plan.Values, c.plan.Step = q.U, c.m.Horizon
+	default:
+		c.plan.Values, c.plan.Step = c.m.Inputs.InputMean[:c.m.P], c.m.Horizon
+	}
+	return &c.plan
+}

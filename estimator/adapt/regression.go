@@ -1,0 +1,51 @@
+package adapt
+
+import (
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+)
+
+// constant is the coordinate of a mean error, which is learned faster than the others.
+const constant = 5.
+
+// coordinates are those that the errors of a series are linear in: a constant, and the standardised,
+// bounded ones of the equation at the start, with the mean input up to the end of a bucket.
+type coordinates struct {
+	of   *priordynamics.Model
+	mean []float64 // P
+	at   []float64 // F
+}
+
+func newCoordinates(e *priordynamics.Model) coordinates {
+	return coordinates{of: e, mean: make([]float64, len(e.UMean)), at: make([]float64, 1+e.Lift.Dim()+len(e.UMean))}
+}
+
+// set sets those of a start x0 (K) under the input u (nil without inputs) up to h, s, and returns them (F).
+func (c *coordinates) set(x0 []float64, u channel.Signal, h float64) []float64 {
+	if len(c.mean) > 0 {
+		u.Mean(c.mean, 0, h)
+	}
+	c.at[0] = constant
+	c.of.Coordinates(c.at[1:], nil, x0, c.mean)
+	return c.at
+}
+
+// gainOf updates the covariance P (F×F) of the coefficients of a regression by an error at
+// coordinates v (F), of a variance over that of a measurement, and writes the gain of the
+// coefficients to dst (F).
+func gainOf(dst, P, v []float64, variance float64) {
+	n := len(v)
+	for i := range dst {
+		dst[i] = dot(P[i*n:(i+1)*n], v)
+	}
+	total := dot(dst, v) + variance
+	for i, a := range dst {
+		for j, b := range dst[:i+1] {
+			p := P[i*n+j] - a*b/total
+			P[i*n+j], P[j*n+i] = p, p
+		}
+	}
+	for i := range dst {
+		dst[i] /= total
+	}
+}
