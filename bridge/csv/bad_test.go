@@ -39,6 +39,7 @@ func TestBadTables(t *testing.T) {
 		{"no header", shortMap, "1,2\n3,4\n", []string{`a.csv: there is no column "t"; there are: 1, 2; its first line holds numbers: name the columns in it, or by their numbers, as in column = "1"`}},
 		{"column twice", shortMap, "t,x,x\n1,2,3\n", []string{`a.csv: line 1: column "x": occurs 2 times`}},
 		{"text in a number", shortMap, "t,x\n1,2\n\n2,abc\n", []string{`a.csv: line 4: column "x": "abc" is not a number; correct it, or clear the cell`}},
+		{"a point that is damaged", shortMap, "t,x\n1,1_5\n", []string{`a.csv: line 2: column "x": "1_5" is not a number`}},
 		{"decimal commas and points", shortMap, "t;x\n1.5;2,5\n", []string{`line 2: column "x": "2,5" is not a number; export numbers with a decimal point`}},
 		{"a decimal point among commas", shortMap, "t;x\n" + strings.Repeat("1,5;2,5\n", 60) + "2,5;1.234\n", []string{`a.csv: line 62: column "x": "1.234" has a point, and the numbers before it have a decimal comma; write all numbers of the table alike`}},
 		{"a time with a point among commas", shortMap, "t;x\n" + strings.Repeat("1,5;2,5\n", 60) + "2.5;1,5\n", []string{`line 62: column "t": "2.5" has a point`}},

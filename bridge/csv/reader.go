@@ -237,6 +237,9 @@ func (r *Reader) number(column, cell string) (float64, error) {
 		return math.NaN(), nil
 	}
 	v, err := strconv.ParseFloat(cell, 64)
+	if strings.ContainsRune(cell, '_') { // between digits Go reads them, and no table means them
+		err = strconv.ErrSyntax
+	}
 	reason, remedy := "is not a number", "correct it, or clear the cell if nothing was measured"
 	switch {
 	case math.IsInf(v, 0):
