@@ -34,7 +34,7 @@ type Log struct {
 	Models   []string  `json:"models,omitempty"`   // that flew, where the log has remarks of Flown
 	Coverage *float64  `json:"coverage,omitempty"` // of 95 % intervals, as the vehicle reported it last
 	Alarms   []string  `json:"alarms,omitempty"`   // names
-	Uploaded time.Time `json:"uploaded"`
+	Uploaded time.Time `json:"uploaded"`           // by the clock of the robot; by that of the server in a listing
 }
 
 // key returns where the log is in the index.

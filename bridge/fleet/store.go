@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -41,7 +42,7 @@ type Settings struct {
 	Keep     time.Duration // (optional) how long a log is kept; 0 = without limit
 	KeepJobs time.Duration // (optional) how long the state of a job is kept after its end; at least 1 s; defaults to 30 days
 	LogBytes int64         // (optional) most bytes of logs, after which uploads are refused; 0 = without limit
-	Replicas int           // (optional) of everything that is stored: 1, 3 or 5; defaults to 1
+	Replicas int           // (optional) of everything that is stored: 1, or 3 or 5 in a cluster, where 1 is refused; defaults to 1, in a cluster to 3
 	Lease    time.Duration // (optional) after which the job of a silent worker is given to another one; defaults to 1 min
 }
 
@@ -60,8 +61,14 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 	if err != nil {
 		return err
 	}
-	if s.Replicas == 0 {
-		s.Replicas = 1
+	cluster := nc.ConnectedClusterName()
+	switch {
+	case cluster != "" && s.Replicas == 1:
+		return fmt.Errorf("one replica in the cluster %.80q: the loss of one server would lose what it alone holds; use 3", cluster)
+	case cluster != "":
+		s.Replicas = cmp.Or(s.Replicas, 3)
+	default:
+		s.Replicas = cmp.Or(s.Replicas, 1)
 	}
 	if s.Lease == 0 {
 		s.Lease = usualLease
@@ -275,11 +282,15 @@ func list[T entry](ctx context.Context, kv jetstream.KeyValue, pattern string) (
 			if e == nil { // the last of those that were there
 				return all, unreadable, nil
 			}
-			if v, err := decode[T](e.Value(), e.Key()); err != nil {
+			v, err := decode[T](e.Value(), e.Key())
+			if err != nil {
 				unreadable = append(unreadable, fmt.Sprintf("%s: %v", kv.Bucket(), err))
-			} else {
-				all = append(all, v)
+				continue
 			}
+			if l, ok := any(&v).(*Log); ok {
+				l.Uploaded = e.Created() // by the server's clock: that of a robot may show any time
+			}
+			all = append(all, v)
 		case <-ctx.Done():
 			return nil, nil, fmt.Errorf("listing %s: %w", kv.Bucket(), context.Cause(ctx))
 		}

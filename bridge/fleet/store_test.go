@@ -67,6 +67,22 @@ func TestUploadAndFetch(t *testing.T) {
 	}
 }
 
+// A log that is listed was uploaded when the server says so.
+func TestTheClockOfARobot(t *testing.T) {
+	c := client(t, serve(t, Settings{}))
+	l, _, err := c.Logs.Upload(t.Context(), writeLog(t, "drone-1", 50, 1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Uploaded = time.Unix(0, 0)
+	if _, err := c.Logs.index.Put(t.Context(), l.key(), encoded(&l)); err != nil {
+		t.Fatal(err)
+	}
+	if all, _, err := c.Logs.List(t.Context()); err != nil || len(all) != 1 || time.Since(all[0].Uploaded) > time.Hour {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
 // After the link breaks in the midst of an upload, another upload sends the rest only.
 func TestUploadIsResumed(t *testing.T) {
 	ns := serve(t, Settings{})
@@ -119,6 +135,22 @@ func TestUploadRefuses(t *testing.T) {
 	}
 	if logs, _, err := c.Logs.List(t.Context()); err != nil || len(logs) != 0 {
 		t.Errorf("%+v, %v", logs, err)
+	}
+}
+
+// In a cluster one replica is refused: a client cannot read whether its server writes at once.
+func TestOneReplicaInACluster(t *testing.T) {
+	ns, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: server.RANDOM_PORT}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns.Start()
+	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
+	if !ns.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	if err := Setup(t.Context(), connect(t, ns), Settings{Replicas: 1}); err == nil || !strings.Contains(err.Error(), "one replica") {
+		t.Error(err)
 	}
 }
 

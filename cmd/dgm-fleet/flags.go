@@ -138,12 +138,13 @@ func setupCommand() *cobra.Command {
 stored stays, except logs that are older than --keep, and the states of jobs that ended longer ago than --keep-jobs.
 
 A server writes to disk every two minutes by default, and loses what it has acknowledged since when its power
-fails: with one replica, set sync_interval: always in its jetstream block; in a cluster, use --replicas 3.`,
+fails: with one replica, set sync_interval: always in its jetstream block; in a cluster, where
+one replica is refused, three servers hold everything.`,
 		Example: "  dgm-fleet setup --keep 90d --log-bytes 500000000000",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
-			case s.Replicas != 1 && s.Replicas != 3 && s.Replicas != 5:
+			case s.Replicas != 0 && s.Replicas != 1 && s.Replicas != 3 && s.Replicas != 5:
 				return cli.Usage("--replicas %d is not 1, 3 or 5", s.Replicas)
 			case s.LogBytes < 0:
 				return cli.Usage("--log-bytes %d is negative", s.LogBytes)
@@ -160,7 +161,7 @@ fails: with one replica, set sync_interval: always in its jetstream block; in a 
 			if err := fleet.Setup(cmd.Context(), nc, s); err != nil {
 				return err
 			}
-			if s.Replicas == 1 {
+			if nc.ConnectedClusterName() == "" {
 				fmt.Fprintln(cmd.ErrOrStderr(), "dgm-fleet: one replica: set sync_interval: always in the server's jetstream block, else a power failure loses what was acknowledged in the last two minutes")
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), "The fleet's stores are ready.")
@@ -171,7 +172,7 @@ fails: with one replica, set sync_interval: always in its jetstream block; in a 
 	f.Var(&keep, "keep", "how long logs are kept, such as 90d (default: without limit)")
 	f.Var(&keepJobs, "keep-jobs", "how long states of jobs are kept after their end")
 	f.Int64Var(&s.LogBytes, "log-bytes", 0, "most bytes of logs; uploads beyond it are refused (default: without limit)")
-	f.IntVar(&s.Replicas, "replicas", 1, "copies of everything, on as many servers of a cluster")
+	f.IntVar(&s.Replicas, "replicas", 0, "copies of everything, on as many servers of a cluster: 3 or 5 (default: 3 in a cluster, else 1)")
 	server.Add(f)
 	return cmd
 }

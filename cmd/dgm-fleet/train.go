@@ -29,32 +29,50 @@ func trainCommand() *cobra.Command {
 	var server link.Flags
 	var o choice
 	var preset, config string
+	var every days
 	cmd := &cobra.Command{
 		Use:   "train --vehicle pattern",
 		Short: "Queue one training job for each vehicle with logs",
 		Long: `Queue one training job for each vehicle with logs, for the workers. A job with the same logs, settings and
 version exists once: submitted again it stays as it is, and what is done is not trained again. So the command can run
-on a schedule.`,
+on a schedule: that of the system, or --every.`,
 		Example: `  dgm-fleet train --vehicle 'drone-*' --since 7d
+  dgm-fleet train --vehicle 'drone-*' --since 1d --every 1d
   dgm-fleet train --vehicle drone-1 --config train.toml --again`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := path.Match(o.vehicle, ""); err != nil {
 				return cli.Usage("--vehicle %q is no pattern such as 'drone-*'", o.vehicle)
 			}
+			if every != 0 && time.Duration(every) < time.Second {
+				return cli.Usage("--every %v must be at least 1s", time.Duration(every))
+			}
 			cfg, err := recipe.Settings(preset, config)
 			if err != nil {
 				return err
 			}
 			return with(cmd, &server, func(ctx context.Context, c client) error {
-				_, err := submit(ctx, c, o, cfg, cmd.OutOrStdout())
-				return err
+				for {
+					_, err := submit(ctx, c, o, cfg, cmd.OutOrStdout())
+					if every == 0 {
+						return err
+					}
+					if err != nil && ctx.Err() == nil { // no logs, or the link: the next time there may be
+						fmt.Fprintf(cmd.ErrOrStderr(), "dgm-fleet: %v\n", err)
+					}
+					select {
+					case <-ctx.Done():
+						return nil
+					case <-time.After(time.Duration(every)):
+					}
+				}
 			})
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.vehicle, "vehicle", "", "`pattern` of the vehicles, such as 'drone-*'")
 	f.Var(&o.since, "since", "only logs that were uploaded in the last so many days, such as 7d (default: all)")
+	f.Var(&every, "every", "queue again and again until interrupted, so long after each other, such as 1d")
 	f.BoolVar(&o.again, "again", false, "queue jobs again that have failed or were cancelled")
 	f.StringVar(&preset, "preset", "default", "settings to start from: default, or quick (seconds; larger uncertainty)")
 	f.StringVar(&config, "config", "", "settings file over the preset, as dgm-train --print-config prints it")

@@ -17,7 +17,7 @@ async function ask(nc, bucket, request) {
       got.sequence = Number(m.headers?.get("Nats-Sequence"));
       if (!m.data.length) continue; // deleted
       try {
-        got.found.push(m.json());
+        got.found.push(Object.assign(m.json() ?? {}, { stored: m.headers?.get("Nats-Time-Stamp") }));
       } catch {
         // not an entry of a fleet
       }
@@ -77,10 +77,10 @@ export async function showFleet(nc, tables) {
     clean(e.job?.vehicle), clean(e.id), `${since(e.trained)} ago`, fixed(number(e.job?.logs?.length), 0),
     Array.isArray(e.held_out?.cover95) ? e.held_out.cover95.slice(0, 2).map((c) => percent(number(c))).join(" to ") : "–", clean(e.held_out?.verdict),
   ]), (i, c) => (c === 5 ? "long" : ""));
-  const logs = known(stores[4], "vehicle", newest("uploaded"));
+  const logs = known(stores[4], "vehicle", newest("stored"));
   const names = (v) => (Array.isArray(v) ? v.map(clean).join(", ") : "");
   rows(tables.logs, logs.map((e) => [
-    clean(e.vehicle), `${since(e.uploaded)} ago`, duration((number(e.to) - number(e.from)) / 1e9), fixed(number(e.samples), 0), fixed(number(e.channels?.length), 0),
+    clean(e.vehicle), `${since(e.stored)} ago`, duration((number(e.to) - number(e.from)) / 1e9), fixed(number(e.samples), 0), fixed(number(e.channels?.length), 0),
     names(e.models), percent(number(e.coverage)), names(e.alarms),
   ]), (i, c) => (c === 7 ? "long warn" : ""));
   return true;
