@@ -1,7 +1,6 @@
 // Command mpc-go plans inputs that bring a robot's states to zero, as model predictive control
-// does: every 50 states it improves its plan by Gauss-Newton steps, each on one query whose
-// plans differ in one number, and prints what it would command. A planner in the robot's own
-// process takes derivatives from estimator.Fast, in a fraction of the time.
+// does: every 50 states it improves its plan by Gauss-Newton steps, each on the means and derivatives
+// that one query asks for, and prints what it would command.
 package main
 
 import (
@@ -68,33 +67,22 @@ func config(K, P int) planning.Config {
 	return c
 }
 
-// predict asks about a plan and, where derivatives are wanted, about two more for each of its
-// numbers, a little above and below it.
+// predict asks about a plan, and for the derivatives by it where they are wanted.
 func predict(nc *nats.Conn, info *wire.ModelInfo, dst *planning.Prediction, x, plan []float64) bool {
-	const h = 0.01
-	q := wire.Query{States: x, Plans: append([]float64(nil), plan...), Rows: rows, PlanDt: info.ModelHorizon / rows, History: wire.HistoryOfStream}
+	q := wire.Query{Want: wire.WantMean + "," + wire.WantStd, States: x, Plans: plan, Rows: rows, PlanDt: info.ModelHorizon / rows, History: wire.HistoryOfStream}
+	if len(dst.ByPlan) > 0 {
+		q.Want += "," + wire.WantJacobian
+	}
 	for i := range rows {
 		q.Times = append(q.Times, info.ModelHorizon*float64(i+1)/rows)
-	}
-	if len(dst.ByPlan) > 0 {
-		for i := range 2 * len(plan) {
-			q.Plans = append(q.Plans, plan...)
-			q.Plans[len(q.Plans)-len(plan)+i/2] += h * float64(1-2*(i%2))
-		}
 	}
 	var a wire.Answer
 	if err := a.Decode(request(nc, info.Vehicle, &q)); err != nil {
 		log.Fatal(err)
 	}
-	n, size := len(plan), len(dst.Mean)
 	copy(dst.Mean, a.Mean)
 	copy(dst.Std, a.Std)
-	for i := range len(dst.ByPlan) / size {
-		above, below := a.Mean[(1+2*i)*size:], a.Mean[(2+2*i)*size:]
-		for j := range size {
-			dst.ByPlan[j*n+i] = (above[j] - below[j]) / (2 * h)
-		}
-	}
+	copy(dst.ByPlan, a.InputJacobian)
 	return true
 }
 
