@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
 // unitFactors are those between units that are taken for each other.
@@ -17,7 +19,8 @@ var unitFactors = []struct {
 
 // rescaled finds a channel whose unit changes within a segment: from one sample to the next it
 // continues at a factor between two units times where it was, changes by that factor more
-// from then on, and the other channels go on as they did. The lesser part of the segment is left out.
+// from then on, and the other channels go on as they did, or it is an input that jumps there by far
+// more than it moves and is as many times as large for seconds. The lesser part of the segment is left out.
 func (r *recording) rescaled() {
 	for _, s := range r.segs {
 		steps := make([]scaling, len(r.channels))
@@ -25,7 +28,9 @@ func (r *recording) rescaled() {
 			steps[k] = newScaling(s, k)
 		}
 		for k := range steps {
-			r.reportRescaled(s, k, slices.DeleteFunc(steps[k].changes(), func(c unitChange) bool { return othersRescaled(steps, k, c) }))
+			r.reportRescaled(s, k, slices.DeleteFunc(steps[k].changes(), func(c unitChange) bool {
+				return othersRescaled(steps, k, c) && !(r.channels[k].Role == channel.Input && steps[k].jumps(c) && steps[k].grows(c.i, c.factor))
+			}))
 		}
 	}
 }
@@ -127,15 +132,26 @@ func (c *scaling) turn(from, to int) int {
 // was: it jumps there by more than it ever moves nearby, or, where it is near zero, its values and its
 // changes have grown by the factor, small ones and large ones, for as long as can be seen.
 func (c *scaling) continues(i int, factor float64) bool {
-	// In the larger unit.
-	large, small, step, times := c.x[i], c.x[i-1], c.step(c.largestStep(i+1, i+c.near+1)), factor
-	if factor < 1 {
-		large, small, step, times = small, large, c.step(c.largestStep(i-c.near, i)), 1/factor
-	}
-	if math.Abs(large-times*small) > rescaledStep*step+rescaledPrecise*math.Abs(large) {
+	large, small, step := c.around(i, factor)
+	if math.Abs(large-math.Max(factor, 1/factor)*small) > rescaledStep*step+rescaledPrecise*math.Abs(large) {
 		return false
 	}
-	return math.Abs(large) > 3*rescaledStep*step || c.grows(i, factor)
+	return c.jumps(unitChange{i: i, factor: factor}) || c.grows(i, factor)
+}
+
+// around returns the values on either side of value i, that in the larger unit first, and the
+// largest step on its side.
+func (c *scaling) around(i int, factor float64) (large, small, step float64) {
+	if factor < 1 {
+		return c.x[i-1], c.x[i], c.step(c.largestStep(i-c.near, i))
+	}
+	return c.x[i], c.x[i-1], c.step(c.largestStep(i+1, i+c.near+1))
+}
+
+// jumps reports whether the channel jumps at a change by more than it ever moves nearby.
+func (c *scaling) jumps(change unitChange) bool {
+	large, _, step := c.around(change.i, change.factor)
+	return math.Abs(large) > 3*rescaledStep*step
 }
 
 // grows reports whether values and changes, small and large, are factor times as large from value i on.

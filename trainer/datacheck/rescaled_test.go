@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
@@ -89,6 +90,28 @@ func TestUnitsOfRealLogsDoNotChange(t *testing.T) {
 	for name, l := range logs {
 		if p := rescaledIn(l); len(p) != 0 {
 			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+// The input of a pendulum, whose two states swing meanwhile, in degrees or thousandths from a sample on.
+func TestUnitOfAnInputThatChangesWhileStatesSwing(t *testing.T) {
+	for _, factor := range []float64{180 / math.Pi, math.Pi / 180, 1000, 1e-3, 1, 3} {
+		x := &flightlog.Segment{}
+		for i := range 6000 {
+			u := 0.5*math.Sin(0.031*float64(i)) + 0.3*math.Sin(0.0123*float64(i)) + 0.1
+			if i >= 3013 {
+				u *= factor
+			}
+			swing := math.Exp(-math.Mod(float64(i)+50, 150)/30) + 0.01 // by more and less every 1.5 s
+			x.T, x.U = append(x.T, int64(i)*1e7), append(x.U, u)
+			x.X = append(x.X, swing*math.Sin(0.07*float64(i)), swing*math.Cos(0.07*float64(i)))
+		}
+		l := &flightlog.Log{Segments: []flightlog.Segment{*x}}
+		l.Channels = []channel.Channel{{Name: "a", Role: channel.State}, {Name: "b", Role: channel.State}, {Name: "u", Role: channel.Input}}
+		p := rescaledIn(l)
+		if unit := factor != 1 && factor != 3; unit != (len(p) == 1 && p[0].Channel == "u") || !unit && len(p) > 0 {
+			t.Errorf("times %v: %+v", factor, p)
 		}
 	}
 }
