@@ -18,8 +18,8 @@ type coder struct {
 	err   error                 // the first, a *FieldError
 }
 
-// MaxFile is the most bytes that a model file has. In memory single-precision numbers take
-// twice the place that they have in the file.
+// MaxFile is the most bytes that a model file has. In memory numbers take up to 2⅔ times the
+// place that they have in the file.
 const MaxFile = 32 << 20
 
 // limits of a model file, checked before memory is allocated.
@@ -179,9 +179,10 @@ type precision struct {
 	get func(r *msgbin.Reader, dst []float64, max int) ([]float64, error)
 }
 
-// single is for the factors of random features and the numbers of direct maps, which are
+// short is for the factors of random features, and single for the numbers of direct maps, which are
 // most of a file and whose rounding costs no accuracy. Everything else is double.
 var (
+	short  = precision{(*msgbin.Writer).Floats24, (*msgbin.Reader).AppendFloats24}
 	double = precision{(*msgbin.Writer).Floats, (*msgbin.Reader).AppendFloats}
 	single = precision{(*msgbin.Writer).Floats32, (*msgbin.Reader).AppendFloats32}
 )

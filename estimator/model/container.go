@@ -16,9 +16,9 @@ const Magic = "dgm-model"
 // signatureSize is the length of an Ed25519 signature.
 const signatureSize = 64
 
-// Version is the version of the format that this package writes. It reads this one and
-// those before it.
-const Version = 2
+// Version is the version of the format that this package writes a new model in. It reads this
+// one and those before it.
+const Version = 3
 
 // The reasons for refusing a file, for errors.Is.
 var (
@@ -44,13 +44,17 @@ func (m *Model) Encode() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	body := encodeMap(func(c *coder) { m.fields(c, Version) })
+	version := Version
+	if m.Format > 0 {
+		version = m.Format
+	}
+	body := encodeMap(func(c *coder) { m.fields(c, version) })
 	sum := sha256.Sum256(body)
 	m.ID = hex.EncodeToString(sum[:8])
 	return msgbin.Append(nil, func(w *msgbin.Writer) {
 		w.Array(5)
 		w.String(Magic)
-		w.Int(Version)
+		w.Int(int64(version))
 		w.Bin(body)
 		w.Bin(sum[:])
 		w.Nil()
@@ -108,7 +112,7 @@ func Decode(b []byte) (*Model, error) {
 	if r.Left() > 0 {
 		return nil, fmt.Errorf("%w: %d bytes after its end; copy it again", ErrDamaged, r.Left())
 	}
-	m := new(Model)
+	m := &Model{Format: max(int(v), 2)} // version 1 is not written any more
 	err = decodeMap(msgbin.Raw{Bytes: body}, "", func(c *coder) { m.fields(c, int(v)) })
 	if err == nil {
 		err = m.Check()

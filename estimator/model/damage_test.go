@@ -29,7 +29,7 @@ func wrap(body []byte) []byte {
 }
 
 func TestEveryFlippedBitIsRefused(t *testing.T) {
-	b := goldenFile(t, "v2")
+	b := goldenFile(t, "v3")
 	for i := range b {
 		for bit := range 8 {
 			b[i] ^= 1 << bit
@@ -42,7 +42,7 @@ func TestEveryFlippedBitIsRefused(t *testing.T) {
 }
 
 func TestEveryTruncationIsRefused(t *testing.T) {
-	b := goldenFile(t, "v2")
+	b := goldenFile(t, "v3")
 	for n := range b {
 		_, err := model.Decode(b[:n])
 		if err == nil {
@@ -58,7 +58,7 @@ func TestEveryTruncationIsRefused(t *testing.T) {
 }
 
 func TestOtherFilesAreNamed(t *testing.T) {
-	good := goldenFile(t, "v2")
+	good := goldenFile(t, "v3")
 	at := bytes.IndexByte(good, model.Magic[len(model.Magic)-1]) + 1
 	newer := bytes.Clone(good)
 	newer[at]++
@@ -74,7 +74,7 @@ func TestOtherFilesAreNamed(t *testing.T) {
 		"text":            {[]byte("t,theta,omega\n0,1,2\n"), model.ErrNotModel, "model"},
 		"a log":           {[]byte("\x85\xa5magic\xaddgm.flightlog"), model.ErrNotModel, "model"},
 		"other magic":     {bytes.Replace(good, []byte(model.Magic), []byte("dgm-mOdel"), 1), model.ErrNotModel, model.Magic},
-		"newer version":   {newer, model.ErrVersion, "found 3, this program reads 1 to 2: use a program of the same release, or train again"},
+		"newer version":   {newer, model.ErrVersion, "found 4, this program reads 1 to 3: use a program of the same release, or train again"},
 		"checksum":        {bytes.Replace(good, []byte("made up"), []byte("made uP"), 1), model.ErrDamaged, "copy it again"},
 		"short signature": {signed(make([]byte, 63)), model.ErrDamaged, "signature"},
 	} {
@@ -93,7 +93,7 @@ func TestFileErrorsNameTheFile(t *testing.T) {
 	if _, err := model.ReadFile(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Error(err)
 	}
-	m, err := model.Decode(goldenFile(t, "v2"))
+	m, err := model.Decode(goldenFile(t, "v3"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestOtherFilesAreNoModel(t *testing.T) {
 		dir:                                     "is a folder; name the model file in it",
 		in("empty", nil):                        "it is empty",
 		in("text", []byte("no model at all\n")): "dgm-train wrote",
-		in("short", goldenFile(t, "v2")[:20]):   "damaged",
+		in("short", goldenFile(t, "v3")[:20]):   "damaged",
 		"/dev/zero":                             "does not start with",
 	} {
 		var before, after runtime.MemStats

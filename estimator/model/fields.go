@@ -19,8 +19,9 @@ func (m *Model) fields(c *coder, version int) {
 	c.floats("origin", &m.Origin)
 	c.floats("scale", &m.Scale)
 	c.floats("noise_knots", &m.NoiseKnots)
-	list(c, "members", &m.Members, memberFields)
-	list(c, "refits", &m.Refits, memberFields)
+	members := func(m *Member, c *coder) { memberFields(m, c, version) }
+	list(c, "members", &m.Members, members)
+	list(c, "refits", &m.Refits, members)
 	c.floats("sensor", &m.Sensor)
 	c.matrix("gain", &m.NetworkWeight, double)
 	c.matrix("widen", &m.ScaleFactor, double)
@@ -123,7 +124,7 @@ func inputFields(in *feature.Inputs, c *coder) {
 	c.object("lift", func(c *coder) { liftFields(&in.Lift, c) })
 }
 
-func memberFields(m *Member, c *coder) {
+func memberFields(m *Member, c *coder, version int) {
 	c.int("d", &m.Map.D)
 	c.int("f", &m.Map.F)
 	c.int("basis", &m.Map.Basis.Terms)
@@ -133,17 +134,21 @@ func memberFields(m *Member, c *coder) {
 	c.floats("omega", &m.Map.Omega)
 	c.uint("omega_seed", &m.OmegaSeed)
 	c.floats("log_amplitude", &m.Map.LogAmp)
-	list(c, "posterior", &m.Posterior, posteriorFields)
+	list(c, "posterior", &m.Posterior, func(p *Posterior, c *coder) { posteriorFields(p, c, version) })
 }
 
-func posteriorFields(p *Posterior, c *coder) {
+func posteriorFields(p *Posterior, c *coder, version int) {
 	c.matrix("weights", &p.Weights, double)
 	c.floats("log_sigma", &p.LogSigma)
 	// Exact kernels take their variance as a difference: they need all digits.
 	exact := p.Exact != nil
 	c.flag("exact", &exact)
 	if !exact {
-		c.matrix("inverse_factor", &p.InverseFactor, single)
+		factor := short
+		if version < 3 {
+			factor = single
+		}
+		c.matrix("inverse_factor", &p.InverseFactor, factor)
 		return
 	}
 	c.matrix("inverse_factor", &p.InverseFactor, double)

@@ -41,6 +41,7 @@ func (r Readout) String() string {
 // x0 + Scale·mean(t), in the paper's form Origin + Scale·mean(t).
 type Model struct {
 	ID       string // first 16 hex digits of the SHA-256 of the file's body; set by Encode and Decode
+	Format   int    // version of the format that it was read in and is written in again, 2 at least; 0 = Version
 	Vehicle  string
 	Channels []channel.Channel // K states, then P inputs
 	K, P     int

@@ -12,7 +12,7 @@ import (
 )
 
 func TestTrainedModelWithoutSelfChecksIsRefused(t *testing.T) {
-	m, err := model.Decode(goldenFile(t, "v2"))
+	m, err := model.Decode(goldenFile(t, "v3"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,6 +66,13 @@ func invented(p *plant.Plant, form string, features int, core []int) *model.Mode
 	}
 	m := artificial.New(s, 1)
 	follow(m, p)
+	file, err := m.Encode()
+	if err == nil {
+		m, err = model.Decode(file) // rounded
+	}
+	if err != nil {
+		panic("speed: " + err.Error())
+	}
 	check(m)
 	return m
 }

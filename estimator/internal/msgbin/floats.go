@@ -48,6 +48,11 @@ func (r *Reader) AppendFloats32(dst []float64, max int) ([]float64, error) {
 	return r.appendFloats(dst, max, 4, decode32)
 }
 
+// AppendFloats24 is AppendFloats for bins of the upper three bytes of float32.
+func (r *Reader) AppendFloats24(dst []float64, max int) ([]float64, error) {
+	return r.appendFloats(dst, max, 3, decode24)
+}
+
 func (r *Reader) appendFloats(dst []float64, max, size int, decode func(dst []float64, raw []byte)) ([]float64, error) {
 	k, _, err := r.next("a vector")
 	at, from := r.Offset(), len(dst)
@@ -96,6 +101,13 @@ func (r *Reader) elements(dst []float64) (err error) {
 func decode64(dst []float64, raw []byte) {
 	for i := range dst {
 		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+	}
+}
+
+// decode24 reads len(dst) times the upper three bytes of a float32 from raw.
+func decode24(dst []float64, raw []byte) {
+	for i := range dst {
+		dst[i] = float64(math.Float32frombits(uint32(raw[3*i])<<8 | uint32(raw[3*i+1])<<16 | uint32(raw[3*i+2])<<24))
 	}
 }
 

@@ -44,7 +44,8 @@ func TestVectorsInEveryForm(t *testing.T) {
 			t.Errorf("% x as no numbers: %v", empty, err)
 		}
 	}
-	for name, read := range map[string]func(dst []float64, max int) ([]float64, error){"float64 bin": r.AppendFloats, "float32 bin": r.AppendFloats32} {
+	forms["float24 bin"] = encoded(func(w *msgbin.Writer) { w.Floats24(want) })
+	for name, read := range map[string]func(dst []float64, max int) ([]float64, error){"float64 bin": r.AppendFloats, "float32 bin": r.AppendFloats32, "float24 bin": r.AppendFloats24} {
 		for _, b := range [][]byte{forms[name], forms["array"]} {
 			r.Reset(b)
 			if got, err := read([]float64{7}, 3); err != nil || !slices.Equal(got, append([]float64{7}, want...)) {

@@ -132,6 +132,18 @@ func (w *Writer) Floats(v []float64) {
 	w.sink.buf = buf
 }
 
+// Floats24 appends a vector as a bin of the upper three bytes of each number as a float32, rounded
+// to nearest.
+func (w *Writer) Floats24(v []float64) {
+	w.binHeader(3 * len(v))
+	buf := slices.Grow(w.sink.buf, 3*len(v))
+	for _, x := range v {
+		bits := math.Float32bits(float32(x)) + 1<<7
+		buf = append(buf, byte(bits>>8), byte(bits>>16), byte(bits>>24))
+	}
+	w.sink.buf = buf
+}
+
 // Floats32 appends a vector as a bin of float32, each number rounded.
 func (w *Writer) Floats32(v []float64) {
 	w.binHeader(4 * len(v))
