@@ -87,7 +87,7 @@ func (f *Fast) addKnots(condition model.Condition, lane, first, numbers int) {
 		if to <= from {
 			return
 		}
-		for row := first / P; row*P < min(first+simd.Width, numbers); row++ {
+		for row := max(first/P, min(int(from/f.plain.plan.Step), numbers/P-1)); row*P < min(first+simd.Width, numbers) && float64(row)*f.plain.plan.Step < to; row++ {
 			share := w.share(row, from, to) * (to - from) / length * f.c.perMember
 			if share == 0 {
 				continue
@@ -139,16 +139,13 @@ func (f *batchedPrior) inputAt(w *inputWork, lane, first, P int) {
 		if weight == nil {
 			continue
 		}
-		clear(w.other)
+		f32.Scale(w.other, w.first, -1)
 		f.components[i].inputAt(w.other, lane)
-		f32.Sub(w.other, w.other, w.first)
 		for k, v := range weight[lane*K : (lane+1)*K] {
 			row := w.sum[k*simd.Width : (k+1)*simd.Width]
 			f32.AddScaled(row, simd.Single(f.prior.fade.factor[i]*v), w.other[k*simd.Width:(k+1)*simd.Width])
-			for p, slope := range f.prior.fade.byInput[i] {
-				if column := p - first; column >= 0 && column < simd.Width {
-					row[column] += simd.Single(slope * v * f.difference[i][lane*K+k])
-				}
+			for p := first; p < min(P, first+simd.Width); p++ { // the first row, which the factor depends on
+				row[p-first] += simd.Single(f.prior.fade.byInput[i][p] * v * f.difference[i][lane*K+k])
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // Batched evaluates a Map at many times at once. Most columns are the same at all times:
@@ -28,6 +29,7 @@ type Batched struct {
 	byInput   []float64 // N × (plan+P)·K: derivatives of g by the plan's columns and those of the input at the start
 	nextInput []float64 // the same by the weights after each time
 	inputSums []float64 // T × (plan+P)·K, of the fixed columns
+	byNumber  []float64 // Width × K: derivatives by numbers of the plan
 }
 
 // batchedLevel is a level, its weights sorted by what their columns depend on.
@@ -71,6 +73,7 @@ func NewBatched(d *Map, times []float64) *Batched {
 		inputs, inputSums = max(inputs, l.inputs()), max(inputSums, l.T*l.inputs())
 	}
 	b.tangent, b.sums = make([]float64, tangent), make([]float64, sums)
+	b.byNumber = make([]float64, simd.Width*K)
 	b.byInput, b.nextInput, b.inputSums = make([]float64, N*inputs), make([]float64, N*inputs), make([]float64, inputSums)
 	return b
 }

@@ -80,14 +80,12 @@ func (b *Batched) sumInputs(l *batchedLevel) {
 // time a row of the plan is held.
 func (b *Batched) InputAt(dst []float32, i int, share func(row int, from, to float64) float64, first, numbers int) {
 	l, m, t, n := b.level(), b.d.m, b.times[i], b.level().inputs()
-	by := b.byInput[i*n : (i+1)*n]
+	by, K := b.byInput[i*n:(i+1)*n], l.K
+	clear(b.byNumber)
 	// add adds the derivatives by a column.
 	add := func(lane, column int, factor float64) {
-		if lane < 0 || lane >= simd.Width {
-			return
-		}
-		for k, w := range by[column*l.K : (column+1)*l.K] {
-			dst[k*simd.Width+lane] += simd.Single(factor * w)
+		if lane >= 0 && lane < simd.Width {
+			f64.AddScaled(b.byNumber[lane*K:(lane+1)*K], factor, by[column*K:(column+1)*K])
 		}
 	}
 	for row := first / l.P; row*l.P < min(first+simd.Width, numbers); row++ {
@@ -109,6 +107,12 @@ func (b *Batched) InputAt(dst []float32, i int, share func(row int, from, to flo
 			for p, std := range m.UStd {
 				add(lane+p, block*l.P+p, t*s/std)
 			}
+		}
+	}
+	for k := range K {
+		row := (*[simd.Width]float32)(dst[k*simd.Width:])
+		for lane := range row {
+			row[lane] += simd.Single(b.byNumber[lane*K+k])
 		}
 	}
 }

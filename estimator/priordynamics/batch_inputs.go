@@ -89,6 +89,10 @@ func (f *BatchedRollout) InputAt(dst []float32, i int, factor float32) bool {
 		return false
 	}
 	here := s.at[n*len(s.one) : (n+1)*len(s.one)]
+	if f.times[i]-start <= tiny*p.m.Step {
+		f32.AddScaled(dst, factor, here)
+		return true
+	}
 	if moved || s.node != n {
 		f.inputStep(s.one, n, here, moved)
 		f.inputStep(s.two, n+1, s.one, moved)

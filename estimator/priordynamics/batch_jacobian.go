@@ -103,11 +103,11 @@ func (j *jacobians) setStep(i int, g []float64, K int) {
 		to, row := j.step[i*j.rows*n+c*simd.Rows:], g[c*K:(c+1)*K]
 		for ; len(row) >= simd.Rows; row = row[simd.Rows:] {
 			panel := (*[simd.Rows]float32)(to)
-			panel[0], panel[1], panel[2], panel[3] = simd.Single(row[0]), simd.Single(row[1]), simd.Single(row[2]), simd.Single(row[3])
+			panel[0], panel[1], panel[2], panel[3] = float32(row[0]), float32(row[1]), float32(row[2]), float32(row[3])
 			to = to[min(n*simd.Rows, len(to)):]
 		}
 		for k, d := range row {
-			to[k] = simd.Single(d)
+			to[k] = float32(d)
 		}
 		if c < K {
 			j.step[i*j.rows*n+(c/simd.Rows*n+c)*simd.Rows+c%simd.Rows]++
