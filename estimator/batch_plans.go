@@ -27,11 +27,12 @@ type planBlock struct {
 	knots      [][]float32 // by power of τ': [J·P, padded][Width], times it
 	x          [2][]float32
 	z          []float32
-	mean       []float32   // [K, padded][Width]: sum over members
-	one        []float32   // the same of one
-	displaced  []float32   // the same of the prior dynamics
-	difference []float32   // of a component and the first
-	fades      [][]float32 // of each component: [Width]
+	mean       []float32              // [K, padded][Width]: sum over members
+	one        []float32              // the same of one
+	displaced  []float32              // the same of the prior dynamics
+	difference []float32              // of a component and the first
+	fades      [][]float32            // of each component: [Width]
+	leverages  *direct.StartLeverages // nil = no component fades with a leverage
 	parts      []simd.Part
 }
 
@@ -94,6 +95,9 @@ func newPlanBlock(f *Fast, rows int, step float64) *planBlock {
 		for l := range e.hidden {
 			widest = max(widest, simd.Padded(e.hidden[l].Out))
 		}
+	}
+	if fade := &f.plain.prior.fade; fade.direct != nil && fade.fades {
+		b.leverages = direct.NewStartLeverages(fade.direct)
 	}
 	for range c.powers {
 		b.knots = append(b.knots, make([]float32, widest*simd.Width))
@@ -182,6 +186,9 @@ func (b *planBlock) start(q *Query) {
 	readout := p.signal(q)
 	p.prior.Start(q.X0, &p.plan, readout, q.History)
 	b.condition = p.prior.Condition()
+	if b.leverages != nil {
+		b.leverages.Set()
+	}
 	for i := range b.members {
 		b.members[i].start(f, readout)
 	}
@@ -275,9 +282,8 @@ func (b *planBlock) run(dst *Predictions, q *Questions, first, n int) (failed in
 func (b *planBlock) fade(q *Query, lane int, dst *Predictions, at int) {
 	p := b.f.plain
 	fade, d := &p.prior.fade, Prediction{Readout: p.signal(q)}
-	if fade.direct != nil && (fade.fades || dst.OOD != nil) {
-		fade.direct.Run(q.X0, &p.plan, int(d.Readout), q.History)
-		fade.start(q.X0)
+	if b.leverages != nil {
+		fade.at(b.leverages.At(q.Plan[:p.m.P]))
 	}
 	for i, factor := range fade.factor {
 		b.fades[i][lane] = simd.Single(factor)
@@ -286,6 +292,9 @@ func (b *planBlock) fade(q *Query, lane int, dst *Predictions, at int) {
 		dst.NoHistory[at] = b.condition == Plan.Condition(true)
 	}
 	if dst.OOD != nil {
+		if fade.direct != nil {
+			fade.direct.Run(q.X0, &p.plan, int(d.Readout), q.History)
+		}
 		d.Leverage = fade.whole()
 		p.score(&d)
 		dst.OOD[at] = d.OOD

@@ -66,15 +66,20 @@ func (f *fade) start(x0 []float64) {
 		if slices.ContainsFunc(f.spec.Stack, func(c model.Component) bool { return leverage > c.Near && leverage < c.Far }) {
 			f.direct.StartLeverageGradient(f.byStart, f.byFirst)
 		}
-		for i := range f.factor {
-			c := &f.spec.Stack[i]
-			f.set(i, math.Log(leverage), math.Log(c.Near), math.Log(c.Far), 1/leverage)
-		}
+		f.at(leverage)
 	case f.fades:
 		distance := f.distance(x0)
 		for i := range f.factor {
 			f.set(i, distance, f.spec.Stack[i].Near, f.spec.Stack[i].Far, 1)
 		}
+	}
+}
+
+// at sets factors and gradients at a leverage of the start.
+func (f *fade) at(leverage float64) {
+	for i := range f.factor {
+		c := &f.spec.Stack[i]
+		f.set(i, math.Log(leverage), math.Log(c.Near), math.Log(c.Far), 1/leverage)
 	}
 }
 

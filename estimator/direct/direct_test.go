@@ -253,6 +253,14 @@ func TestLeverage(t *testing.T) {
 		s.u.values = s.u.values[:1]
 		d.Run(s.x0, s.u, readout, s.history)
 		close(t, "leverage with the input held", d.Leverage(), held, 1e-12)
+		form := NewStartLeverages(d)
+		form.Set()
+		for _, factor := range []float64{1, -3, 0.1} {
+			other := s
+			other.u.values = [][]float64{{factor * s.u.values[0][0], 0.7 * factor * s.u.values[0][1]}}
+			d.Run(other.x0, other.u, readout, other.history)
+			close(t, "leverage as a function of the input", form.At(other.u.values[0]), d.StartLeverage(), 1e-11)
+		}
 		const h = 1e-6
 		for c := range K {
 			x := s.x0[c]
