@@ -392,7 +392,7 @@ func (b *planBlock) ensemble(t *blockTime) {
 		e.z.Forward(u, b.parts, t.powers, x, b.z)
 		D := e.e.Map.D
 		for k := range K {
-			u.RandomFeatures(nil, b.mean[k*simd.Width:(k+1)*simd.Width], e.omega, post.features[k], b.z[k*D*simd.Width:], D)
+			u.RandomMeans(b.mean[k*simd.Width:(k+1)*simd.Width], e.omega, post.features[k], post.cosines[k], b.z[k*D*simd.Width:], D)
 		}
 	}
 }

@@ -73,6 +73,7 @@ type firstLayer struct {
 // fastReadout is the posterior of all channels.
 type fastReadout struct {
 	features  [][]float32 // K of F/2×2: weights of cosine and sine
+	cosines   [][]float32 // the same as phases and amplitudes
 	fixed     []float64   // [term][column][K]: weights of the basis
 	varying   [][]float32 // by term: panels, K × knots
 	factors   []fastFactor
@@ -172,7 +173,7 @@ func (c *compiled) readout(f *fastMember, t *triangulariser, post *model.Posteri
 		for j := range half {
 			w[2*j], w[2*j+1] = simd.Single(amp[k][0]*post.Weights[k][j]), simd.Single(amp[k][0]*post.Weights[k][half+j])
 		}
-		out.features = append(out.features, w)
+		out.features, out.cosines = append(out.features, w), append(out.cosines, simd.Cosines(w))
 	}
 	width := c.fixed + c.knots
 	basis := func(term, column, k int) float64 { return amp[k][1] * post.Weights[k][F+term*width+column] }

@@ -103,6 +103,57 @@ panel:
 	VZEROUPPER
 	RET
 
+// A cosine of each feature: 13 of the multiplications and additions of rffAVX512's 19.
+//
+// func cosinesAVX512(mean, omega, cosines, z *float32, half, d int, table *table)
+TEXT ·cosinesAVX512(SB), NOSPLIT, $0-56
+	MOVQ    table+48(FP), R13
+	MOVQ    mean+0(FP), R11
+	MOVQ    omega+8(FP), SI
+	MOVQ    cosines+16(FP), R8
+	MOVQ    half+32(FP), R9
+	VMOVUPS 320(R13), Z21 // cos0
+	VMOVUPS 384(R13), Z22
+	VMOVUPS 448(R13), Z23
+	VMOVUPS 512(R13), Z24
+	VMOVUPS 576(R13), Z25
+	VMOVUPS 640(R13), Z26
+	VMOVUPS (R11), Z12
+
+feature:
+	MOVQ         z+24(FP), DX
+	MOVQ         d+40(FP), R10
+	VBROADCASTSS (R8), Z0    // the phase
+
+turns:
+	VBROADCASTSS (SI), Z1
+	VFMADD231PS  (DX), Z1, Z0
+	ADDQ         $4, SI
+	ADDQ         $64, DX
+	DECQ         R10
+	JNZ          turns
+
+	VRNDSCALEPS  $8, Z0, Z1  // to nearest
+	VSUBPS       Z1, Z0, Z0  // f
+	VCVTPS2DQ    Z1, Z1
+	VPSLLD       $31, Z1, Z1 // the sign of an odd number
+	VMULPS       Z0, Z0, Z2  // g
+	VMOVAPS      Z26, Z4
+	VFMADD213PS  Z25, Z2, Z4
+	VFMADD213PS  Z24, Z2, Z4
+	VFMADD213PS  Z23, Z2, Z4
+	VFMADD213PS  Z22, Z2, Z4
+	VFMADD213PS  Z21, Z2, Z4
+	VPXORD       Z1, Z4, Z4
+	VBROADCASTSS 4(R8), Z5
+	VFMADD231PS  Z4, Z5, Z12
+	ADDQ         $8, R8
+	DECQ         R9
+	JNZ          feature
+	VMOVUPS      Z12, (R11)
+	VZEROUPPER
+	RET
+
 // All sixteen lanes at once; all constants stay in registers.
 //
 // func rffAVX512(x, mean, omega, weights, z *float32, half, d int, table *table)

@@ -1,5 +1,7 @@
 package simd
 
+import "math"
+
 // Product writes the sum of the parts to dst: Rows rows of Width for each panel.
 // Parts are left as they were.
 func (u Unit) Product(dst []float32, panels int, parts []Part) {
@@ -47,6 +49,30 @@ func (u Unit) RandomFeatures(x, mean, omega, weights, z []float32, d int) {
 	if half > 0 {
 		u.randomFeatures(x, mean, omega, weights, z, half, d)
 	}
+}
+
+// RandomMeans is RandomFeatures without the features. Where the unit has a kernel for it, a
+// feature is one cosine: cosines holds what Cosines makes of the weights.
+func (u Unit) RandomMeans(mean, omega, weights, cosines, z []float32, d int) {
+	half := len(weights) / 2
+	if len(cosines) != len(weights) || d < 1 || len(omega) != half*d || len(z) < d*Width || len(mean) < Width {
+		panic(badLength)
+	}
+	if half > 0 && !u.cosines(mean, omega, cosines, z, half, d) {
+		u.RandomFeatures(nil, mean, omega, weights, z, d)
+	}
+}
+
+// Cosines returns phase and amplitude, F/2×2, of features with weights of a cosine and a sine:
+//
+//	weights[·][0] cos πθ + weights[·][1] sin πθ = amplitude cos π(θ + phase)
+func Cosines(weights []float32) []float32 {
+	out := make([]float32, len(weights))
+	for i := 0; i < len(out); i += 2 {
+		cos, sin := float64(weights[i]), float64(weights[i+1])
+		out[i], out[i+1] = Single(-math.Atan2(sin, cos)/math.Pi), Single(math.Hypot(cos, sin))
+	}
+	return out
 }
 
 // Logistic replaces every number x, of which there must be a multiple of Width, by

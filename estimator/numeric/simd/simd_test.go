@@ -166,11 +166,14 @@ func TestRandomFeatures(t *testing.T) {
 			u.RandomFeatures(x, mean, omega, weights, z, d)
 			alone := append([]float32(nil), start...)
 			u.RandomFeatures(nil, alone, omega, weights, z, d)
+			cosines := append([]float32(nil), start...)
+			u.RandomMeans(cosines, omega, weights, simd.Cosines(weights), z, d)
 			for lane := range width {
-				sum, total := float64(start[lane]), 1.0
+				sum, total, largest := float64(start[lane]), 1.0, 0.0
 				for j := range half {
 					theta := float64(omega[j*d]) * float64(z[lane])
 					sin, cos := math.Sincos(math.Pi * math.Mod(theta, 2))
+					largest = max(largest, math.Abs(theta))
 					for i, want := range []float64{cos, sin} {
 						got := float64(x[(i*half+j)*width+lane])
 						worst = max(worst, math.Abs(got-want))
@@ -183,6 +186,10 @@ func TestRandomFeatures(t *testing.T) {
 				}
 				if math.Abs(float64(mean[lane])-sum) > 3e-7*total || mean[lane] != alone[lane] {
 					t.Fatalf("mean %v and %v, expected %v", mean[lane], alone[lane], sum)
+				}
+				// A phase rounds θ.
+				if math.Abs(float64(cosines[lane])-sum) > (4e-7+4e-7*largest)*total {
+					t.Fatalf("mean by cosines %v, expected %v", cosines[lane], sum)
 				}
 			}
 			if x[2*half*width] != behind {

@@ -59,6 +59,14 @@ func (u Unit) randomFeatures(x, mean, omega, weights, z []float32, half, d int) 
 	}
 }
 
+func (u Unit) cosines(mean, omega, cosines, z []float32, half, d int) bool {
+	if u != AVX512 {
+		return false
+	}
+	cosinesAVX512(&mean[0], &omega[0], &cosines[0], &z[0], half, d, &sincosTable)
+	return true
+}
+
 func (u Unit) logistic(x []float32, rate, gain, shift float32) {
 	if u == Plain {
 		logisticGo(x, rate, gain, shift)
@@ -87,6 +95,9 @@ func rffAVX2(x, mean, omega, weights, z *float32, half, d int, table *table)
 
 //go:noescape
 func rffAVX512(x, mean, omega, weights, z *float32, half, d int, table *table)
+
+//go:noescape
+func cosinesAVX512(mean, omega, cosines, z *float32, half, d int, table *table)
 
 //go:noescape
 func logisticAVX2(x *float32, n int, rate, gain, shift float32, table *table)

@@ -46,6 +46,8 @@ func (u Unit) randomFeatures(x, mean, omega, weights, z []float32, half, d int) 
 	rffNEON(features, &mean[0], &omega[0], &weights[0], &z[0], half, d, &sincosTable)
 }
 
+func (u Unit) cosines([]float32, []float32, []float32, []float32, int, int) bool { return false }
+
 func (u Unit) logistic(x []float32, rate, gain, shift float32) {
 	if u == Plain {
 		logisticGo(x, rate, gain, shift)

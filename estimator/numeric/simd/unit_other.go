@@ -18,4 +18,6 @@ func (u Unit) randomFeatures(x, mean, omega, weights, z []float32, half, d int) 
 	randomFeaturesGo(x, mean, omega, weights, z, half, d)
 }
 
+func (u Unit) cosines([]float32, []float32, []float32, []float32, int, int) bool { return false }
+
 func (u Unit) logistic(x []float32, rate, gain, shift float32) { logisticGo(x, rate, gain, shift) }
