@@ -47,6 +47,9 @@ func field(v *vehicle, seed uint64) (all []planning.Obstacle) {
 // a flight passes all of them, and the probabilities of their half-planes add up to what is promised.
 var factor = distuv.UnitNormal.Quantile(1 - promised/(2*discs))
 
+// reacts is after how many times of a prediction, 0.2 s, plans made anew have corrected errors.
+const reacts = 6
+
 // passage is how a flight through a field went.
 type passage struct {
 	collided bool
