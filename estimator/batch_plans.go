@@ -63,7 +63,8 @@ type blockDirect struct {
 	d       *direct.Map
 	inputs  []priordynamics.PlanMatrix // of each time: the input at the start and the columns of the plan
 	table   []float64                  // T×V×K of the largest level
-	weights []float32                  // of each time: panels K×V
+	panels  []float32                  // of each time of the level: panels K×V of the table
+	weights []float32                  // of each time: the same of the displacements
 	columns []float32                  // [V, padded][Width]
 }
 
@@ -153,12 +154,12 @@ func (b *planBlock) component(c component) (out blockComponent) {
 // direct takes the memory of a direct map.
 func (b *planBlock) direct(d *direct.Map) *blockDirect {
 	m, K, out := d.Model(), b.f.plain.m.K, &blockDirect{d: d}
-	columns, table := 0, 0
+	columns, table, levels := 0, 0, 0
 	for i := range m.Levels {
 		l := &m.Levels[i]
 		if l.Readout == int(Plan) {
 			n, _ := m.PlanColumns(l)
-			columns, table = max(columns, n), max(table, n*K*len(l.Times))
+			columns, table, levels = max(columns, n), max(table, n*K*len(l.Times)), max(levels, n*len(l.Times))
 		}
 	}
 	for _, t := range b.f.g.points {
@@ -168,7 +169,8 @@ func (b *planBlock) direct(d *direct.Map) *blockDirect {
 		}
 		out.inputs = append(out.inputs, b.plans.Means(0, m.UMean, m.UStd, spans...))
 	}
-	out.table, out.weights = make([]float64, table), make([]float32, len(b.f.g.points)*simd.Padded(K)*columns)
+	out.table, out.panels = make([]float64, table), make([]float32, simd.Padded(K)*levels)
+	out.weights = make([]float32, len(b.f.g.points)*simd.Padded(K)*columns)
 	out.columns = make([]float32, (columns+simd.Rows)*simd.Width)
 	for lane := range simd.Width {
 		out.columns[lane] = 1
@@ -229,17 +231,21 @@ func (b *blockDirect) start(times []float64, K int) {
 	V, _ := b.d.Model().PlanColumns(l)
 	b.d.PlanWeights(b.table)
 	size := simd.Padded(K) * V
+	for i := range l.Times {
+		simd.Pack(b.panels[i*size:(i+1)*size], K, V, func(k, v int) float64 {
+			if v == 0 {
+				return b.table[i*V*K+k] + v0[k]
+			}
+			return b.table[(i*V+v)*K+k]
+		})
+	}
 	for i, t := range times {
 		at, share := l.Between(t)
-		low, high := b.table[at*V*K:], b.table[min(at+1, len(l.Times)-1)*V*K:]
-		simd.Pack(b.weights[i*size:(i+1)*size], K, V, func(k, v int) float64 {
-			w := low[v*K+k]
-			w += share * (high[v*K+k] - w)
-			if v == 0 {
-				w += v0[k]
-			}
-			return t * w
-		})
+		to := b.weights[i*size : (i+1)*size]
+		f32.Scale(to, b.panels[at*size:(at+1)*size], simd.Single(t*(1-share)))
+		if share > 0 {
+			f32.AddScaled(to, simd.Single(t*share), b.panels[(at+1)*size:(at+2)*size])
+		}
 	}
 }
 
