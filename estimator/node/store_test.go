@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,11 +18,15 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
+// signed counts the files that are signed.
+var signed atomic.Uint64
+
+// signedFile signs with a larger number each time.
 func signedFile(t *testing.T, m *model.Model, key ed25519.PrivateKey) []byte {
 	t.Helper()
 	b, err := m.Encode()
 	if err == nil && key != nil {
-		b, err = model.Sign(b, key, model.Statement{Vehicle: "v1", Sequence: 1})
+		b, err = model.Sign(b, key, model.Statement{Vehicle: "v1", Sequence: signed.Add(1)})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -192,5 +197,20 @@ func TestAModelIsReadAgainAfterTheLinkBroke(t *testing.T) {
 	s.object = "v1.link.dgm"
 	if err := s.poll(n, bucket); err != nil || n.Model() != b.ID || !strings.Contains(*n.models.refused.Load(), errLink.Error()) {
 		t.Errorf("model %s, %v", n.Model(), err)
+	}
+}
+
+// Files of a bucket that are refused, each another, are logged a few times.
+func TestRefusedFilesOfABucketAreLoggedAFewTimes(t *testing.T) {
+	var logged lines
+	n, err := New(Config{Vehicle: "v1", Log: logged.add}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 200 {
+		n.offer("object v1.dgm of bucket models", true, func() ([]byte, error) { return []byte{byte(i)}, nil })
+	}
+	if count := len(logged.lines); count == 0 || count > maxLines {
+		t.Errorf("%d lines", count)
 	}
 }
