@@ -74,7 +74,11 @@ func (n *Node) offer(source string, once bool, read func() ([]byte, error)) (hel
 	case err != nil:
 		err = fmt.Errorf("%s: %w", source, err)
 		n.Refuse(err)
-		n.cfg.Log("the model was refused: " + err.Error())
+		log := n.cfg.Log
+		if once { // by whoever writes the bucket
+			log = n.log.limited
+		}
+		log("the model was refused: " + err.Error())
 	case id == before:
 		n.cfg.Log(source + " holds the model that is in use")
 	default:
