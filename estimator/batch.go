@@ -9,7 +9,7 @@ import (
 )
 
 // Batch answers many questions at the same times on several processors. It allocates nothing
-// after NewBatch, and for gradients by plans of another size. It is not safe for concurrent use.
+// after NewBatch, but for gradients and for means of plans of another size or step. It is not safe for concurrent use.
 type Batch struct {
 	m       *model.Model
 	workers []batchWorker
@@ -37,9 +37,9 @@ type batchWorker struct {
 
 // Predictions are the answers to N questions. The caller has the memory; a nil field is not
 // written. Where Mean, OOD and NoHistory alone are not nil no variance is computed, and OOD
-// is that of Fast.Means; where then the questions differ in their plans alone, sixteen are
-// evaluated at once, and their means differ from those of a Fast by about 10⁻⁵ standard
-// deviations.
+// is that of Fast.Means. Where then the questions differ in their plans alone, and are as many
+// as a plan has rows and sixteen at least, sixteen are evaluated at once: their means differ
+// from those of a Fast by about 10⁻⁵ standard deviations.
 type Predictions struct {
 	Mean          []float64 // N×T×K
 	Std, ObsStd   []float64 // N×T×K
@@ -184,6 +184,9 @@ func (b *Batch) setBlocks() {
 		return
 	}
 	rows, step := q.Plans.Size/b.m.P, q.PlanStep
+	if b.blocks = b.n >= rows && blockMemory(b.m, len(first.g.points), rows) <= maxBlock; !b.blocks { // to set it up takes about so many plans
+		return
+	}
 	if step == 0 {
 		step = b.m.Horizon / float64(rows)
 	}
