@@ -46,8 +46,9 @@
 // # Inputs that act
 //
 // A gain is a change of an input, in history and plan, for all components alike. Where one is beyond three standard
-// deviations and θ counts, the model predicts from the inputs times 1 + g, and Δ begins there; back to
-// the mean without adaptation, which the experts are relative to, leads what the gains add to a roll-out.
+// deviations and θ counts, the model predicts from the inputs times 1 + g, too, and Δ begins there; back to
+// the mean without adaptation, which the experts are relative to, leads what the gains add to a roll-out. It is published if what
+// is made of it has had the better log scores in windows since the gain is known.
 //
 // # Gate
 //

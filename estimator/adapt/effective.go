@@ -21,13 +21,18 @@ type effective struct {
 	used             bool      // by the last Effective
 }
 
-// Effective returns the query from which to predict before Correct: that with the inputs that act, where the gains are
-// known and adaptation counts; else q. It is valid until the next call.
+// Effective returns the query from which to predict before Correct: that with the inputs that act, where a gain is
+// known, θ counts and that has predicted better; else q. It is valid until the next call.
 func (c *Corrector) Effective(q *estimator.Query, s *State) *estimator.Query {
-	K, P, e := c.m.K, c.m.P, &c.effective
-	if e.used = len(q.Plan) <= mostPlan && s.gainsCount(K, P); !e.used {
+	if c.effective.used = s.Acting[0] > 0 && len(q.Plan) <= mostPlan && s.gainsCount(c.m.K, c.m.P); !c.effective.used {
 		return q
 	}
+	return c.acting(q, s)
+}
+
+// acting returns a query with the inputs that act.
+func (c *Corrector) acting(q *estimator.Query, s *State) *estimator.Query {
+	K, P, e := c.m.K, c.m.P, &c.effective
 	gains := e.gains
 	copy(gains, s.Theta[K:K+P])
 	copy(e.still, s.Theta)

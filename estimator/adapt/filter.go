@@ -48,6 +48,7 @@ type Filter struct {
 	buckets    []float64 // B, s
 	predictors []Predictor
 	made       []*estimator.Prediction
+	acting     []*estimator.Prediction // from the inputs that act
 	rollout    *priordynamics.Adapted
 	corrector  *Corrector
 	before     *past
@@ -110,7 +111,7 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 		plan: feature.Plan{P: P, Values: make([]float64, planRows*P)},
 		state: State{
 			Kind: kind(m, a), Rate: append([]float64(nil), a.Rate...), Theta: make([]float64, q), Covariance: make([]float64, q*q),
-			Weights: make([]float64, B*K*experts), Errors: make([]float64, B*K*F), Rests: make([]float64, B*K*F), RestCovariances: make([]float64, B*F*F), Variances: make([]float64, B*K),
+			Weights: make([]float64, B*K*experts), Errors: make([]float64, B*K*F), Rests: make([]float64, B*K*F), RestCovariances: make([]float64, B*F*F), Acting: make([]float64, 1), Variances: make([]float64, B*K),
 		},
 	}
 	for i := range q {
@@ -127,7 +128,7 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 		if err != nil {
 			return nil, err
 		}
-		f.predictors, f.made = append(f.predictors, p), append(f.made, p.NewPrediction())
+		f.predictors, f.made, f.acting = append(f.predictors, p), append(f.made, p.NewPrediction()), append(f.acting, p.NewPrediction())
 	}
 	f.before = newPast(m, e, a, f.buckets)
 	for i := range f.windows {
@@ -163,6 +164,7 @@ func (f *Filter) initialise(s *State) {
 	clear(s.Errors)
 	clear(s.Rests)
 	clear(s.RestCovariances)
+	clear(s.Acting)
 	clear(s.Variances)
 	for i := range s.RestCovariances {
 		if f.onDiagonal(i) {

@@ -22,9 +22,7 @@ func (f *Filter) learn(w *window, b int) {
 		u = &f.plan
 	}
 	made := f.made[b]
-	ok := f.predictors[b].Predict(made, f.Effective(&f.query))
-	acting := f.corrector.take()
-	if !ok || acting && !f.corrector.addStill(made, h) {
+	if !f.predictors[b].Predict(made, &f.query) {
 		return
 	}
 	theta := f.state.Theta
@@ -40,14 +38,11 @@ func (f *Filter) learn(w *window, b int) {
 	copy(f.away, theta) // where it was differentiated
 	at, F := f.at.set(w.x, u, h), len(f.restGain)
 	gainOf(f.restGain, f.state.RestCovariances[b*F*F:(b+1)*F*F], at, restMore*math.Max(1, h/apart))
+	if f.state.gainsCount(K, f.m.P) && f.predictActing(b) && f.state.Acting[0] > 0 {
+		made = f.acting[b]
+	}
 	for k, c := range f.m.Channels[:K] {
-		e := f.y[k] - made.Mean[k]
-		if acting { // the prediction has what θ adds already
-			e += f.delta[k]
-		}
-		if c.Period > 0 {
-			e -= c.Period * math.Round(e/c.Period)
-		}
+		e := nearest(&c, f.y[k]-made.Mean[k])
 		s, obs := f.sensitivity[k*q:(k+1)*q], made.ObsStd[k]*made.ObsStd[k]
 		if !(obs > 0) {
 			continue
@@ -60,6 +55,39 @@ func (f *Filter) learn(w *window, b int) {
 		f.update(s, e, obs, 4*math.Max(1, h/interval))
 	}
 	f.bound()
+}
+
+// surest bounds the score of the inputs that act, so that it can turn.
+const surest = 20.
+
+// predictActing predicts the end of bucket b from the inputs that act, less what θ adds, and judges what experts without
+// a regression make of that against what they make of the last prediction. It returns false where it cannot.
+func (f *Filter) predictActing(b int) bool {
+	made, plain, st := f.acting[b], f.made[b], &f.state
+	ok := f.predictors[b].Predict(made, f.corrector.acting(&f.query, st)) && f.corrector.addStill(made, f.buckets[b])
+	if !ok {
+		return false
+	}
+	better := 0.0
+	for k, c := range f.m.Channels[:f.m.K] {
+		made.Mean[k] -= f.delta[k]
+		at, obs := b*f.m.K+k, plain.ObsStd[k]*plain.ObsStd[k]
+		if !(obs > 0) {
+			continue
+		}
+		moved := mixtureOf(st.Weights[at*experts:(at+1)*experts], 0, 0, 0).slope * f.delta[k]
+		better += scoreOf(nearest(&c, f.y[k]-plain.Mean[k])-moved, obs) - scoreOf(nearest(&c, f.y[k]-made.Mean[k])-moved, obs)
+	}
+	st.Acting[0] = math.Max(-surest, math.Min(st.Acting[0]+better, surest))
+	return true
+}
+
+// nearest returns a difference of a channel on the nearest turn.
+func nearest(c *channel.Channel, d float64) float64 {
+	if c.Period > 0 {
+		d -= c.Period * math.Round(d/c.Period)
+	}
+	return d
 }
 
 // bound keeps θ within widest deviations of the prior.

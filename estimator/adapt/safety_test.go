@@ -80,6 +80,9 @@ func sound(t *testing.T, f *Filter) {
 			t.Errorf("parameter %d is %.3f with a variance of %.4f, bounds %.3f and %.4f", i, v, c, widest*math.Sqrt(f.prior[i]), f.prior[i])
 		}
 	}
+	if math.Abs(s.Acting[0]) > surest {
+		t.Errorf("inputs that act are %v better", s.Acting[0])
+	}
 	for i, v := range s.RestCovariances {
 		if most := restPrior * (1 + 1e-9); math.Abs(v) > most || f.onDiagonal(i) && v <= 0 {
 			t.Errorf("number %d of the covariances of the regressions is %v", i, v)

@@ -17,6 +17,7 @@ type State struct {
 	Errors          []float64 // B×K×F, the errors without adaptation, by the coordinates of a start, state units
 	Rests           []float64 // B×K×F, what θ leaves of them, the same
 	RestCovariances []float64 // B×F×F, symmetric: of these coefficients, over the variance of a measurement
+	Acting          []float64 // 1, by how much better the inputs that act predict, in log scores; at most surest, at least −surest
 	Variances       []float64 // B×K, of what θ adds to the mean, state units squared, at the last windows
 }
 
@@ -49,7 +50,7 @@ func (s *State) SetNumbers(v []float64) error {
 }
 
 func (s *State) parts() []*[]float64 {
-	return []*[]float64{&s.Rate, &s.Theta, &s.Covariance, &s.Weights, &s.Errors, &s.Rests, &s.RestCovariances, &s.Variances}
+	return []*[]float64{&s.Rate, &s.Theta, &s.Covariance, &s.Weights, &s.Errors, &s.Rests, &s.RestCovariances, &s.Acting, &s.Variances}
 }
 
 // CopyFrom copies a state of the same lengths.

@@ -91,7 +91,7 @@ func referenceAnswers() (out []float64, err error) {
 		{X0: last[:K], U: last[K:], History: flight[:rows]},
 		{X0: last[:K], U: last[K:]},
 	} {
-		if !p.Predict(d, &q) || !f.Correct(d, &q) {
+		if !p.Predict(d, f.Effective(&q)) || !f.Correct(d, &q) {
 			return nil, errors.New("no prediction is corrected")
 		}
 		for _, v := range [...][]float64{d.Mean, d.Std, d.ObsStd, d.DMean} {
