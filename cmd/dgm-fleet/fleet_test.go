@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 	"unicode"
@@ -93,6 +94,14 @@ func TestCommandsWithoutAndWithAFleet(t *testing.T) {
 		if code, _, errs := call(append(c.args, "--nats", url)...); code != c.code {
 			t.Errorf("%v: exit %d, %s", c.args, code, errs)
 		}
+	}
+}
+
+// A job of another version, with settings that this one does not know, fails by their name.
+func TestAJobOfAnotherVersion(t *testing.T) {
+	job := fleet.NewJob("v1", []string{"l"}, "setting_of_later = 1\n", "later")
+	if _, err := train(t.Context(), fleet.Training{Job: job}); err == nil || !strings.Contains(err.Error(), "setting_of_later") {
+		t.Error(err)
 	}
 }
 

@@ -125,11 +125,12 @@ func TestHostileTexts(t *testing.T) {
 	} {
 		*text = hostile
 	}
+	r.status.Reported = []wire.Alarm{{Name: hostile, Text: hostile}}
 	r.status.Reasons[0].Text = "before\u202eafter"
 	r.fly(1, 1)
 	b.await("the name", func() bool {
 		s.send(r, true)
-		return b.text("#charts b") == hostile && b.text("#reasons td:nth-child(2)") == hostile
+		return b.text("#charts b") == hostile && b.text("#reasons td:nth-child(2)") == hostile && b.text("#alarms td:nth-child(2)") == hostile
 	})
 	if got := b.text("#reasons td:nth-child(3)"); got != "before\ufffdafter" {
 		t.Errorf("a change of direction is shown as %q", got)
