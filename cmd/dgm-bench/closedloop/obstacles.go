@@ -20,7 +20,7 @@ const (
 	fieldSpeed = 1.5  // m/s, of the reference
 	tooLong    = 20.0 // s, a flight that is not there by then has failed
 	payload    = 0.1  // of the vehicle's mass
-	narrowest  = 0.10 // m, free to either side in the middle of the narrowest gap
+	narrowest  = 0.10 // m, free to either side in the middle of the narrowest gap: no planner keeps more
 )
 
 // promised is the probability of a collision in a flight that planners with intervals keep to.
@@ -46,9 +46,6 @@ func field(v *vehicle, seed uint64) (all []planning.Obstacle) {
 // factor is the number of standard deviations that planners with intervals keep free of each disc:
 // a flight passes all of them, and the probabilities of their half-planes add up to what is promised.
 var factor = distuv.UnitNormal.Quantile(1 - promised/(2*discs))
-
-// reacts is after how many times of a prediction, 0.2 s, plans made anew have corrected errors.
-const reacts = 6
 
 // passage is how a flight through a field went.
 type passage struct {

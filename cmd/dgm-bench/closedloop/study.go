@@ -294,7 +294,7 @@ func (s *session) avoider(v *vehicle, seed int, name string, field []planning.Ob
 		margin += 0.07
 	}
 	c := v.config(rows)
-	c.Steps, c.Penalty, c.Most, c.Blind, c.Reacts = 2, v.penalty, 1.2, v.blind, reacts
+	c.Steps, c.Penalty, c.Most, c.Blind = 2, v.penalty, 1.2, v.blind
 	c.Obstacles = slices.Clone(field)
 	for i := range c.Obstacles {
 		c.Obstacles[i].Margin, c.Obstacles[i].Factor, c.Obstacles[i].Widest = margin, deviations, narrowest

@@ -11,11 +11,8 @@
 //
 // What is kept free is bounded by Obstacle.Widest, half of the narrowest gap that is to be flown through. Hard commands raise standard deviations, those what is kept free, and that the commands: where what
 // both sides keep free overlaps no plan is free, and the penalty would push harder the less is known. Within the bound the
-// plan of the least penalty is the middle of the gap.
-//
-// Of a standard deviation σ(t) a clearance counts at most σ(τ), Reacts times from now. Plans are made anew from
-// measured states: what has gone wrong by t − τ is known then, and the plan of that time, which obeys
-// the same bound, has τ to bring the vehicle back.
+// plan of the least penalty is the middle of the gap. Standard deviations are those of each time, of an open loop: plans
+// made anew correct errors, and a bound on deviations of later times for that lets more flights collide.
 package planning
 
 import (
@@ -47,16 +44,7 @@ type Config struct {
 	Obstacles []Obstacle // (optional)
 	Penalty   float64    // ρ
 	Blind     int        // (optional) the first so many times obstacles are not kept free: no plan moves the vehicle by then
-	Reacts    int        // (optional) times after which plans made anew have corrected errors; 0 = never
 	Most      float64    // (optional) obstacles further away than this from the first state are left out; 0 = none is
-}
-
-// spread returns the standard deviations (K) that count at time t.
-func (c *Config) spread(d *Prediction, t int) []float64 {
-	if c.Reacts > 0 {
-		t = min(t, c.Reacts-1)
-	}
-	return d.Std[t*c.K : (t+1)*c.K]
 }
 
 // Planner plans with one model. It is not safe for concurrent use.
@@ -166,7 +154,7 @@ func (p *Planner) cost(d *Prediction, plan, x, reference []float64) (sum float64
 			continue
 		}
 		for t := c.Blind; t < c.T; t++ {
-			if lacks := -o.Clearance(d.Mean[t*c.K:(t+1)*c.K], c.spread(d, t), nil); lacks > 0 {
+			if lacks := -o.Clearance(d.Mean[t*c.K:(t+1)*c.K], d.Std[t*c.K:(t+1)*c.K], nil); lacks > 0 {
 				sum += c.Penalty * lacks * lacks
 			}
 		}
@@ -196,7 +184,7 @@ func (p *Planner) linearise(x, reference []float64) {
 			continue
 		}
 		for t := c.Blind; t < c.T; t++ {
-			free := o.Clearance(d.Mean[t*c.K:(t+1)*c.K], c.spread(d, t), &normal)
+			free := o.Clearance(d.Mean[t*c.K:(t+1)*c.K], d.Std[t*c.K:(t+1)*c.K], &normal)
 			if free >= 0 {
 				continue
 			}

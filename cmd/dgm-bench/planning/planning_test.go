@@ -155,7 +155,7 @@ func TestObstaclesAreAvoided(t *testing.T) {
 	}
 }
 
-// What is kept free is bounded, the first times may be left out, and standard deviations count as far as plans do not react.
+// What is kept free is bounded, and the first times may be left out.
 func TestCostOfObstacles(t *testing.T) {
 	c := pointConfig()
 	c.Penalty = 1
@@ -177,9 +177,7 @@ func TestCostOfObstacles(t *testing.T) {
 		want += math.Pow(0.2*float64(i)-free, 2)
 	}
 	cost(want)
-	p.cfg.Reacts = 3
-	cost(0)
-	p.cfg.Reacts, p.cfg.Blind = 0, 9
+	p.cfg.Blind = 9
 	cost(math.Pow(1.8-free, 2))
 	p.cfg.Obstacles[0].Widest = 1
 	cost(math.Pow(1-free, 2))
