@@ -57,7 +57,7 @@ func referenceNumbers(name string) ([]float64, error) {
 }
 
 // referenceAnswers returns what is learned from the flight, and the predictions from its last
-// state, with history and plan and without, that this corrects.
+// state, with history and plan and without, that this corrects, and that a gain which is known does.
 func referenceAnswers() (out []float64, err error) {
 	b, err := reference.ReadFile("reference/model.dgm")
 	if err != nil {
@@ -85,18 +85,33 @@ func referenceAnswers() (out []float64, err error) {
 		return nil, err
 	}
 	d, last := p.NewPrediction().WithDerivatives(), flight[len(flight)-width:]
-	rows := m.History.Rows() * width // the flight's first ones, as if they were means
+	history := flight[len(flight)/2/width*width:][:m.History.Rows()*width] // samples, as if they were means
 	for _, q := range []estimator.Query{
-		{X0: last[:K], Plan: flight[K:width], History: flight[:rows]},
-		{X0: last[:K], U: last[K:], History: flight[:rows]},
+		{X0: last[:K], Plan: history[K:width], History: history},
+		{X0: last[:K], U: last[K:], History: history},
 		{X0: last[:K], U: last[K:]},
 	} {
-		if !p.Predict(d, f.Effective(&q)) || !f.Correct(d, &q) {
-			return nil, errors.New("no prediction is corrected")
-		}
-		for _, v := range [...][]float64{d.Mean, d.Std, d.ObsStd, d.DMean} {
-			out = append(out, v...)
+		for _, s := range [...]*State{f.State(), knownGain(f.State(), K)} {
+			if !p.Predict(d, f.corrector.Effective(&q, s)) || !f.corrector.Correct(d, &q, s) {
+				return nil, errors.New("no prediction is corrected")
+			}
+			for _, v := range [...][]float64{d.Mean, d.Std, d.ObsStd, d.DMean} {
+				out = append(out, v...)
+			}
 		}
 	}
 	return out, nil
+}
+
+// knownGain returns a state of K states with a gain that is known, and counts.
+func knownGain(learned *State, K int) *State {
+	s := learned.Clone()
+	s.Theta[K], s.Covariance[K*len(s.Theta)+K], s.Acting[0] = -0.3, 1e-4, 1
+	for i := range s.Weights {
+		s.Weights[i] = 0.1
+		if i%experts == adapted {
+			s.Weights[i] = 1 - 0.1*(experts-1)
+		}
+	}
+	return s
 }
