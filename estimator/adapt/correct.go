@@ -57,7 +57,11 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 		return false
 	}
 	u := c.signal(q)
-	if !c.start(dst, q, u, s.Theta, horizon) {
+	theta := s.Theta
+	if acting { // the inputs that act are those of q after their gains
+		theta = nil
+	}
+	if !c.start(dst, q, u, theta, horizon) {
 		return false
 	}
 	for b, part := range fractions {

@@ -6,7 +6,7 @@ import (
 )
 
 // start rolls the equation out under the input u, with θ and without, for a prediction from a query. It returns
-// false where what θ adds is not finite.
+// false where what θ adds is not finite. With theta nil the roll-out with θ stays that of the last start.
 func (c *Corrector) start(dst *estimator.Prediction, q *estimator.Query, u channel.Signal, theta []float64, horizon float64) bool {
 	c.rollout.Run(q.X0, u, theta, horizon, false)
 	c.before.start(q.X0, q.History, dst.Readout.Condition(dst.NoHistory), theta, false)

@@ -82,18 +82,24 @@ func NewAdapted(m *Model, k int, a Adaptation, horizon float64) *Adapted {
 
 // Run rolls the model out from x0 (K) under the input u (nil without inputs) up to a
 // horizon, s, with the parameters theta and without; with differentiate also their
-// derivatives.
+// derivatives. With theta nil the roll-out with parameters stays that of the last Run, in which
+// the inputs after their gains were the same.
 func (a *Adapted) Run(x0 []float64, u channel.Signal, theta []float64, horizon float64, differentiate bool) {
 	K, h := a.k, a.m.Step
 	n := min(int(horizon/h+1e-9)+1, a.nodes-2)
 	clear(a.plain[:K])
-	clear(a.moved[:K])
-	clear(a.by[:a.q*K])
+	if theta != nil {
+		clear(a.moved[:K])
+		clear(a.by[:a.q*K])
+	}
 	for i := range min(n+1, a.last) { // the last node is one beyond the step in which the horizon ends
 		if i < n && len(a.input) > 0 {
 			u.Mean(a.input, float64(i)*h, float64(i+1)*h)
 		}
 		a.step(a.plain[i*K:], x0, a.input, nil, nil)
+		if theta == nil {
+			continue
+		}
 		for p, v := range a.input {
 			a.gained[p] = v * (1 + theta[K+p])
 		}
