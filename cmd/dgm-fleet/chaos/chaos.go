@@ -194,13 +194,16 @@ func fill(ctx context.Context, w *simulation, o *Outcome) error {
 // write has ended JetStream, and is started again when there is room.
 func fillDisks(ctx context.Context, w *simulation, o *Outcome) error {
 	end, _ := ctx.Deadline()
-	each := time.Until(end) / time.Duration(len(w.servers))
-	for _, s := range w.servers {
+	for i, s := range w.servers {
+		each := time.Until(end) / time.Duration(len(w.servers)-i)
 		filler := filepath.Join(s.part.Dir, "filler")
 		o.Kills++
-		for begin := time.Now(); time.Since(begin) < each && ctx.Err() == nil; wait(ctx, 100*time.Millisecond) {
+		for begin := time.Now(); ; wait(ctx, 100*time.Millisecond) {
 			if err := fillUp(filler); err != nil {
 				return err
+			}
+			if time.Since(begin) >= each || ctx.Err() != nil {
+				break
 			}
 		}
 		s.kill()
