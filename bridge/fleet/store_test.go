@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 func TestUploadAndFetch(t *testing.T) {
@@ -212,6 +213,11 @@ func FuzzEntries(f *testing.F) {
 	f.Add(encoded(JobStatus{Job: j, State: Running}), j.ID)
 	f.Add(encoded(Model{ID: "m", Job: j}), j.key())
 	f.Add([]byte(`{"vehicle":"..","id":"/"}`), "../")
+	f.Add(encoded(Installation{Vehicle: "drone-1", Flown: &Ref{Model: "m"}}), "drone-1")
+	f.Add(encoded(Rollout{Group: "g", Vehicles: []string{"drone-1"}, Rule: Rule{Windows: 2, Alpha: 0.1, Longest: time.Hour}, Stage: StageCanary}), "g")
+	f.Add(encoded(Group{Name: "g", Vehicles: []string{"drone-1"}}), "group.g")
+	f.Add(encoded(tag{Name: "t"}), "tag.t")
+	f.Add([]byte(Flown{Model: "m", Alarms: []string{"a"}}.Text()), "")
 	f.Fuzz(func(t *testing.T, b []byte, key string) {
 		if l, err := decode[Log](b, key); err == nil && (l.key() != key || strings.ContainsAny(l.object(0), ".\\") || strings.Count(l.object(0), "/") != 1) {
 			t.Errorf("%+v", l)
@@ -221,6 +227,27 @@ func FuzzEntries(f *testing.F) {
 		}
 		if m, err := decode[Model](b, key); err == nil && (m.Job.key() != key || strings.ContainsAny(key, "/\\")) {
 			t.Errorf("%+v", m)
+		}
+		if i, err := decode[Installation](b, key); err == nil && wire.CheckVehicle(key) != nil {
+			t.Errorf("%+v", i)
+		}
+		for _, vehicles := range [...]func() ([]string, error){
+			func() ([]string, error) { r, err := decode[Rollout](b, key); return r.Vehicles, err },
+			func() ([]string, error) { g, err := decode[Group](b, key); return g.Vehicles, err },
+		} {
+			if all, err := vehicles(); err == nil && (len(all) == 0 || slices.ContainsFunc(all, func(v string) bool { return wire.CheckVehicle(v) != nil })) {
+				t.Errorf("vehicles %q", all)
+			}
+		}
+		if n, err := decode[tag](b, key); err == nil && "tag."+n.Name != key {
+			t.Errorf("%+v", n)
+		}
+		var l Log
+		for range mostFlown + 1 {
+			l.remark(string(b))
+		}
+		if len(l.Models) > 1 || len(l.Alarms) > mostFlown || l.Coverage != nil && !(*l.Coverage >= 0 && *l.Coverage <= 1) {
+			t.Errorf("%+v", l)
 		}
 	})
 }
