@@ -39,9 +39,9 @@ func (s *models) admitMemory(m *model.Model) error {
 // admitTime measures a model that was loaded and returns an error if it is too slow for its
 // deadline on this computer: where no level of its horizon is predicted in time; and where
 // each state is answered without a deadline, if the whole horizon takes the better part of
-// the time for which a prediction holds.
+// the time for which a prediction holds. It predicts with P0 where the last state had it.
 func (s *models) admitTime(l *prediction.Loaded) error {
-	whole, shortest := l.Warm(s.clock)
+	whole, shortest := l.Warm(s.clock, s.covariance.Load())
 	period := s.period.Load()
 	limit, name := prediction.Deadline(s.settings, period), "the deadline"
 	held := s.settings.Validity / prediction.SilentAfter

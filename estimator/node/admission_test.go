@@ -10,6 +10,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // heavy is a valid model of the pendulum that needs about 1.7 GB.
@@ -130,5 +131,22 @@ func TestARollbackIsNotRefusedForItsTime(t *testing.T) {
 	}
 	if err := n.Swap(otherPendulum(3)); err == nil {
 		t.Error("another one is accepted")
+	}
+}
+
+// Whether states come with a covariance is known from the last one.
+func TestTheLastStateShowsWhetherItHasACovariance(t *testing.T) {
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	n, err := New(Config{Vehicle: "v1", Clock: testClock.read}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seq, P0 := range [][]float64{nil, {1e-4, 0, 0, 1e-4}, nil} {
+		s := wire.State{Seq: uint64(seq), T: testClock.unix() + int64(seq), X: []float64{0, 0}, P0: P0}
+		n.intake.Receive(s.Append(nil), epoch(nc))
+		n.worker.answer(nc, n.intake.Mailbox.Get())
+		if n.models.covariance.Load() != (P0 != nil) {
+			t.Errorf("state %d has %v", seq, P0)
+		}
 	}
 }

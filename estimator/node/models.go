@@ -32,6 +32,8 @@ type models struct {
 	period    atomic.Int64 // ns between states, as last measured; 0 = not known
 	refusals  refusals
 
+	covariance atomic.Bool // the last state came with P0
+
 	next    atomic.Pointer[prediction.Loaded]
 	swaps   atomic.Uint64
 	refused atomic.Pointer[string] // why the last one was

@@ -91,6 +91,7 @@ func (w *worker) answer(nc *nats.Conn, a *intake.Arrival) {
 	w.useNext()
 	w.engine.Take(a)
 	w.models.period.Store(a.Period)
+	w.models.covariance.Store(len(a.State.P0) > 0)
 	_, now := w.clock()
 	t, ladder := &w.task, &w.engine.Loaded.Ladder
 	t.Arrival, t.Due, t.Fresh, t.Level = a, now, true, 0

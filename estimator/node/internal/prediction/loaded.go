@@ -162,13 +162,20 @@ const warmings = 3
 
 // Warm predicts from the model's mean inputs with every predictor, so that memory is
 // there and the first costs are known: ns of a prediction of the whole horizon, and of the
-// shortest level.
-func (r *Loaded) Warm(clock func() (unix, steady int64)) (whole, shortest int64) {
+// shortest level. With covariance, and at a fixed rate, the state has one: that takes many times
+// as long where there are many states.
+func (r *Loaded) Warm(clock func() (unix, steady int64), covariance bool) (whole, shortest int64) {
 	q := estimator.Query{X0: make([]float64, r.Model.K)}
 	if len(r.Model.Checks) > 0 {
 		q.X0 = r.Model.Checks[0].X0
 	}
 	q.History = r.past.still(q.X0)
+	if m := r.Model; covariance || r.propagator != nil {
+		q.P0 = make([]float64, m.K*m.K)
+		for k, v := range m.Sensor {
+			q.P0[k*m.K+k] = v + 1e-6*m.Scale[k]*m.Scale[k]
+		}
+	}
 	for i := range r.levels {
 		l := &r.levels[i]
 		least := int64(math.MaxInt64)

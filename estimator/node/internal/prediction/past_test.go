@@ -140,7 +140,7 @@ func load(t *testing.T, s *journal.Settings, m *model.Model) *Loaded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Warm(func() (unix, steady int64) { return 0, 0 })
+	l.Warm(func() (unix, steady int64) { return 0, 0 }, false)
 	return l
 }
 
