@@ -53,6 +53,17 @@ var brokenBuilds = []struct{ file, old, new string }{
 	{"knots.go", "dst[j], dst[j+1] = (b-s)/(b-a), (s-a)/(b-a)", "dst[j], dst[j+1] = (s-a)/(b-a), (b-s)/(b-a)"},
 	{"knots.go", "dst[j], dst[j+1] = -slope, slope", "dst[j], dst[j+1] = -slope, 2*slope"},
 
+	// Sixteen plans at once.
+	{"batch_plans.go", "simd.Single(t*share), b.panels", "simd.Single(0.9*t*share), b.panels"},
+	{"batch_plans.go", "simd.Width], simd.Single(w), row)", "simd.Width], simd.Single(0.9*w), row)"},
+	{"batch_plans.go", "Factor: (to - from) / length}", "Factor: 0.9 * (to - from) / length}"},
+	{"priordynamics/plan_rollout.go", "curve := 0.5 * t.part * (t.part - 1)", "curve := t.part * (t.part - 1)"},
+	{"priordynamics/plan_rollout.go", "float32(-b), float32(b))", "float32(-0.1*b), float32(0.1*b))"},
+	{"priordynamics/plans.go", "return factor * (l.mean[p] - mean[p])", "return factor * (l.mean[p] - 0.9*mean[p])"},
+	{"direct/plans.go", "to[0] += rest[0] * linear[a] * linear[o]", "to[0] += 0.9 * rest[0] * linear[a] * linear[o]"},
+	{"direct/leverage.go", "s.form[i*s.n+j] = (f64", "s.form[i*s.n+j] = 3 * (f64"},
+	{"numeric/simd/kernels.go", "Single(-math.Atan2(sin, cos)/math.Pi)", "Single(-0.999*math.Atan2(sin, cos)/math.Pi)"},
+
 	// Prior dynamics.
 	{"prior.go", "dst[k] += w * d", "dst[k] += 0.99 * w * d"},
 	{"prior.go", "b.spread[k] += w * w * b.variance[k]", "b.spread[k] += w * b.variance[k]"},

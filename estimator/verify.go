@@ -28,7 +28,7 @@ const referencePoints = 35
 // VerifyBuild predicts the reference models with a Predictor and a Fast and returns an error
 // unless they answer as when they were made: with and without plan, history and covariance
 // of the start, with scores, derivatives by time, start and plan, gradients, correlations and
-// tubes; and it draws trajectories. It finds a program that was built wrongly, or a
+// tubes; it draws trajectories, and predicts sixteen plans at once. It finds a program that was built wrongly, or a
 // processor that calculates wrongly, where a model's own self-checks do not reach.
 func VerifyBuild() error { return verifyBuildOn(simd.Best()) }
 
@@ -64,8 +64,56 @@ func verifyReference(name string, unit simd.Unit) error {
 		return fmt.Errorf("plain predictor: %w", err)
 	}
 	if c := compile(m, unit); c != nil {
-		if _, err := answersAs(newFast(plain, c), m, want, fastTolerances); err != nil {
+		f := newFast(plain, c)
+		_, err := answersAs(f, m, want, fastTolerances)
+		if err == nil {
+			err = plansAs(f, m)
+		}
+		if err != nil {
 			return fmt.Errorf("fast predictor on %v: %w", c.unit, err)
+		}
+	}
+	return nil
+}
+
+// plansAs compares the means of sixteen plans from one start, which a Batch evaluates at once,
+// with those of a Fast that was compared before.
+func plansAs(f *Fast, m *model.Model) error {
+	if m.P == 0 {
+		return nil
+	}
+	b, err := newBatch(f, 1)
+	if err != nil {
+		return err
+	}
+	one := f.NewPrediction()
+	size, inputs := len(one.Mean), m.Inputs.InputMean
+	for i, q := range probes(m) {
+		all := NewQuestions(m, len(q.Plan)/m.P, len(q.History)/(m.K+m.P))
+		all.States.X, all.History.X, all.U.X, all.PlanStep = q.X0, q.History, q.U, q.PlanStep
+		for n := range simd.Width {
+			for j, u := range q.Plan {
+				mean := inputs[j%m.P]
+				all.Plans.X = append(all.Plans.X, mean+(u-mean)*float64(n)/simd.Width)
+			}
+		}
+		if len(q.Plan) == 0 {
+			continue
+		}
+		d := &Predictions{Mean: make([]float64, simd.Width*size)}
+		if err := b.Predict(d, &all); err != nil {
+			return err
+		}
+		for n := range simd.Width {
+			query := all.At(n)
+			if !f.Predict(one, &query) {
+				return fmt.Errorf("the answer to plan %d of probe %d is not finite", n, i)
+			}
+			for j, mean := range one.Mean {
+				if got := d.Mean[n*size+j]; !(math.Abs(got-mean) <= fastTolerance*one.ObsStd[j]) {
+					return fmt.Errorf("mean %d of plan %d of probe %d is %g among sixteen plans and %g alone", j, n, i, got, mean)
+				}
+			}
 		}
 	}
 	return nil
