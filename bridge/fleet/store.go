@@ -143,8 +143,10 @@ func withoutRollup(ctx context.Context, js jetstream.JetStream, name string) err
 	return err
 }
 
-// chunkBytes is the size of the messages of an object.
-const chunkBytes = 128 << 10
+const (
+	chunkBytes = 128 << 10        // of the messages of an object
+	ackLimit   = 20 * time.Second // between two acknowledgements of them: three times as long as one takes at the rate of partLimit
+)
 
 // putObject stores an object as jetstream.ObjectStore.Put does, but without the header Nats-Rollup. One whose digest is not
 // the one wanted, "" = any, is not stored. What is replaced stays until the store removes it by its age.
@@ -177,6 +179,8 @@ func putObject(ctx context.Context, js jetstream.JetStream, store, name, want st
 		case <-f.Ok():
 		case err := <-f.Err():
 			return nil, err
+		case <-time.After(ackLimit): // the server that was to acknowledge it may be gone
+			return nil, nats.ErrTimeout
 		case <-ctx.Done():
 			return nil, nats.ErrTimeout
 		}
