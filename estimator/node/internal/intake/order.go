@@ -28,6 +28,7 @@ type order struct {
 
 	any    bool
 	last   moment // of the last state accepted
+	lead   int64  // ns, of the accepted states' times over the steady clock, of those that came without delay
 	floor  int64  // ns, of a shared clock: no time up to it comes again
 	missed uint64
 	gap    uint64 // missed just before the last one accepted
@@ -55,6 +56,9 @@ const (
 	smoothing = 0.125
 	// drift is how far the period may have changed within the states of a detour.
 	drift = 0.1
+	// The lead decays by one part in so many of the time, for a robot's clock that is slow, and is larger than that of the
+	// last state by at most so many resync times.
+	leadDecay, mostDelay = 1000, 10
 )
 
 // check returns an error for a state that must not be accepted at the given time.
@@ -83,7 +87,7 @@ func (o *order) check(m moment, unix int64) error {
 	case silent && (o.shared || m.t > o.last.t):
 		o.restart, o.run = true, 0
 		return nil
-	case o.follows(&m, &o.last):
+	case o.follows(&m, &o.last), o.explained(&m, &o.last) && m.t-m.at <= o.lead+o.resync:
 		return nil
 	}
 	if !came && o.restarts(&m, again, silent) {
@@ -183,6 +187,11 @@ func (o *order) accept(m moment, unix int64) {
 	if o.restart {
 		o.refused.reset()
 	}
+	lead := m.t - m.at
+	if o.any && !resynced { // this one may have been delayed
+		lead = max(lead, min(o.lead-(m.at-o.last.at)/leadDecay, lead+mostDelay*o.resync))
+	}
+	o.lead = lead
 	o.any, o.last, o.run, o.ahead = true, m, 0, 0
 	o.floor = min(m.t, unix)
 	o.taken.add(&m)

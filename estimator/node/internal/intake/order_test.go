@@ -54,6 +54,35 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// A state that was delayed by more than the resync time is followed by one that was not: the clock did not jump. An hour
+// after, a robot's clock that is slow has no more room than then.
+func TestTheStateAfterADelayedOneIsNoJump(t *testing.T) {
+	for _, shared := range []bool{true, false} {
+		o := order{shared: shared, future: 100 * ms, age: 1000 * ms, pace: pace{resync: 500 * ms}}
+		accept := func(m moment, unix int64) {
+			t.Helper()
+			if err := o.check(m, unix); err != nil {
+				t.Fatalf("shared %v: seq %d: %v", shared, m.seq, err)
+			}
+			o.accept(m, unix)
+		}
+		seq, now := uint64(0), int64(0)
+		for ; now < 3600_000*ms; now += 20 * ms {
+			seq++
+			accept(moment{seq: seq, t: now, at: now, sum: seq}, now)
+		}
+		accept(moment{seq: seq + 1, t: now, at: now + 900*ms, sum: seq + 1}, now+900*ms)
+		accept(moment{seq: seq + 45, t: now + 880*ms, at: now + 901*ms, sum: seq + 45}, now+901*ms)
+		if shared {
+			continue // a time ahead of the clock is of the future
+		}
+		ahead := moment{seq: seq + 46, t: now + 1500*ms, at: now + 921*ms, sum: seq + 46}
+		if err := o.check(ahead, 0); err == nil {
+			t.Error("600 ms ahead of the clock are no jump")
+		}
+	}
+}
+
 func TestOrderMeasuresPeriodAndLoss(t *testing.T) {
 	o := order{pace: pace{resync: 500 * ms}}
 	for i := range 100 {
