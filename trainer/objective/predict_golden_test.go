@@ -31,9 +31,10 @@ type goldenTests struct {
 }
 
 // TestGoldenPrediction takes the golden parameters through the model file and
-// the predictor that flies. The file keeps L⁻¹ of random features in single
+// the predictor that flies. A file of version 2 keeps L⁻¹ of random features in single
 // precision, so their std is asked to 1e-4 of the golden one after the file, and
-// to the tolerance of the objective before it.
+// to the tolerance of the objective before it. One of version 3 keeps three bytes a number: where the posterior is 200
+// times narrower than the prior (rff-ill) that is 0.2 % of a std, and the trainer takes version 2.
 func TestGoldenPrediction(t *testing.T) {
 	for _, name := range goldenCases {
 		t.Run(name, func(t *testing.T) {
@@ -47,16 +48,19 @@ func TestGoldenPrediction(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := goldenModel(t, g, &tests)
-			file, err := m.Encode()
-			if err != nil {
-				t.Fatal(err)
-			}
-			flown, err := model.Decode(file)
-			if err != nil {
-				t.Fatal(err)
-			}
 			compareTests(t, m, &tests, tolerance(name))
-			compareTests(t, flown, &tests, 1e-4)
+			for version, most := range map[int]float64{2: 1e-4, 3: 3e-3} {
+				m.Format = version
+				file, err := m.Encode()
+				if err != nil {
+					t.Fatal(err)
+				}
+				flown, err := model.Decode(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				compareTests(t, flown, &tests, most)
+			}
 		})
 	}
 }

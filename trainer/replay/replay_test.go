@@ -10,6 +10,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -20,6 +21,26 @@ func ramp() []window.Flight {
 		s.T, s.X, s.U = append(s.T, int64(i)*1e8), append(s.X, 0.3*float64(i)), append(s.U, 0.1*float64(i))
 	}
 	return window.Prepare(0, s, []channel.Channel{{Name: "x", Role: channel.State}}, 1, window.Options{})
+}
+
+// Factors of three bytes a number are kept where the standard deviations are those of four.
+func TestVersionOfTheFormat(t *testing.T) {
+	m := artificial.New(artificial.Size{K: 1, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: 1, Members: 1, Core: []int{8}}, 1)
+	got, err := SelfChecked(m, ramp(), []window.Window{{Start: 10}, {Start: 20}, {Start: 30}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Format != model.Version || len(got.Checks) != checks {
+		t.Errorf("version %d, %d self-checks", got.Format, len(got.Checks))
+	}
+	for change, same := range map[float64]bool{0: true, 0.9e-4: true, -0.9e-4: true, 1.1e-4: false, -1.1e-4: false, math.NaN(): false} {
+		other := slices.Clone(got.Checks)
+		other[1].Std = slices.Clone(other[1].Std)
+		other[1].Std[2] *= 1 + change
+		if sameDeviations(other, got.Checks) != same {
+			t.Errorf("a change by %v of a standard deviation: same %v", change, !same)
+		}
+	}
 }
 
 // A window has its start, its displacements and its number; what lies behind the flight
