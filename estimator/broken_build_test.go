@@ -10,8 +10,10 @@ import (
 	"testing"
 )
 
-// brokenBuilds are small changes of the numeric path: in a file, one text for another.
-var brokenBuilds = []struct{ file, old, new string }{
+// brokenBuild is a small change of the numeric path: in a file, one text for another.
+type brokenBuild struct{ file, old, new string }
+
+var brokenBuilds = []brokenBuild{
 	// Start state and its covariance.
 	{"start.go", "\treturn s\n}", "\treturn s / 100\n}"},
 	{"start.go", "p.diff[k*K+k] -= m.Sensor[k]", "p.diff[k*K+k] += m.Sensor[k]"},
@@ -197,19 +199,26 @@ func TestBrokenBuildsChangeTheSources(t *testing.T) {
 	}
 }
 
-// Each broken build refuses a model that the true one serves.
+// Each broken build refuses a model that the true one serves. A build takes seconds: DGM_SLOW=all tries all of them,
+// every other value every second one.
 func TestBrokenBuildsAreRefusedAtLoad(t *testing.T) {
 	if os.Getenv("DGM_SLOW") == "" {
 		t.Skip("builds a program for each change of the sources; DGM_SLOW=1 runs it")
 	}
-	if len(brokenBuilds) < 50 {
-		t.Fatalf("%d builds", len(brokenBuilds))
+	var tried []brokenBuild
+	for i, b := range brokenBuilds {
+		if i%2 == 0 || os.Getenv("DGM_SLOW") == "all" {
+			tried = append(tried, b)
+		}
+	}
+	if len(tried) < 50 {
+		t.Fatalf("%d builds", len(tried))
 	}
 	if out, err := builtProgram(t, "", ""); err != nil {
 		t.Fatalf("the true build: %v: %s", err, out)
 	}
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for _, b := range brokenBuilds {
+	for _, b := range tried {
 		t.Run(b.file, func(t *testing.T) {
 			t.Parallel()
 			slots <- struct{}{}
