@@ -77,6 +77,14 @@ func (c *Corrector) take() (used bool) {
 	return used
 }
 
+// ByCommands makes the gradient of a prediction of the last Effective, which is by the inputs that act, that by the
+// inputs of the query.
+func (c *Corrector) ByCommands(g *estimator.Gradient) {
+	if c.take() {
+		scale(g.Plan, c.effective.gains, 0, c.m.P)
+	}
+}
+
 // addStill adds what θ without the gains adds under the inputs that act to a prediction of Effective, and makes its
 // derivatives by inputs those of the query's. It returns false, and has changed nothing, where that is not finite.
 func (c *Corrector) addStill(dst *estimator.Prediction, horizon float64) bool {

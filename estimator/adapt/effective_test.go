@@ -41,6 +41,28 @@ func TestInputsThatAct(t *testing.T) {
 			}
 		}
 	}
+	// The gradient by a plan is the Jacobian's by the same plan.
+	q := &estimator.Query{X0: r.x, U: slices.Repeat([]float64{0.7}, m.P), Plan: slices.Repeat([]float64{0.3, -0.4}, m.P)}
+	a := p.NewPrediction().WithInputJacobian(len(q.Plan))
+	gradient := p.NewGradient(len(q.Plan))
+	mean, std := make([]float64, len(a.Mean)), make([]float64, len(a.Mean))
+	f.state.Acting[0] = 1
+	if !p.Predict(a, f.Effective(q)) || !f.Correct(a, q) {
+		t.Fatal("no prediction")
+	}
+	for j := range mean {
+		clear(mean)
+		mean[j] = 1
+		if !p.Adjoint(gradient, f.Effective(q), mean, std) {
+			t.Fatal("no gradient")
+		}
+		f.corrector.ByCommands(gradient)
+		for i, v := range gradient.Plan {
+			if want := a.InputJacobian[j*len(q.Plan)+i]; math.Abs(v-want) > 1e-9*(1+math.Abs(want)) {
+				t.Errorf("number %d moves by %v with number %d of the plan, by the Jacobian %v", j, v, i, want)
+			}
+		}
+	}
 	if n := testing.AllocsPerRun(50, func() { f.Effective(&estimator.Query{X0: r.x, U: r.u}) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -49,8 +71,7 @@ func TestInputsThatAct(t *testing.T) {
 		t.Error("a longer plan than is copied has other inputs")
 	}
 	f.Reset()
-	q := &estimator.Query{X0: r.x, U: r.u}
-	if f.Effective(q) != q {
+	if q = (&estimator.Query{X0: r.x, U: r.u}); f.Effective(q) != q {
 		t.Error("nothing is known, and inputs act otherwise")
 	}
 }

@@ -44,6 +44,17 @@ func (c *corrected) Predict(dst *estimator.Prediction, q *estimator.Query) (ok b
 	return ok
 }
 
+// Adjoint returns the gradient of the model's mean and standard deviations, as the Jacobians of Predict are: without what is
+// added to them, with the gains that act in the whole model.
+func (c *corrected) Adjoint(dst *estimator.Gradient, q *estimator.Query, mean, std []float64) (ok bool) {
+	if c.by.State == nil {
+		return c.Predictor.Adjoint(dst, q, mean, std)
+	}
+	ok = c.Predictor.Adjoint(dst, c.by.corrector.Effective(q, c.by.State), mean, std)
+	c.by.corrector.ByCommands(dst)
+	return ok
+}
+
 // adaptation learns in flight how the robot differs from that of the training data.
 type adaptation struct {
 	filter     *adapt.Filter
