@@ -42,6 +42,7 @@ func swing(seed uint64) *flightlog.Log {
 // Single samples that are missing, wrong or stamped twice take themselves away
 // and nothing else.
 func TestSmallFaultsExcludeOnlyTheirSamples(t *testing.T) {
+	t.Parallel()
 	cfg := Default()
 	cfg.Horizon = Duration(500 * time.Millisecond)
 	for _, c := range []struct {

@@ -14,6 +14,7 @@ import (
 
 // A part of the recipe that is switched off is in no file, no mean and no width.
 func TestPartsThatAreOffAreNotThere(t *testing.T) {
+	t.Parallel()
 	cfg := small()
 	cfg.Holdout, cfg.Dynamics.Members = 0, 0
 	cfg.Smoother, cfg.Direct = false, false
@@ -59,6 +60,7 @@ func TestPartsThatAreOffAreNotThere(t *testing.T) {
 
 // Without calibration no interval is scaled.
 func TestCalibrationOff(t *testing.T) {
+	t.Parallel()
 	cfg := small()
 	cfg.Holdout, cfg.Dynamics.Members, cfg.Smoother, cfg.Folds.ScaleFactor = 0, 0, false, false
 	m := fit(t, cfg)

@@ -82,6 +82,7 @@ func TestTrainingBeginsWithTheAdvisedDuration(t *testing.T) {
 
 // What training refuses, the precheck refuses in the same words.
 func TestPrecheckReportsTheErrorsOfTraining(t *testing.T) {
+	t.Parallel()
 	brief := pendulum(5, 1)
 	s := &brief.Segments[0]
 	s.T, s.X, s.U = s.T[:150], s.X[:300], s.U[:150]

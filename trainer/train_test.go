@@ -80,6 +80,7 @@ func load(t testing.TB, log *flightlog.Log, cfg trainer.Config) *trainer.Data {
 // and what was never seen is flagged. With the velocity as the prior the nets
 // have to learn what the difference equation knows.
 func TestPendulumIsLearned(t *testing.T) {
+	t.Parallel()
 	for prior, limits := range map[string]map[estimator.Readout]float64{
 		"equation": {estimator.Plan: 0.05, estimator.Hold: 0.3},
 		"velocity": {estimator.Plan: 0.15, estimator.Hold: 0.3},
@@ -196,6 +197,7 @@ func flagsTheUnknown(t *testing.T, m *model.Model) {
 
 // One seed, one file.
 func TestTrainingIsReproducible(t *testing.T) {
+	t.Parallel()
 	cfg := small()
 	cfg.Training.Steps, cfg.Members, cfg.Prior = 10, 1, "velocity"
 	d := load(t, pendulum(2, 6), cfg)
@@ -222,6 +224,7 @@ func TestTrainingIsReproducible(t *testing.T) {
 
 // A training that is stopped leaves a model that can be used, and reports that it was stopped.
 func TestStoppedTrainingLeavesAModel(t *testing.T) {
+	t.Parallel()
 	cfg := small()
 	cfg.Prior = "velocity"
 	d := load(t, pendulum(3, 6), cfg)
@@ -256,6 +259,7 @@ func TestStoppedTrainingLeavesAModel(t *testing.T) {
 // An angle is written on a circle: a log that wraps it gives the same model as
 // one that does not.
 func TestWrappingDoesNotMatter(t *testing.T) {
+	t.Parallel()
 	cfg := small()
 	cfg.Training.Steps, cfg.Members, cfg.Prior = 5, 1, "none"
 	log := pendulum(4, 6)

@@ -31,6 +31,7 @@ func tried(res *trainer.Result) (cores []string, bases []int) {
 // Core, basis and activation are chosen among few; a setting pins each. The model is of
 // what was chosen, in its file too.
 func TestCandidatesOfTheNetAreTried(t *testing.T) {
+	t.Parallel()
 	base := small()
 	base.Training.Steps, base.Members, base.Prior, base.Training.Rows, base.Features = 6, 1, "velocity", 300, 10
 	base.Stride, base.Holdout = trainer.Duration(250*time.Millisecond), 0

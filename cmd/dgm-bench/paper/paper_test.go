@@ -76,6 +76,7 @@ func TestTestStartsAreDrawnAnew(t *testing.T) {
 
 // Few steps of the recipe already beat what a broken gradient could reach.
 func TestSmallRecipe(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("trains")
 	}

@@ -62,6 +62,7 @@ func TestMomentsOfSamples(t *testing.T) {
 }
 
 func TestParametricStudy(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("trains")
 	}
@@ -135,6 +136,7 @@ func TestLambdaStudy(t *testing.T) {
 }
 
 func TestLearningStudy(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("trains")
 	}
@@ -156,6 +158,7 @@ func TestLearningStudy(t *testing.T) {
 }
 
 func TestAblationStudy(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("trains")
 	}
