@@ -48,9 +48,20 @@ const lease = 400 * time.Millisecond
 // serve starts a server with an empty fleet.
 func serve(t *testing.T, s Settings) *server.Server {
 	t.Helper()
-	ns, err := server.NewServer(&server.Options{
+	ns := startServer(t, &server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true,
 	})
+	s.Lease = lease
+	if err := Setup(t.Context(), connect(t, ns), s); err != nil {
+		t.Fatal(err)
+	}
+	return ns
+}
+
+// startServer starts a server for a test.
+func startServer(t *testing.T, o *server.Options) *server.Server {
+	t.Helper()
+	ns, err := server.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +69,6 @@ func serve(t *testing.T, s Settings) *server.Server {
 	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
 	if !ns.ReadyForConnections(10 * time.Second) {
 		t.Fatal("the server does not start")
-	}
-	s.Lease = lease
-	if err := Setup(t.Context(), connect(t, ns), s); err != nil {
-		t.Fatal(err)
 	}
 	return ns
 }

@@ -87,15 +87,7 @@ func secured(t *testing.T) *roles {
 	if len(o.Users) != 4 {
 		t.Fatalf("%d roles", len(o.Users))
 	}
-	ns, err := server.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns.Start()
-	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
-	if !ns.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the server does not start")
-	}
+	ns := startServer(t, o)
 	r := &roles{t: t, url: ns.ClientURL()}
 	if err := Setup(t.Context(), r.as("operator"), Settings{Lease: lease}); err != nil {
 		t.Fatal(err)

@@ -141,15 +141,7 @@ func TestUploadRefuses(t *testing.T) {
 
 // In a cluster one replica is refused: a client cannot read whether its server writes at once.
 func TestOneReplicaInACluster(t *testing.T) {
-	ns, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: server.RANDOM_PORT}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns.Start()
-	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
-	if !ns.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the server does not start")
-	}
+	ns := startServer(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: server.RANDOM_PORT}})
 	if err := Setup(t.Context(), connect(t, ns), Settings{Replicas: 1}); err == nil || !strings.Contains(err.Error(), "one replica") {
 		t.Error(err)
 	}
