@@ -42,6 +42,16 @@ func TestMain(m *testing.M) {
 	_ = w.Run(context.Background())
 }
 
+// eventually waits for up to a minute until something holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not after a minute: %s", what)
+		}
+	}
+}
+
 // lease of jobs in tests.
 const lease = 400 * time.Millisecond
 

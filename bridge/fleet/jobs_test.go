@@ -17,19 +17,18 @@ import (
 // await returns the status of a job when it has a state.
 func await(t *testing.T, q *Queue, id string, want State) JobStatus {
 	t.Helper()
-	for {
-		s, err := q.Get(t.Context(), id)
-		if err != nil {
+	var s JobStatus
+	eventually(t, "the job is "+string(want), func() (is bool) {
+		var err error
+		if s, err = q.Get(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
-		if s.State == want {
-			return s
-		}
-		if s.State.Ended() {
+		if is = s.State == want; !is && s.State.Ended() {
 			t.Fatalf("the job is %s, expected %s: %s", s.State, want, strings.Join(s.Lines, "; "))
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return is
+	})
+	return s
 }
 
 // copyLog is a training whose model are the bytes of the first log.
@@ -119,15 +118,13 @@ func TestDuplicateJobs(t *testing.T) {
 	if err := c.Queue.states.Delete(t.Context(), j.ID); err != nil {
 		t.Fatal(err)
 	}
-	for {
+	eventually(t, "the job is done by its result", func() bool {
 		if _, err := c.Queue.Submit(t.Context(), j, false); err != nil {
 			t.Fatal(err)
 		}
-		if s, err := c.Queue.Get(t.Context(), j.ID); err == nil && s.State == Done {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		s, err := c.Queue.Get(t.Context(), j.ID)
+		return err == nil && s.State == Done
+	})
 	mu.Lock()
 	defer mu.Unlock()
 	if models, _, err := c.Models.List(t.Context()); err != nil || trained != 1 || len(models) != 1 {
@@ -232,9 +229,7 @@ func TestAPoisonousJob(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	await(t, c.Queue, good.ID, Done)
-	for queued(t, c.Queue) != 0 {
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(t, "an empty queue", func() bool { return queued(t, c.Queue) == 0 })
 	if s, err := c.Queue.Submit(t.Context(), j, false); err != nil || s.State != Failed {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -316,16 +311,13 @@ func TestStatesOfEndedJobsAreRemoved(t *testing.T) {
 	if _, err := c.Queue.Cancel(t.Context(), ended.ID); err != nil {
 		t.Fatal(err)
 	}
-	for {
+	eventually(t, "only the job that waits is listed", func() bool {
 		all, _, err := c.Queue.List(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(all) == 1 && all[0].ID == waits.ID {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return len(all) == 1 && all[0].ID == waits.ID
+	})
 	if s, err := c.Queue.Submit(t.Context(), ended, false); err != nil || s.State != Queued || queued(t, c.Queue) != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}

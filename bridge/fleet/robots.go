@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -31,7 +32,10 @@ const mostRobots = 20000
 // Live reports whether the status is of now.
 func (r *Robot) Live() bool { return !r.Came.IsZero() && time.Since(r.Came) < silentAfter }
 
-// Listen receives the statuses of all vehicles until Close.
+// subscribeLimit bounds how long a server may take to acknowledge a subscription.
+const subscribeLimit = 20 * time.Second
+
+// Listen receives the statuses of all vehicles until Close: those that are sent after it has returned.
 func Listen(nc *nats.Conn) (*Robots, error) {
 	r := &Robots{all: map[string]Robot{}}
 	var err error
@@ -50,7 +54,14 @@ func Listen(nc *nats.Conn) (*Robots, error) {
 		}
 		r.all[s.Vehicle] = Robot{s, time.Now()}
 	})
-	return r, err
+	if err != nil {
+		return nil, fmt.Errorf("subscribing to %s: %w", wire.AllStatuses, err)
+	}
+	if err := nc.FlushTimeout(subscribeLimit); err != nil {
+		r.Close()
+		return nil, fmt.Errorf("subscribing to %s: no answer of the server in %v: %w", wire.AllStatuses, subscribeLimit, err)
+	}
+	return r, nil
 }
 
 // Close ends receiving.

@@ -74,9 +74,7 @@ func (s *simulated) reports(vehicle, model string, since time.Duration, more fun
 	if err := s.nc.Publish(wire.StatusSubject(vehicle), st.Append(nil)); err != nil {
 		s.t.Fatal(err)
 	}
-	for s.c.Robots.Of(vehicle).Status.T != now {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(s.t, "the status of "+vehicle, func() bool { return s.c.Robots.Of(vehicle).Status.T == now })
 }
 
 func tries(model string, difference float64) func(*wire.Status) {

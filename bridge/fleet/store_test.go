@@ -188,9 +188,7 @@ func TestForeignEntries(t *testing.T) {
 	}
 	start(t, ns, "a", copyLog)
 	await(t, c.Queue, j.ID, Done)
-	for queued(t, c.Queue) != 0 {
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(t, "an empty queue", func() bool { return queued(t, c.Queue) == 0 })
 	s, err := ReadStatus(t.Context(), c.Logs, c.Queue, installer(t, ns), nil)
 	if err != nil || len(s.Unreadable) != 4 || len(s.Jobs) != 1 || len(s.Vehicles) != 1 {
 		t.Errorf("%+v, %v", s, err)
