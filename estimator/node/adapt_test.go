@@ -221,7 +221,6 @@ func TestQueriesAndPredictionsAreCorrectedAlike(t *testing.T) {
 	m := artificial.Adaptable(3, adaptableStep)
 	n, _ := run(t, nc, Config{Adapt: wire.AdaptOn}, m)
 	predictions, statuses := listen(t, nc, wire.AllPredictions), listen(t, nc, wire.StatusSubject("v1"))
-	listening(statuses)
 	x, u, seq := [2]float64{}, 1.0, uint64(0)
 	next := func() *wire.Prediction {
 		seq++

@@ -184,7 +184,6 @@ func TestQueriesBringTheirHistory(t *testing.T) {
 		nc := connect(t, serve(t, 0).ClientURL(), nil)
 		run(t, nc, Config{Rate: rate, RobotClock: true}, reading())
 		predictions := listen(t, nc, wire.AllPredictions)
-		listening(listen(t, nc, wire.StatusSubject("v1")))
 		n := 12
 		var at, x, u []float64
 		for i := range n {

@@ -191,10 +191,8 @@ func TestTheEndAnswersWhatHasCome(t *testing.T) {
 	client := connect(t, url, nil)
 	statuses := listen(t, client, wire.AllStatuses)
 	predictions := listen(t, client, wire.AllPredictions)
-	for i := uint64(1); len(predictions.msgs) == 0; i++ { // until it listens
-		send(t, client, i)
-		time.Sleep(5 * time.Millisecond)
-	}
+	send(t, client, 1)
+	predictions.prediction()
 	for i := range uint64(20) {
 		send(t, client, 1e6+i)
 	}

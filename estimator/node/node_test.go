@@ -19,7 +19,6 @@ func TestEveryStateIsAnswered(t *testing.T) {
 	n, _ := run(t, nc, Config{NoTrust: true}, m)
 	predictions := listen(t, nc, wire.AllPredictions)
 	statuses := listen(t, nc, wire.StatusSubject("v1"))
-	listening(statuses)
 
 	predictor, err := estimator.NewFast(m, nil)
 	if err != nil {
@@ -73,7 +72,6 @@ func TestWarningsAreFlagged(t *testing.T) {
 	run(t, nc, Config{Deadline: time.Microsecond}, m)
 	predictions := listen(t, nc, wire.AllPredictions)
 	statuses := listen(t, nc, wire.StatusSubject("v1"))
-	listening(statuses)
 	s := wire.State{Seq: 1, T: testClock.unix(), X: []float64{1e4, 0}}
 	if err := nc.Publish(wire.StateSubject("v1"), s.Append(nil)); err != nil {
 		t.Fatal(err)
@@ -90,7 +88,6 @@ func TestBadMessagesAreCountedByReasonAndDropped(t *testing.T) {
 	run(t, nc, Config{}, pendulum())
 	predictions := listen(t, nc, wire.AllPredictions)
 	statuses := listen(t, nc, wire.StatusSubject("v1"))
-	listening(statuses)
 
 	now := testClock.unix
 	good := func(seq uint64) wire.State { return wire.State{Seq: seq, T: now(), X: []float64{0.1, 0.2}} }
@@ -338,8 +335,6 @@ func TestPlainArraysAreAnswered(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
 	run(t, nc, Config{RobotClock: true}, pendulum())
 	predictions := listen(t, nc, wire.AllPredictions)
-	statuses := listen(t, nc, wire.StatusSubject("v1"))
-	listening(statuses)
 	b := msgbin.Append(nil, func(w *msgbin.Writer) {
 		w.Map(5)
 		w.String("v")

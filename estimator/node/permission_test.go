@@ -101,8 +101,6 @@ func TestThePermissionsOfThePageSuffice(t *testing.T) {
 	n, stop := run(t, as("estimator", &logged), Config{}, a)
 	planner := as("planner", &logged)
 	predictions := listen(t, planner, wire.AllPredictions)
-	statuses := listen(t, planner, wire.AllStatuses)
-	listening(statuses)
 	for i, name := range []string{"robot", "simulator"} {
 		nc := as(name, &logged)
 		send(t, nc, uint64(i+1))
@@ -194,7 +192,6 @@ func TestWhatIsNotPermitted(t *testing.T) {
 	run(t, as("bare", &logged), Config{}, pendulum())
 	robot, planner := as("robot", nil), as("planner", nil)
 	predictions := listen(t, planner, wire.AllPredictions)
-	listening(listen(t, planner, wire.AllStatuses))
 	eventually(t, "the violations are logged", func() bool { return logged.has("ermissions") })
 	send(t, robot, 1)
 	predictions.prediction()

@@ -16,7 +16,6 @@ import (
 func TestQuestionsThatTakeTooLong(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
 	run(t, nc, Config{}, pendulum())
-	listening(listen(t, nc, wire.StatusSubject("v1")))
 	q := wire.Query{States: make([]float64, 2*1000), Timeout: 500e3} // 1 µs each by the clock of the test, at least
 	_, refused := ask(t, nc, q.Append(nil))
 	var at int
@@ -28,7 +27,6 @@ func TestQuestionsThatTakeTooLong(t *testing.T) {
 func TestQuestionsRefused(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
 	run(t, nc, Config{}, pendulum())
-	listening(listen(t, nc, wire.StatusSubject("v1")))
 	for want, q := range map[string]wire.Query{
 		"400: states: is missing":                         {U: []float64{1}},
 		"400: states: has 3 numbers":                      {States: []float64{1, 2, 3}},
@@ -80,7 +78,6 @@ func TestTooManyQuestionsAreRefusedAtOnce(t *testing.T) {
 	s := serve(t, 0)
 	nc := connect(t, s.ClientURL(), nil)
 	run(t, nc, Config{}, pendulum())
-	listening(listen(t, nc, wire.StatusSubject("v1")))
 	client := connect(t, s.ClientURL(), nil)
 	inbox, err := client.SubscribeSync(nats.NewInbox())
 	if err != nil {
@@ -113,7 +110,6 @@ func TestShutdownDuringQueries(t *testing.T) {
 	for range 10 {
 		_, stop := run(t, connect(t, s.ClientURL(), nil), Config{}, pendulum())
 		client := connect(t, s.ClientURL(), nil)
-		listening(listen(t, client, wire.StatusSubject("v1")))
 		q := wire.Query{States: []float64{1, 2}}
 		b := q.Append(nil)
 		done := make(chan struct{})

@@ -41,7 +41,6 @@ func TestBatchesAreAnswered(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
 	m := pendulum()
 	run(t, nc, Config{}, m)
-	listening(listen(t, nc, wire.StatusSubject("v1")))
 
 	plans := make([]float64, 64*5)
 	for i := range plans {
@@ -101,7 +100,6 @@ func TestQueryNamesWhatItWants(t *testing.T) {
 	j := model.Joint{Levels: []float64{1}, Correlation: [][]float64{{0.5}}, Tube: []float64{1, 2, 3}}
 	m.Joint = []model.Joint{j, j}
 	run(t, nc, Config{}, m)
-	listening(listen(t, nc, wire.StatusSubject("v1")))
 
 	q := wire.Query{Want: "std,cov,tube,samples", Samples: 2, States: []float64{0.3, -0.1, 0.5, 0.7}, Times: []float64{0.5, 1}}
 	a, refused := ask(t, nc, q.Append(nil))
@@ -195,7 +193,6 @@ func TestWhatAQueryMayBring(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
 	m := pendulum()
 	run(t, nc, Config{}, m)
-	listening(listen(t, nc, wire.StatusSubject("v1")))
 	p, err := estimator.NewFast(m, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +227,6 @@ func TestAModelIsDescribed(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
 	m := artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: 1, History: []float64{0.1, 0.3999999999999915}}, 1)
 	n, _ := run(t, nc, Config{Times: []float64{0.25, 0.5}}, m)
-	listening(listen(t, nc, wire.StatusSubject("v1")))
 	reply, err := nc.Request(wire.QuerySubject("v1"), (&wire.Query{Want: wire.WantModel}).Append(nil), patience)
 	if err != nil {
 		t.Fatal(err)
@@ -252,7 +248,6 @@ func TestAModelIsDescribed(t *testing.T) {
 func TestAnswersInParts(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
 	run(t, nc, Config{}, pendulum())
-	listening(listen(t, nc, wire.StatusSubject("v1")))
 	inbox, err := nc.SubscribeSync(nats.NewInbox())
 	if err != nil {
 		t.Fatal(err)

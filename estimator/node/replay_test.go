@@ -229,7 +229,6 @@ func TestRecordedLive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.msgpack")
 	n, stop := run(t, nc, Config{Record: path}, pendulum())
 	predictions := listen(t, nc, wire.AllPredictions)
-	listening(listen(t, nc, wire.StatusSubject("v1")))
 	for i := range uint64(60) {
 		send(t, nc, i+1)
 		predictions.prediction()
@@ -262,7 +261,6 @@ func TestADiskThatDoesNotTakeTheRecording(t *testing.T) {
 	run(t, nc, Config{Record: filepath.Join(dir, "out.msgpack"), RecordLimit: 30000}, pendulum())
 	predictions := listen(t, nc, wire.AllPredictions)
 	statuses := listen(t, nc, wire.StatusSubject("v1"))
-	listening(statuses)
 	for i := range uint64(500) {
 		send(t, nc, i+1)
 		predictions.prediction()

@@ -106,7 +106,8 @@ func connectAs(t *testing.T, l Link, log *lines) *nats.Conn {
 	return nc
 }
 
-// run runs a node until the test ends or stop is called, which waits for it.
+// run runs a node until the test ends or stop is called, which waits for it. Where there is a server,
+// the node answers what is sent after run has returned.
 func run(t *testing.T, nc *nats.Conn, cfg Config, m *model.Model) (n *Node, stop func()) {
 	t.Helper()
 	if cfg.Vehicle == "" {
@@ -140,6 +141,12 @@ func run(t *testing.T, nc *nats.Conn, cfg Config, m *model.Model) (n *Node, stop
 		})
 	}
 	t.Cleanup(stop)
+	if nc.IsConnected() {
+		eventually(t, "the first status, after the subscriptions", func() bool { return n.StatusMessage() != nil })
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return n, stop
 }
 
@@ -205,12 +212,6 @@ func counts(s *wire.Status) map[string]uint64 {
 		c[r.Reason] = r.Count
 	}
 	return c
-}
-
-// listening waits until a node has subscribed, which its statuses tell.
-func listening(l *listener) {
-	l.t.Helper()
-	l.status("anything", func(*wire.Status) bool { return true })
 }
 
 // send publishes a state of the pendulum dated now on the test's clock.

@@ -24,7 +24,6 @@ func TestAShadowFromTheBucket(t *testing.T) {
 	clock := &stepping{}
 	n, _ := run(t, connect(t, url, nil), Config{Accept: model.Acceptance{Key: key.Public().(ed25519.PublicKey)}, Clock: clock.read, RobotClock: true}, a)
 	predictions, statuses := listen(t, client, wire.AllPredictions), listen(t, client, wire.AllStatuses)
-	listening(statuses)
 	_, bucket := modelBucket(t, client)
 	watchBucket(t, n, connect(t, url, nil))
 	put := func(name string, file []byte) {
@@ -75,7 +74,6 @@ func TestSwapsNeedPermission(t *testing.T) {
 	a, b, c := pendulum(), otherPendulum(2), otherPendulum(3)
 	n, _ := run(t, connect(t, url, nil), Config{SwapPermission: true}, a)
 	statuses := listen(t, client, wire.AllStatuses)
-	listening(statuses)
 	_, bucket := modelBucket(t, client)
 	watchBucket(t, n, connect(t, url, nil))
 	put := func(m *model.Model) {

@@ -27,7 +27,6 @@ func TestNothingIsMissingWhileModelsAreSwapped(t *testing.T) {
 	client := connect(t, s.ClientURL(), nil)
 	predictions := listen(t, client, wire.AllPredictions)
 	statuses := listen(t, client, wire.AllStatuses)
-	listening(statuses)
 
 	var swapped atomic.Int64
 	done := make(chan error, 1)
@@ -180,7 +179,6 @@ func TestRollbackByOneMessage(t *testing.T) {
 	n, _ := run(t, connect(t, s.ClientURL(), nil), Config{}, m)
 	client := connect(t, s.ClientURL(), nil)
 	predictions := listen(t, client, wire.AllPredictions)
-	listening(listen(t, client, wire.AllStatuses))
 	command := func(c wire.Command) (o wire.Outcome) {
 		r, err := client.Request(wire.ModelSubject("v1"), c.Append(nil), patience)
 		if err == nil {
