@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/nats-io/nats%2ego.(*js).resetPendingAcksOnReconnect"))
 }
 
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // buffer may be written and read at once.
 type buffer struct {
@@ -261,8 +261,8 @@ func TestProcessesAndPlanners(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill() }()
-	statuses := make(chan []byte, 100)
-	if _, err := client.Subscribe(wire.AllStatuses, func(m *nats.Msg) { statuses <- m.Data }); err != nil {
+	statuses := make(chan *nats.Msg, 10000)
+	if _, err := client.ChanSubscribe(wire.AllStatuses, statuses); err != nil {
 		t.Fatal(err)
 	}
 	printed, answered := []string{"pend1 x0 in 1 s: ", "pend1 x1 in 1 s: ", " ± "}, []string{"input goes on, in 1 s: ", "input ends halfway, in 1 s: ", " ± "}
@@ -303,9 +303,12 @@ func TestProcessesAndPlanners(t *testing.T) {
 	if !strings.Contains(out.String(), "pend1: ") {
 		t.Errorf("logged %q", out.String())
 	}
+	if err := client.Flush(); err != nil { // the last status was published before the process ended
+		t.Fatal(err)
+	}
 	var last wire.Status
 	for len(statuses) > 0 {
-		if err := last.Decode(<-statuses); err != nil {
+		if err := last.Decode((<-statuses).Data); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -143,7 +143,10 @@ func serve(ctx context.Context, s *settings, all []*served, out io.Writer, log f
 	beside, cancel := context.WithCancel(ctx)
 	var sides sync.WaitGroup
 	defer func() { cancel(); sides.Wait() }()
-	sides.Go(func() { reload(beside, all) })
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP) // before anything is answered: none is lost
+	defer signal.Stop(hup)
+	sides.Go(func() { reload(beside, hup, all) })
 	sides.Go(func() { notifySystemd(beside, all, log) })
 	for _, v := range all {
 		if s.Models.Bucket == "" {
@@ -188,10 +191,7 @@ func serve(ctx context.Context, s *settings, all []*served, out io.Writer, log f
 
 // reload offers the model files again on each SIGHUP, until ctx is done. Where a model
 // is refused, the one in use stays.
-func reload(ctx context.Context, all []*served) {
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	defer signal.Stop(hup)
+func reload(ctx context.Context, hup <-chan os.Signal, all []*served) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -154,7 +154,7 @@ listen = "127.0.0.1:0"
 	state := wire.State{Seq: 1, X: []float64{0.1, 0.2}}
 	awaitPrediction(t, client, "dgm.predict.pend1", "the first vehicle's", func(p *wire.Prediction) bool { return p.Model == first.ID && p.Tick == 0 })
 	go func() { // the second's states
-		for range 20 {
+		for t.Context().Err() == nil {
 			state.Seq++
 			state.T = time.Now().UnixNano()
 			_ = client.Publish("dgm.state.pend2", state.Append(nil))
