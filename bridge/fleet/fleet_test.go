@@ -77,7 +77,7 @@ func startServer(t *testing.T, o *server.Options) *server.Server {
 	}
 	ns.Start()
 	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
-	if !ns.ReadyForConnections(10 * time.Second) {
+	if !ns.ReadyForConnections(time.Minute) {
 		t.Fatal("the server does not start")
 	}
 	return ns

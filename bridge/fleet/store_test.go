@@ -154,7 +154,7 @@ func TestAServerWithoutAFleet(t *testing.T) {
 	}
 	ns.Start()
 	defer ns.Shutdown()
-	if !ns.ReadyForConnections(10 * time.Second) {
+	if !ns.ReadyForConnections(time.Minute) {
 		t.Fatal("the server does not start")
 	}
 	nc := connect(t, ns)

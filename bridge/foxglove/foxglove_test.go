@@ -172,6 +172,16 @@ func (w *raw) send(t *testing.T, first byte, payload string) {
 	}
 }
 
+// awaitClients waits for up to a minute until so many clients are connected.
+func awaitClients(t *testing.T, s *foxglove.Server, n int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); s.Clients() != n; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d clients, expected %d", s.Clients(), n)
+		}
+	}
+}
+
 func TestFramesInPiecesLongOnesAndPings(t *testing.T) {
 	s := serve(t)
 	w := dial(t, s)
@@ -209,11 +219,7 @@ func TestFramesInPiecesLongOnesAndPings(t *testing.T) {
 	if op, p := w.frame(t); op != 0x88 || !strings.HasPrefix(string(p), "\x03\xe8") {
 		t.Fatalf("%#x %q", op, p)
 	}
-	for end := time.Now().Add(time.Minute); s.Clients() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the client is not gone")
-		}
-	}
+	awaitClients(t, s, 0)
 }
 
 // What a client must not do ends its connection and nobody else's.

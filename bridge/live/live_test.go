@@ -42,6 +42,16 @@ func serve(t *testing.T) *nats.Conn {
 	return nc
 }
 
+// eventually waits for up to a minute until something holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not after a minute: %s", what)
+		}
+	}
+}
+
 var channels = []channel.Channel{{Name: "theta", Unit: "rad", Role: channel.State}, {Name: "omega", Role: channel.State}, {Name: "u", Role: channel.Input}, {Name: "temp", Role: channel.Aux}}
 
 // flight writes a log of 30 samples, 10 ms apart, with a plan at one, a pause of an
@@ -96,9 +106,7 @@ func TestPlayIntoRecord(t *testing.T) {
 	}
 	// The recorder subscribes on the same connection, so its subscription is at the
 	// server before what is sent after this.
-	for nc.NumSubscriptions() < 2 {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, "both have subscribed", func() bool { return nc.NumSubscriptions() == 2 })
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -138,11 +146,7 @@ func TestPlayIntoRecord(t *testing.T) {
 		}
 		last = s
 	}
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if info, err := os.Stat(out); err == nil && info.Size() > 1000 {
-			break
-		}
-	}
+	eventually(t, "the states are in the file", func() bool { return samples(out) == 29 })
 	cancel()
 	s := <-done
 	log, err := flightlog.ReadFile(out)
@@ -160,8 +164,8 @@ func TestPlayIntoRecord(t *testing.T) {
 func TestPlayFasterAndInPart(t *testing.T) {
 	nc := serve(t)
 	begin := time.Now()
-	sum, err := live.Play(context.Background(), nc, live.PlayConfig{Log: flight(t), Vehicle: "other", Speed: 1000, From: 20 * time.Millisecond, To: 2 * time.Hour, MaxPause: time.Millisecond})
-	if err != nil || sum.Vehicle != "other" || sum.Sent != 22 || time.Since(begin) > 5*time.Second {
+	sum, err := live.Play(context.Background(), nc, live.PlayConfig{Log: flight(t), Vehicle: "other", Speed: 10, From: 20 * time.Millisecond, To: 2 * time.Hour, MaxPause: time.Millisecond})
+	if err != nil || sum.Vehicle != "other" || sum.Sent != 22 || time.Since(begin) > time.Minute { // with its pause six minutes
 		t.Errorf("%+v, %v in %v", sum, err, time.Since(begin))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -192,9 +196,7 @@ func TestRecordOfUnknownChannels(t *testing.T) {
 			}
 			done <- s
 		}()
-		for nc.NumSubscriptions() < 1 {
-			time.Sleep(time.Millisecond)
-		}
+		eventually(t, "the recorder has subscribed", func() bool { return nc.NumSubscriptions() == 1 })
 		send := func(b []byte) {
 			if err := nc.Publish("dgm.state.v1", b); err != nil {
 				t.Fatal(err)
@@ -209,9 +211,7 @@ func TestRecordOfUnknownChannels(t *testing.T) {
 				send(other.Append(nil))
 			}
 		}
-		for samples(out) < 5*(part+1) { // the recorder writes once a second
-			time.Sleep(10 * time.Millisecond)
-		}
+		eventually(t, "the states are in the file", func() bool { return samples(out) == 5*(part+1) })
 		cancel()
 		if sum := <-done; sum.States != 5 || sum.Refused != 2 || sum.Segments != 1 || sum.Why == "" {
 			t.Errorf("%+v", sum)

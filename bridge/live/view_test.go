@@ -38,15 +38,13 @@ func TestView(t *testing.T) {
 			}
 		}
 	}()
-	for nc.NumSubscriptions() < 2 {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, "states and predictions are subscribed to", func() bool { return nc.NumSubscriptions() == 2 })
 	c, err := net.Dial("tcp", s.Address())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: foxglove.websocket.v1\r\n\r\n")

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
@@ -18,13 +19,28 @@ import (
 
 // run runs the command with arguments.
 func run(args ...string) (code int, stdout, stderr string) {
+	return runUntil(context.Background(), args...)
+}
+
+// runUntil is run of a command that is interrupted when the context ends.
+func runUntil(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	cmd := root()
 	var out, errs bytes.Buffer
 	cmd.SetOut(&out)
 	cmd.SetErr(&errs)
 	cmd.SetArgs(args)
-	code = cli.Run(context.Background(), cmd)
+	code = cli.Run(ctx, cmd)
 	return code, out.String(), errs.String()
+}
+
+// eventually waits for up to a minute until something holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not after a minute: %s", what)
+		}
+	}
 }
 
 const mapText = `

@@ -95,12 +95,12 @@ func TestUploadAroundAlarms(t *testing.T) {
 	dir := t.TempDir()
 	end := begin(&keeper{when: alarm, dir: dir})
 	seen := map[string]bool{}
-	for len(seen) < 5 {
+	eventually(t, "five recordings", func() bool {
 		for _, path := range recordings(t, dir) {
 			seen[path] = true
 		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		return len(seen) >= 5
+	})
 	if n := len(all()); n > 0 {
 		t.Fatalf("%d logs without an alarm", n)
 	}
@@ -108,12 +108,12 @@ func TestUploadAroundAlarms(t *testing.T) {
 	if len(s.Alarms()) == 0 {
 		t.Fatal("the status has no alarm")
 	}
-	for len(all()) == 0 {
+	eventually(t, "a log is stored", func() bool {
 		if err := nc.Publish(wire.StatusSubject("v1"), s.Append(nil)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		return len(all()) > 0
+	})
 	end()
 	left, before := recordings(t, dir), len(all())
 	if len(left) == 0 {
@@ -124,9 +124,7 @@ func TestUploadAroundAlarms(t *testing.T) {
 		t.Fatal(err)
 	}
 	end = begin(&keeper{when: alarm, dir: dir})
-	for len(all()) < before+len(left) {
-		time.Sleep(5 * time.Millisecond)
-	}
+	eventually(t, "what was left is stored", func() bool { return len(all()) >= before+len(left) })
 	end()
 	if !slices.ContainsFunc(all(), func(l fleet.Log) bool {
 		return slices.Equal(l.Models, []string{"m"}) && slices.Equal(l.Alarms, []string{"miscalibrated"}) && l.Coverage != nil && *l.Coverage == 0.8
@@ -148,16 +146,14 @@ func TestUploadAlways(t *testing.T) {
 		}
 	}
 	end := begin(&keeper{when: always, dir: dir})
-	for len(all()) < 3 {
-		time.Sleep(5 * time.Millisecond)
-	}
+	eventually(t, "three logs are stored", func() bool { return len(all()) >= 3 })
 	end()
 	left, before := recordings(t, filepath.Join(dir, "upload")), len(all())
 	end = begin(&keeper{when: always, dir: dir})
-	for len(left) > 1 || len(all()) == before { // the one stays
+	eventually(t, "what waited is stored, but for the one", func() bool {
 		left = slices.DeleteFunc(left, func(path string) bool { _, err := os.Stat(path); return err != nil })
-		time.Sleep(time.Millisecond)
-	}
+		return len(left) == 1 && len(all()) > before
+	})
 	end()
 }
 
@@ -194,9 +190,7 @@ func TestUploadByTheSettingsOfTheEstimator(t *testing.T) {
 	cmd := root()
 	cmd.SetArgs([]string{"upload", "--config", path})
 	go func() { ended <- cmd.ExecuteContext(ctx) }()
-	for len(all()) == 0 {
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(t, "a log is stored", func() bool { return len(all()) > 0 })
 	if l := all()[0]; !slices.Equal(l.Channels, []string{m.Channels[0].Name, m.Channels[1].Name}) {
 		t.Errorf("%+v", l)
 	}

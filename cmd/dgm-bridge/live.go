@@ -51,7 +51,7 @@ func playCommand() *cobra.Command {
 				return err
 			}
 			if nc.IsConnected() {
-				if err := nc.FlushTimeout(time.Second); err != nil {
+				if err := nc.FlushTimeout(5 * time.Second); err != nil {
 					return fmt.Errorf("the last states may not have arrived: %w", err)
 				}
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -42,20 +43,24 @@ func TestPlayAndRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := s.NumSubscriptions() // the server's own
+	ctx, interrupt := context.WithCancel(t.Context())
 	var recorded sync.WaitGroup
 	recorded.Go(func() {
-		code, out, errs := run("record", "--vehicle", "v2", "--out", in("g.msgpack"), "--like", in("f.msgpack"), "--duration", "2s", "--nats", s.ClientURL())
+		code, out, errs := runUntil(ctx, "record", "--vehicle", "v2", "--out", in("g.msgpack"), "--like", in("f.msgpack"), "--nats", s.ClientURL())
 		if code != cli.Done || !strings.Contains(out, "recorded 100 states of v2 in 1 segment") {
 			t.Errorf("exit %d, %s%s", code, errs, out)
 		}
 	})
-	for s.NumSubscriptions() == before {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, "the recorder has subscribed", func() bool { return s.NumSubscriptions() > before })
 	code, out, errs := run("play", in("f.msgpack"), "--vehicle", "v2", "--speed", "10", "--nats", s.ClientURL())
 	if code != cli.Done || !strings.HasPrefix(out, "v2: 100 states sent, 0 incomplete, 0 without a server") {
 		t.Errorf("exit %d, %s%s", code, errs, out)
 	}
+	eventually(t, "the states are in the file", func() bool {
+		log, err := flightlog.ReadFile(in("g.msgpack"))
+		return err == nil && len(log.Segments) == 1 && len(log.Segments[0].T) == 100
+	})
+	interrupt()
 	recorded.Wait()
 	if _, out, errs = run("play", in("f.msgpack"), "--from", "985ms", "--nats", s.ClientURL()); out != "v1: 1 state sent, 0 incomplete, 0 without a server, 0 backward time stamps, 0 damaged places\n" {
 		t.Errorf("one state: %s%s", out, errs)

@@ -65,7 +65,7 @@ func liveCommand() *cobra.Command {
 		}
 		// The last states must be sent before the process ends.
 		if nc.IsConnected() {
-			if err := nc.FlushTimeout(time.Second); err != nil {
+			if err := nc.FlushTimeout(5 * time.Second); err != nil {
 				return fmt.Errorf("the last states may not have arrived: %w", err)
 			}
 		}

@@ -188,7 +188,7 @@ func TestRestartsOfEitherEnd(t *testing.T) {
 			n, stop := run(t, nc, c) // before the autopilot
 			p := fly(t, other)
 			within(t, "the first state", func() bool { return n.States.Load() > 5 })
-			m, err := sub.NextMsg(time.Second)
+			m, err := sub.NextMsg(time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
