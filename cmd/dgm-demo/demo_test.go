@@ -229,7 +229,7 @@ func TestInterrupted(t *testing.T) {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: it ends with %v", name, err)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(longest):
 			t.Fatalf("%s: it does not end", name)
 		}
 		s := out.String()

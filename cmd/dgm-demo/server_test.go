@@ -45,7 +45,7 @@ func TestViewerOnlyReads(t *testing.T) {
 	if err := <-refused; !errors.Is(err, nats.ErrPermissionViolation) {
 		t.Error(err)
 	}
-	if m, err := seen.NextMsg(5 * time.Second); err != nil || string(m.Data) != "robot" {
+	if m, err := seen.NextMsg(time.Minute); err != nil || string(m.Data) != "robot" {
 		t.Errorf("%v, %v", m, err)
 	}
 }

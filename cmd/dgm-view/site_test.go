@@ -62,7 +62,7 @@ func startServer(t *testing.T, port int) *server.Server {
 		t.Fatal(err)
 	}
 	s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(patience) {
 		t.Fatal("the server does not start")
 	}
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })

@@ -62,9 +62,10 @@ func TestShowsWhatIsSent(t *testing.T) {
 		"#adaptation": "It corrects predictions, share 75.0 %", "#amounts": "gain m1−20.0 ± 3.0 %differs",
 		"#counts": "1007 received, 1000 answered, 0 missed", "#reasons": "7ordercame lateseq 3 after 4",
 	} {
-		if got := b.text(selector); got != want {
-			t.Errorf("%s shows %q, want %q", selector, got, want)
-		}
+		b.await(fmt.Sprintf("%s to show %q", selector, want), func() bool {
+			s.send(r, true) // without statuses it counts as silent
+			return b.text(selector) == want
+		})
 	}
 	b.run("document.getElementById('factor').click()", nil)
 	want = minus(fmt.Sprintf("%.2f → %.2f ± %.2f", r.state.X[2], p.Mean[last], 1.96*1.2*p.ObsStd[last]))
