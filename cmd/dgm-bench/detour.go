@@ -36,6 +36,7 @@ func (s *rig) detour(nc *nats.Conn, vehicle string) *detour {
 		}
 	})
 	s.must(err)
+	s.must(nc.Flush()) // what is sent from now on is received
 	return d
 }
 

@@ -340,12 +340,12 @@ func (d *demo) upload(ctx context.Context, c client, o record.Options, dir strin
 	return log, err
 }
 
-// ended waits until all jobs have ended.
+// ended waits until all jobs have ended. It asks again where the server did not answer in time.
 func ended(ctx context.Context, q *fleet.Queue, ids []string) error {
 	for _, id := range ids {
 		for {
 			s, err := q.Get(ctx, id)
-			if err != nil {
+			if err != nil && !fleet.Transient(err) {
 				return err
 			}
 			if s.State.Ended() {
