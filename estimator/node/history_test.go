@@ -21,12 +21,12 @@ import (
 
 // reading is the pendulum with a history of four rows over 100 ms.
 func reading() *model.Model {
-	return readingOf(1)
+	return readingOf(1, 1)
 }
 
-func readingOf(seed uint64) *model.Model {
+func readingOf(horizon float64, seed uint64) *model.Model {
 	return artificial.New(artificial.Size{
-		K: 2, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: 1, History: []float64{0.01, 0.02, 0.05, 0.1},
+		K: 2, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: horizon, History: []float64{0.01, 0.02, 0.05, 0.1},
 	}, seed)
 }
 
@@ -94,7 +94,7 @@ func TestReplayHasTheSameHistory(t *testing.T) {
 				n.intake.Receive(s.Append(nil), 0)
 			}
 			if i == 120 {
-				if err := n.Swap(readingOf(9)); err != nil {
+				if err := n.Swap(readingOf(1, 9)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -182,7 +182,8 @@ func TestRefusedStatesAreNotHistory(t *testing.T) {
 func TestQueriesBringTheirHistory(t *testing.T) {
 	for _, rate := range []float64{0, 200} {
 		nc := connect(t, serve(t, 0).ClientURL(), nil)
-		run(t, nc, Config{Rate: rate, RobotClock: true}, reading())
+		m := readingOf(100, 1) // for which a state that waits on a busy computer is not old
+		run(t, nc, Config{Rate: rate, RobotClock: true, Clock: SystemClock()}, m)
 		predictions := listen(t, nc, wire.AllPredictions)
 		n := 12
 		var at, x, u []float64
@@ -245,7 +246,7 @@ func TestQueriesBringTheirHistory(t *testing.T) {
 		for i := range n {
 			past = append(past, wire.State{T: int64(i) * 10 * ms, X: []float64{0.1, -0.2}, U: []float64{0.3}})
 		}
-		with, without := reference(t, reading(), past, estimator.Query{X0: one})
+		with, without := reference(t, m, past, estimator.Query{X0: one})
 		a, refused := ask(t, nc, q.Append(nil))
 		if refused != "" || a.NoHistory != 0 || !near(a.Mean, with.Mean, 1e-4) {
 			t.Errorf("of the stream: %+v, %s", a, refused)
