@@ -60,8 +60,9 @@ func end(root *cobra.Command, ends []os.Signal) {
 	signal.Notify(signals, ends...)
 	go func() {
 		<-signals
+		first := time.Now()
 		cancel()
-		for first := time.Now(); ; {
+		for {
 			if s := <-signals; s != syscall.SIGHUP && time.Since(first) >= sameInterrupt {
 				break
 			}
