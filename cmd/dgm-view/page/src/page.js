@@ -19,6 +19,7 @@ const view = { window: 3, factor: false, ghost: true, hold: false, colour: colou
 const vehicles = new Map(); // name → {status, at, sample, box, ...}
 const flight = new Flight();
 let chosen = "";
+let chosenAt = 0; // ms
 let connection = null;
 let watching = []; // subscriptions of the chosen vehicle
 let pausedUntil = 0; // until then no prediction is asked for
@@ -156,6 +157,7 @@ function addVehicle(name) {
 function choose(name) {
   if (chosen === name) return;
   chosen = name;
+  chosenAt = performance.now();
   asksAgain = 0;
   flight.clear();
   document.body.classList.add("waiting"); // the charts are those of another vehicle until its first prediction
@@ -276,7 +278,9 @@ function write() {
   for (const v of vehicles.values()) writeVehicle(v);
   const v = vehicles.get(chosen);
   $("empty").hidden = Boolean(v);
-  $("shown").hidden = !v;
+  // The first vehicle appears with its charts, which would move what is below them, or after a while without a prediction.
+  const early = $("shown").hidden && !(flight.newest && chartsOf === flight.version) && performance.now() < chosenAt + 2000;
+  $("shown").hidden = !v || early;
   if (!v) return;
   writeFacts(v);
   $("facts").classList.toggle("past", stateOf(v)[0] === "silent");
