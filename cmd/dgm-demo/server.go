@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long is waited for what starts in this process.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // serve starts a NATS server in this process. Nothing listens on a port unless
 // the demo keeps running for others; then it is one of the loopback, and a page of one of
