@@ -12,7 +12,8 @@ type stackAdjoint struct {
 	first, own []float64 // N×K: by the displacements of the first component, of another
 	start      []float64 // P: by the input at the start
 
-	weights, difference []float64 // N×K, of one component; see at
+	weights, difference []float64            // N×K, of one component; see at
+	ranges              []direct.RangeFactor // N
 }
 
 // componentAdjoint adds the gradient of Σ bars·displacement of a component (bars N×K) by the
@@ -21,7 +22,7 @@ type componentAdjoint func(xbar, bars []float64, input priordynamics.InputAdjoin
 
 func newStackAdjoint(p *Predictor) stackAdjoint {
 	n := len(p.times) * p.m.K
-	return stackAdjoint{first: make([]float64, n), own: make([]float64, n), start: make([]float64, p.m.P)}
+	return stackAdjoint{first: make([]float64, n), own: make([]float64, n), start: make([]float64, p.m.P), ranges: make([]direct.RangeFactor, len(p.times))}
 }
 
 // tables takes the memory of at for n numbers.
@@ -30,7 +31,7 @@ func (s *stackAdjoint) tables(n int) {
 }
 
 // at returns the weights of component i at times, without its fade, and its displacements less
-// those of the first; nil = weight 0.
+// those of the first; nil = weight 0. It sets ranges.
 func (s *stackAdjoint) at(b *PriorDynamics, i int, times []float64) (weights, difference []float64) {
 	table := b.weights[i]
 	if table == nil {
@@ -38,7 +39,8 @@ func (s *stackAdjoint) at(b *PriorDynamics, i int, times []float64) (weights, di
 	}
 	K, Q := len(b.x0), len(b.knots)
 	for n, t := range times {
-		b.setKnots(t)
+		b.setKnots(t, false)
+		s.ranges[n] = b.ranges
 		b.components[0].at(b.first, nil, t)
 		b.components[i].at(b.other, nil, t)
 		for k := range K {
@@ -50,7 +52,7 @@ func (s *stackAdjoint) at(b *PriorDynamics, i int, times []float64) (weights, di
 }
 
 // run adds to dst what the displacements contribute, whose adjoints are bars (N×K); of returns
-// weights and differences of a component, as at.
+// weights and differences of a component, and sets ranges, as at.
 func (s *stackAdjoint) run(dst *Gradient, b *PriorDynamics, bars []float64, of func(i int) (weights, difference []float64)) {
 	if len(s.components) == 0 {
 		return
@@ -62,11 +64,25 @@ func (s *stackAdjoint) run(dst *Gradient, b *PriorDynamics, bars []float64, of f
 		if weights == nil || factor == 0 {
 			continue
 		}
-		for j, bar := range bars {
-			bar *= weights[j]
-			fade += bar * difference[j]
-			s.own[j] = factor * bar
-			s.first[j] -= s.own[j]
+		ranged, K := fades(&b.spec.Stack[i]) && b.fade.ranged(), len(dst.X0)
+		for n := range len(bars) / K {
+			r := direct.RangeFactor{Value: 1}
+			if ranged {
+				r = s.ranges[n]
+			}
+			moved := 0.0
+			for j := n * K; j < (n+1)*K; j++ {
+				bar := bars[j] * weights[j]
+				moved += bar * difference[j]
+				s.own[j] = factor * r.Value * bar
+				s.first[j] -= s.own[j]
+			}
+			fade += r.Value * moved
+			if r.Slope != 0 {
+				clear(s.start)
+				s.start[r.Input] = factor * r.Slope * moved
+				dst.input(s.start, r.From, r.To)
+			}
 		}
 		s.components[i](dst.X0, s.own, dst.input)
 		for k, slope := range b.fade.gradient[i] {

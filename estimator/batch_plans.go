@@ -32,6 +32,7 @@ type planBlock struct {
 	displaced  []float32              // the same of the prior dynamics
 	difference []float32              // of a component and the first
 	fades      [][]float32            // of each component: [Width]
+	ranges     [][]float32            // of each time: [Width], direct.RangeFactor; none if no component fades by them
 	leverages  *direct.StartLeverages // nil = no component fades with a leverage
 	parts      []simd.Part
 }
@@ -99,6 +100,11 @@ func newPlanBlock(f *Fast, rows int, step float64) *planBlock {
 	}
 	if fade := &f.plain.prior.fade; fade.direct != nil && fade.fades {
 		b.leverages = direct.NewStartLeverages(fade.direct)
+		for range b.times {
+			if fade.ranged() {
+				b.ranges = append(b.ranges, make([]float32, simd.Width))
+			}
+		}
 	}
 	for range c.powers {
 		b.knots = append(b.knots, make([]float32, widest*simd.Width))
@@ -260,7 +266,7 @@ func (b *planBlock) run(dst *Predictions, q *Questions, first, n int) (failed in
 		b.fade(&query, lane, dst, at)
 	}
 	for i := range b.components {
-		if i == 0 || f.w.prior.weights[i][b.condition] != nil {
+		if i == 0 || len(b.ranges) > 0 && b.components[i].direct != nil || f.w.prior.weights[i][b.condition] != nil {
 			b.components[i].evaluate(b)
 		}
 	}
@@ -328,6 +334,9 @@ func (d *blockDirect) evaluate(dst []float32, b *planBlock) {
 	columns := d.columns[simd.Width:]
 	for i := range d.inputs {
 		u.Product(columns, simd.Panels(n), append(b.parts[:0], b.plans.Part(&d.inputs[i])))
+		if len(b.ranges) > 0 && d.d == b.f.plain.prior.fade.direct {
+			m.RangeFactors(b.ranges[i], columns[:n*simd.Width])
+		}
 		at := n * simd.Width
 		for a := 0; a < n && l.Degree == 2; a++ {
 			from := columns[a*simd.Width : n*simd.Width]
@@ -359,6 +368,9 @@ func (b *planBlock) prior(i int) {
 			row := b.difference[k*simd.Width : (k+1)*simd.Width]
 			if fades(&prior.prior.spec.Stack[c]) {
 				f32.Mul(row, row, b.fades[c])
+				if len(b.ranges) > 0 {
+					f32.Mul(row, row, b.ranges[i])
+				}
 			}
 			f32.AddScaled(b.displaced[k*simd.Width:(k+1)*simd.Width], simd.Single(w), row)
 		}

@@ -73,6 +73,7 @@ func (f *Fast) Adjoint(dst *Gradient, q *Query, mean, std []float64) (ok bool) {
 	}
 	p.addOwnStart(dst, mean)
 	prior := &f.w.prior
+	copy(dst.stack.ranges, prior.ranges)
 	dst.stack.run(dst, p.prior, a.bars, func(i int) (weights, difference []float64) { return prior.weight(i), prior.difference[i] })
 	f.addMembers(dst, q, own.condition())
 	return allFinite(dst.X0) && allFinite(dst.Plan)

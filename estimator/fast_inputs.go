@@ -3,6 +3,7 @@ package estimator
 import (
 	"github.com/tphakala/simd/f32"
 
+	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
@@ -54,7 +55,7 @@ func (f *Fast) inputJacobian(dst *Prediction) {
 				}
 				continue
 			}
-			f.w.prior.inputAt(w, lane, first, P)
+			f.w.prior.inputAt(w, lane, first, P, numbers)
 			f.addKnots(dst.condition(), lane, first, numbers)
 			for k := range K {
 				to := dst.InputJacobian[(i*K+k)*numbers+first:][:n]
@@ -126,7 +127,7 @@ func (f *batchedPrior) inputRun(w *inputWork, first, numbers int) {
 
 // inputAt sets sum to the derivatives of the displacement at a point by the numbers of the
 // last inputRun.
-func (f *batchedPrior) inputAt(w *inputWork, lane, first, P int) {
+func (f *batchedPrior) inputAt(w *inputWork, lane, first, P, numbers int) {
 	clear(w.sum)
 	if len(f.components) == 0 {
 		return
@@ -139,14 +140,43 @@ func (f *batchedPrior) inputAt(w *inputWork, lane, first, P int) {
 		if weight == nil {
 			continue
 		}
+		ranges := direct.RangeFactor{Value: 1}
+		if f.outside && f.buffers[i] != nil {
+			ranges = f.ranges[lane]
+		}
 		f32.Scale(w.other, w.first, -1)
 		f.components[i].inputAt(w.other, lane)
 		for k, v := range weight[lane*K : (lane+1)*K] {
 			row := w.sum[k*simd.Width : (k+1)*simd.Width]
-			f32.AddScaled(row, simd.Single(f.prior.fade.factor[i]*v), w.other[k*simd.Width:(k+1)*simd.Width])
+			f32.AddScaled(row, simd.Single(f.faded[i][lane*K+k]), w.other[k*simd.Width:(k+1)*simd.Width])
 			for p := first; p < min(P, first+simd.Width); p++ { // the first row, which the factor depends on
-				row[p-first] += simd.Single(f.prior.fade.byInput[i][p] * v * f.difference[i][lane*K+k])
+				row[p-first] += simd.Single(ranges.Value * f.prior.fade.byInput[i][p] * v * f.difference[i][lane*K+k])
 			}
+		}
+		if ranges.Slope != 0 {
+			f.rangeAt(w, i, lane, first, P, numbers)
+		}
+	}
+}
+
+// rangeAt adds to sum what component i contributes through its range factor at a point.
+func (f *batchedPrior) rangeAt(w *inputWork, i, lane, first, P, numbers int) {
+	r, weight, K := &f.ranges[lane], f.weight(i), len(f.prior.x0)
+	for row := first / P; row*P < min(first+simd.Width, numbers); row++ {
+		share := 0.0
+		switch {
+		case r.From < r.To:
+			share = w.share(row, r.From, r.To)
+		case row == 0:
+			share = 1
+		}
+		column := row*P + r.Input - first
+		if share == 0 || column < 0 || column >= simd.Width {
+			continue
+		}
+		slope := f.prior.fade.factor[i] * r.Slope * share
+		for k, v := range weight[lane*K : (lane+1)*K] {
+			w.sum[k*simd.Width+column] += simd.Single(slope * v * f.difference[i][lane*K+k])
 		}
 	}
 }

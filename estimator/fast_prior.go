@@ -3,6 +3,7 @@ package estimator
 import (
 	"github.com/tphakala/simd/f64"
 
+	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
@@ -16,8 +17,12 @@ type batchedPrior struct {
 	spread       []float64                     // N×K, state units
 	firstWeight  []float64                     // N×K, of the first component
 
-	first      []float64   // as displacement
-	difference [][]float64 // of each component but the first: N×K, its displacement less that of the first
+	first      []float64            // as displacement
+	difference [][]float64          // of each component but the first: N×K, its displacement less that of the first
+	faded      [][]float64          // the same: N×K, its weight times its fade; nil = weight 0
+	buffers    [][]float64          // the same: N×K, of faded
+	ranges     []direct.RangeFactor // N; none if no component fades by them
+	outside    bool                 // whether one of ranges is not 1
 	jacobian   priorJacobian
 }
 
@@ -26,7 +31,7 @@ func newBatchedPrior(b *PriorDynamics, g *grid, unit simd.Unit) batchedPrior {
 	N := len(times)
 	f := batchedPrior{
 		prior: b, displacement: make([]float64, N*K), spread: make([]float64, N*K), firstWeight: make([]float64, N*K),
-		weights: make([][model.Conditions][]float64, len(b.components)), difference: make([][]float64, len(b.components)),
+		weights: make([][model.Conditions][]float64, len(b.components)), difference: make([][]float64, len(b.components)), faded: make([][]float64, len(b.components)), buffers: make([][]float64, len(b.components)),
 	}
 	for i, c := range b.components {
 		f.components = append(f.components, batched(c, K, g, unit))
@@ -34,6 +39,9 @@ func newBatchedPrior(b *PriorDynamics, g *grid, unit simd.Unit) batchedPrior {
 			continue
 		}
 		f.difference[i] = make([]float64, N*K)
+		if fades(&b.spec.Stack[i]) {
+			f.buffers[i] = make([]float64, N*K)
+		}
 		for condition := range f.weights[i] {
 			if table := b.tables[i][condition]; table != nil {
 				f.weights[i][condition] = weightsAt(table, &b.spec, times)
@@ -42,6 +50,9 @@ func newBatchedPrior(b *PriorDynamics, g *grid, unit simd.Unit) batchedPrior {
 	}
 	if len(f.components) > 1 {
 		f.first = make([]float64, N*K)
+	}
+	if b.fade.ranged() {
+		f.ranges = make([]direct.RangeFactor, N)
 	}
 	f.jacobian = newPriorJacobian(&f, g, unit)
 	return f
@@ -57,20 +68,52 @@ func (f *batchedPrior) evaluate() {
 		copy(f.first, f.displacement)
 	}
 	for i := 1; i < len(f.components); i++ {
-		weight, d := f.weight(i), f.difference[i]
-		if weight == nil {
+		d := f.difference[i]
+		if f.weight(i) == nil {
 			continue
 		}
 		f.components[i].evaluate(d)
 		f64.Sub(d, d, f.first)
-		if factor := f.prior.fade.factor[i]; factor == 1 {
-			f64.FMA(f.displacement, weight, d, f.displacement)
-		} else {
-			for j, w := range weight {
-				f.displacement[j] += factor * w * d[j]
-			}
+	}
+	f.setRanges()
+	for i := 1; i < len(f.components); i++ {
+		if f.faded[i] = f.fade(i); f.faded[i] != nil {
+			f64.FMA(f.displacement, f.faded[i], f.difference[i], f.displacement)
 		}
 	}
+}
+
+// setRanges sets ranges, after the components are evaluated.
+func (f *batchedPrior) setRanges() {
+	f.outside = false
+	if len(f.ranges) == 0 {
+		return
+	}
+	for i, c := range f.components {
+		if c, ok := c.(*batchedDirect); ok {
+			c.RangeFactors(f.ranges, i > 0 && f.weight(i) == nil)
+			break
+		}
+	}
+	for i := range f.ranges {
+		f.outside = f.outside || f.ranges[i].Value != 1
+	}
+}
+
+// fade returns the weight of component i times its fade; nil = weight 0.
+func (f *batchedPrior) fade(i int) []float64 {
+	weight, factor := f.weight(i), f.prior.fade.factor[i]
+	if weight == nil || f.buffers[i] == nil || factor == 1 && !f.outside {
+		return weight
+	}
+	faded, K := f.buffers[i], len(f.prior.x0)
+	f64.Scale(faded, weight, factor)
+	if f.outside {
+		for n := range f.ranges {
+			f64.Scale(faded[n*K:(n+1)*K], faded[n*K:(n+1)*K], f.ranges[n].Value)
+		}
+	}
+	return faded
 }
 
 // spreads returns how far components and members are apart (N×K), after evaluate: as
@@ -83,16 +126,16 @@ func (f *batchedPrior) spreads() []float64 {
 	}
 	n := 1.0
 	for i := 1; i < len(f.components); i++ {
-		weight, factor := f.weight(i), f.prior.fade.factor[i]
+		weight := f.faded[i]
 		if weight == nil {
 			continue
 		}
 		n++
-		f64.AddScaled(firstWeight, -factor, weight)
-		addVariance(f.spread, f.components[i].memberVariance(), factor, weight)
+		f64.Sub(firstWeight, firstWeight, weight)
+		addVariance(f.spread, f.components[i].memberVariance(), weight)
 	}
 	if len(f.components) > 0 {
-		addVariance(f.spread, f.components[0].memberVariance(), 1, firstWeight)
+		addVariance(f.spread, f.components[0].memberVariance(), firstWeight)
 	}
 	for j, v := range f.displacement {
 		mean, squares := 0.0, 0.0
@@ -110,10 +153,9 @@ func (f *batchedPrior) spreads() []float64 {
 	return f.spread
 }
 
-// addVariance adds a variance, unless it is nil, times the squares of factor·weight to dst.
-func addVariance(dst, variance []float64, factor float64, weight []float64) {
+// addVariance adds a variance, unless it is nil, times the squares of a weight to dst.
+func addVariance(dst, variance, weight []float64) {
 	for j, v := range variance {
-		w := factor * weight[j]
-		dst[j] += w * w * v
+		dst[j] += weight[j] * weight[j] * v
 	}
 }

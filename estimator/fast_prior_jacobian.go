@@ -3,6 +3,7 @@ package estimator
 import (
 	"github.com/tphakala/simd/f32"
 
+	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
@@ -104,12 +105,19 @@ func (f *batchedPrior) addJacobian(i, block int) {
 	j, K := &f.jacobian, len(f.prior.x0)
 	rows := simd.Padded(K) * simd.Width
 	weights := j.weights[i][f.prior.condition][block*K*simd.Width:]
-	factor := simd.Single(f.prior.fade.factor[i])
+	factor, outside := simd.Single(f.prior.fade.factor[i]), f.outside && f.buffers[i] != nil
+	var ranges []direct.RangeFactor
+	if outside {
+		ranges = f.ranges[block*simd.Width : min((block+1)*simd.Width, len(f.ranges))]
+	}
 	for k := range K {
 		w := weights[k*simd.Width : (k+1)*simd.Width]
-		if factor != 1 {
+		if factor != 1 || outside {
 			f32.Scale(j.faded[:], w, factor)
 			w = j.faded[:]
+		}
+		for lane := range ranges {
+			w[lane] *= simd.Single(ranges[lane].Value)
 		}
 		j.unit.AddScaled(j.sum[k*rows:(k+1)*rows], w, j.other[k*rows:(k+1)*rows])
 	}
@@ -127,7 +135,11 @@ func (f *batchedPrior) addFade(i, block int, weights []float32) {
 		for k := range K {
 			row := j.sum[(k*simd.Padded(K)+c)*simd.Width:][:points]
 			for lane := range row {
-				row[lane] += weights[k*simd.Width+lane] * simd.Single(slope*f.difference[i][(block*simd.Width+lane)*K+k])
+				at, moved := block*simd.Width+lane, slope
+				if f.outside {
+					moved *= f.ranges[at].Value
+				}
+				row[lane] += weights[k*simd.Width+lane] * simd.Single(moved*f.difference[i][at*K+k])
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/ood"
@@ -34,11 +35,13 @@ type PriorDynamics struct {
 	fade       fade
 
 	x0, dx           []float64 // K: start state, direction of JVP
-	du               []float64 // P: direction of InputJVP at the start
-	first, dfirst    []float64 // K, of component 0
-	other, dother    []float64 // K, of another
-	knots, dknots    []float64 // Q, weights of the knots and their derivatives by τ
-	spread, variance []float64 // K
+	du, mean         []float64 // P: direction of InputJVP at the start, and its mean
+	direction        channel.Signal
+	ranges           direct.RangeFactor // at the time of the last setKnots
+	first, dfirst    []float64          // K, of component 0
+	other, dother    []float64          // K, of another
+	knots, dknots    []float64          // Q, weights of the knots and their derivatives by τ
+	spread, variance []float64          // K
 
 	apart, apartSquares []float64 // K, sums over components of their distance from the first, and its square
 	firstWeight         []float64 // K, of component 0
@@ -48,7 +51,7 @@ type PriorDynamics struct {
 // inputs.
 func NewPriorDynamics(states []channel.Channel, inputs int, spec PriorDynamicsSpec) *PriorDynamics {
 	K, Q := len(states), len(spec.Knots)
-	b := &PriorDynamics{spec: spec, du: make([]float64, inputs), row: K + inputs, weights: make([][]float64, len(spec.Stack)), knots: make([]float64, Q), dknots: make([]float64, Q)}
+	b := &PriorDynamics{spec: spec, du: make([]float64, inputs), mean: make([]float64, inputs), row: K + inputs, weights: make([][]float64, len(spec.Stack)), knots: make([]float64, Q), dknots: make([]float64, Q)}
 	for _, v := range []*[]float64{&b.x0, &b.dx, &b.first, &b.dfirst, &b.other, &b.dother, &b.spread, &b.variance, &b.firstWeight, &b.apart, &b.apartSquares} {
 		*v = make([]float64, K)
 	}
@@ -107,6 +110,15 @@ func (b *PriorDynamics) StartLeverage() float64 {
 	return b.fade.direct.StartLeverage()
 }
 
+// RangeFactor returns the value of that of the first direct map at t seconds after the last Start, by
+// which components count that fade; 1 without one.
+func (b *PriorDynamics) RangeFactor(t float64) float64 {
+	if b.fade.direct == nil {
+		return 1
+	}
+	return b.fade.direct.RangeFactor(t, false).Value
+}
+
 // Condition returns that of the last Start.
 func (b *PriorDynamics) Condition() model.Condition { return b.condition }
 
@@ -126,7 +138,7 @@ func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
 	b.components[0].at(b.first, derivative(b.dfirst, ddst), t)
 	copy(dst, b.first)
 	copy(ddst, b.dfirst)
-	b.setKnots(t)
+	b.setKnots(t, ddst != nil)
 	for k := range b.firstWeight {
 		b.firstWeight[k] = 1
 	}
@@ -169,8 +181,12 @@ func apart(sum, mean, squares float64) float64 {
 // the condition do not enter. It is valid until the next At.
 func (b *PriorDynamics) Spread() []float64 { return b.spread }
 
-// setKnots prepares weight for time t.
-func (b *PriorDynamics) setKnots(t float64) {
+// setKnots prepares weight for time t, with rate its derivative too.
+func (b *PriorDynamics) setKnots(t float64, rate bool) {
+	b.ranges = direct.RangeFactor{Value: 1}
+	if b.fade.ranged() {
+		b.ranges = b.fade.direct.RangeFactor(t, rate)
+	}
 	KnotWeights(b.knots, b.spec.Knots, t/b.spec.Horizon)
 	knotDerivatives(b.dknots, b.spec.Knots, t/b.spec.Horizon)
 }
@@ -179,8 +195,12 @@ func (b *PriorDynamics) setKnots(t float64) {
 func (b *PriorDynamics) weight(i, k int) (w, dw float64) {
 	Q := len(b.knots)
 	at := b.weights[i][k*Q : (k+1)*Q]
-	f := b.fade.factor[i]
-	return f * dot(b.knots, at), f * dot(b.dknots, at) / b.spec.Horizon
+	f, rate := b.fade.factor[i], 0.0
+	if fades(&b.spec.Stack[i]) {
+		f, rate = f*b.ranges.Value, f*b.ranges.Rate
+	}
+	w = dot(b.knots, at)
+	return f * w, f*dot(b.dknots, at)/b.spec.Horizon + rate*w
 }
 
 // JVP computes the tangent of the last Start along component c of its start state x0:
@@ -198,18 +218,19 @@ func (b *PriorDynamics) JVP(c int) {
 // JVPAt writes ∂displacement(t)/∂x0[c], for the c of the last JVP and t seconds after
 // the start, to dst (K, state units per unit of x0[c]).
 func (b *PriorDynamics) JVPAt(dst []float64, t float64) {
-	b.stackTangent(dst, t, component.jvpAt, func(i int) float64 { return dot(b.fade.gradient[i], b.dx) })
+	b.stackTangent(dst, t, component.jvpAt, func(i int) float64 { return b.ranges.Value * dot(b.fade.gradient[i], b.dx) })
 }
 
 // exactJVPAt is JVPAt, exact at all times: see priordynamics.Rollout.ExactJVPAt.
 func (b *PriorDynamics) exactJVPAt(dst []float64, t float64) {
-	b.stackTangent(dst, t, exactJVPAt, func(i int) float64 { return dot(b.fade.gradient[i], b.dx) })
+	b.stackTangent(dst, t, exactJVPAt, func(i int) float64 { return b.ranges.Value * dot(b.fade.gradient[i], b.dx) })
 }
 
 // InputJVP computes the tangent of the last Start along a direction of the input.
 // InputJVPAt evaluates it.
 func (b *PriorDynamics) InputJVP(du channel.Signal) {
 	du.At(b.du, 0)
+	b.direction = du
 	for i, c := range b.components {
 		if i == 0 || b.weights[i] != nil {
 			c.inputJVP(du)
@@ -220,7 +241,13 @@ func (b *PriorDynamics) InputJVP(du channel.Signal) {
 // InputJVPAt writes the derivative of the displacement at t along the direction of the last
 // InputJVP to dst (K).
 func (b *PriorDynamics) InputJVPAt(dst []float64, t float64) {
-	b.stackTangent(dst, t, component.inputJVPAt, func(i int) float64 { return dot(b.fade.byInput[i], b.du) })
+	b.stackTangent(dst, t, component.inputJVPAt, func(i int) float64 {
+		slope := b.ranges.Value * dot(b.fade.byInput[i], b.du)
+		if fades(&b.spec.Stack[i]) {
+			slope += b.fade.factor[i] * b.ranges.Along(b.direction, b.mean)
+		}
+		return slope
+	})
 }
 
 // stackTangent writes the weighted sum of the components' tangents at t to dst (K), and what
@@ -232,7 +259,7 @@ func (b *PriorDynamics) stackTangent(dst []float64, t float64, at func(c compone
 	}
 	at(b.components[0], b.dfirst, t)
 	copy(dst, b.dfirst)
-	b.setKnots(t)
+	b.setKnots(t, false)
 	for i := 1; i < len(b.components); i++ {
 		if b.weights[i] == nil {
 			continue

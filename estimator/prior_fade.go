@@ -10,7 +10,8 @@ import (
 
 // fade holds the factors f of the components of a stack at one start, from 1 at a
 // component's Near to 0 at its Far: linear in the logarithm of the start's leverage where the
-// stack has a direct map, else linear in the distance of the state from the training states.
+// stack has a direct map, else linear in the distance of the state from the training states. Components
+// that fade also count by the direct.RangeFactor of the map, at every time.
 type fade struct {
 	spec          *PriorDynamicsSpec
 	direct        *direct.Map // the first of the stack; nil = none
@@ -73,6 +74,11 @@ func (f *fade) start(x0 []float64) {
 			f.set(i, distance, f.spec.Stack[i].Near, f.spec.Stack[i].Far, 1)
 		}
 	}
+}
+
+// ranged reports whether the components that fade do so where the input leaves its range, too.
+func (f *fade) ranged() bool {
+	return f.direct != nil && f.fades && len(f.direct.Model().Range) > 0
 }
 
 // at sets factors and gradients at a leverage of the start.

@@ -40,7 +40,11 @@ func makeReferences(t *testing.T) {
 			k := model.Joint{Levels: []float64{0.5}, Correlation: [][]float64{{-0.3, 0.2, 0.5}}, Tube: []float64{1.6, 2.5, 3.1}}
 			m.Joint = []model.Joint{j, k}
 			m.Adaptation.Rate = []float64{0.8, 1.1, 0.6}
-			for i := range m.Stack { // a direct map that counts
+			for i := range m.Stack { // a direct map that counts, at inputs about three times as large as it knows
+				d := &m.Stack[i].Direct
+				for p, std := range d.UStd {
+					d.Range = append(d.Range, math.Abs(m.Inputs.InputMean[p]-d.UMean[p])/std/3)
+				}
 				for _, l := range m.Stack[i].Direct.Levels {
 					for j := range l.Weights {
 						l.Weights[j] *= 8

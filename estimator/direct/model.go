@@ -27,6 +27,7 @@ type Model struct {
 	Lift       channel.Lift // K states → L standardised coordinates
 	UMean      []float64    // P
 	UStd       []float64    // P, > 0
+	Range      []float64    // P: largest |input|, standardised, of the training data, 0 where it did not vary; see RangeFactor; nil = not known
 	Derivative []int        // K, state that is the derivative of this one; −1 = none is measured
 	Blocks     int          // parts of [0, t] over each of which the mean of a plan is a column
 	Levels     []Level      // for every readout one that reads no history
@@ -95,6 +96,8 @@ func (m *Model) Check(k, p, rows int) error {
 	switch {
 	case len(m.UMean) != p || len(m.UStd) != p:
 		return fmt.Errorf("%d and %d scalers of %d inputs", len(m.UMean), len(m.UStd), p)
+	case len(m.Range) != 0 && len(m.Range) != p:
+		return fmt.Errorf("ranges of %d inputs, expected %d", len(m.Range), p)
 	case len(m.Derivative) != k:
 		return fmt.Errorf("%d derivatives, expected %d", len(m.Derivative), k)
 	case m.Blocks < 0 || m.Blocks > MaxBlocks:
@@ -114,7 +117,12 @@ func (m *Model) Check(k, p, rows int) error {
 			return fmt.Errorf("scaler %v of an input must be positive", v)
 		}
 	}
-	for _, s := range [][]float64{m.UMean, m.UStd} {
+	for _, v := range m.Range {
+		if !(v >= 0) {
+			return fmt.Errorf("range %v of an input is negative", v)
+		}
+	}
+	for _, s := range [][]float64{m.UMean, m.UStd, m.Range} {
 		if err := finite(s); err != nil {
 			return fmt.Errorf("scalers: %w", err)
 		}

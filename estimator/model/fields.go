@@ -59,7 +59,7 @@ func (m *Model) fields(c *coder, version int) {
 	if version == 1 {
 		m.firstStack(c)
 	} else {
-		list(c, "stack", &m.Stack, componentFields)
+		list(c, "stack", &m.Stack, func(p *Component, c *coder) { componentFields(p, c, version) })
 		c.object("history", func(c *coder) {
 			c.floats("edges", &m.History.Edges)
 		})
@@ -74,7 +74,7 @@ func (m *Model) fields(c *coder, version int) {
 	if c.optional("ridge", len(m.Ridge.Direct.Levels) > 0) {
 		c.object("ridge", func(c *coder) {
 			c.floats("edges", &m.Ridge.History.Edges)
-			directFields(&m.Ridge.Direct, c)
+			directFields(&m.Ridge.Direct, c, version)
 		})
 	}
 	if c.optional("adaptation", len(m.Adaptation.Rate) > 0) {

@@ -5,7 +5,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
-func componentFields(p *Component, c *coder) {
+func componentFields(p *Component, c *coder, version int) {
 	choice(c, "kind", &p.Kind, Direct)
 	list(c, "members", &p.Members, func(r *priordynamics.Model, c *coder) {
 		equationFields(r, c)
@@ -16,14 +16,14 @@ func componentFields(p *Component, c *coder) {
 		}
 	})
 	if p.Kind == Direct {
-		c.object("direct", func(c *coder) { directFields(&p.Direct, c) })
+		c.object("direct", func(c *coder) { directFields(&p.Direct, c, version) })
 	}
 	c.matrix("weights", &p.Weights, double)
 	c.float("near", &p.Near)
 	c.float("far", &p.Far)
 }
 
-func directFields(d *direct.Model, c *coder) {
+func directFields(d *direct.Model, c *coder, version int) {
 	after := make([]int, len(d.Derivative)) // 0 = none
 	for k, of := range d.Derivative {
 		after[k] = of + 1
@@ -31,6 +31,11 @@ func directFields(d *direct.Model, c *coder) {
 	c.object("lift", func(c *coder) { liftFields(&d.Lift, c) })
 	c.floats("input_mean", &d.UMean)
 	c.floats("input_std", &d.UStd)
+	if version > 2 && c.optional("input_range", len(d.Range) > 0) {
+		if c.floats("input_range", &d.Range); len(d.Range) == 0 {
+			c.fail("input_range", "is empty: leave it out where it is not known")
+		}
+	}
 	c.ints("derivative", &after, maxChannels)
 	c.int("blocks", &d.Blocks)
 	list(c, "levels", &d.Levels, func(l *direct.Level, c *coder) {

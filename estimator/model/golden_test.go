@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "make the golden files of this version a
 // of a rigid body, and the paper's form with the exact kernel. Files of a released version are
 // never made anew.
 var goldenShapes = map[string]modeltest.Shape{
-	"v3":       {K: 2, P: 1, Core: []int{4, 3}, F: 4, Basis: 1, Members: 2, Refits: 1, Readouts: 2, ScaleFactor: true, Calibrated: true, Prior: 3, Nets: 2, Direct: true, History: 2},
+	"v3":       {K: 2, P: 1, Core: []int{4, 3}, F: 4, Basis: 1, Members: 2, Refits: 1, Readouts: 2, ScaleFactor: true, Calibrated: true, Prior: 3, Nets: 2, Direct: true, History: 2, Range: true},
 	"v3-body":  {K: 12, P: 1, Core: []int{3}, D: 1, F: 2, Knots: 1, Prior: 1, Body: true},
 	"v3-chain": {K: 4, P: 1, Core: []int{3}, D: 1, F: 2, Knots: 1, Prior: 1, Chain: true, Nets: 1},
 	"v3-exact": {K: 2, Core: []int{4}, Exact: 9, Paper: true},
@@ -274,6 +274,9 @@ func componentContent(out map[string]any, path string, c *model.Component) {
 	d, p := &c.Direct, path+".direct"
 	liftContent(out, p+".lift", &d.Lift)
 	out[p+".input_mean"], out[p+".input_std"], out[p+".blocks"] = d.UMean, d.UStd, d.Blocks
+	if len(d.Range) > 0 {
+		out[p+".input_range"] = d.Range
+	}
 	var after []int
 	for _, k := range d.Derivative {
 		after = append(after, k+1)

@@ -19,7 +19,7 @@ type Component struct {
 	Members   []priordynamics.Model // of Equation: at least one; their displacements are averaged
 	Direct    direct.Model          // of Direct
 	Weights   [][]float64           // per condition: K×Q weights w at the noise knots, ≥ 0, the sum over components ≤ 1; the first component has none
-	Near, Far float64               // leverage of the start (see direct.Map.StartLeverage; in a stack without direct map its distance, see ood.Detector) up to which f is 1 and from which it is 0; Far 0 = f is 1 everywhere
+	Near, Far float64               // leverage of the start (see direct.Map.StartLeverage; in a stack without direct map its distance, see ood.Detector) up to which f is 1 and from which it is 0; Far 0 = f is 1 everywhere, else f is also multiplied by the direct map's RangeFactor
 }
 
 // Kind is the kind of a component.

@@ -52,7 +52,8 @@ func Ridge(ctx context.Context, flights []window.Flight, task window.Task, times
 		return model.Ridge{}, err
 	}
 	out := model.Ridge{Direct: f.Model, History: cfg.History}
-	for i := range out.Direct.Levels { // a baseline needs no leverage
+	out.Direct.Range = nil
+	for i := range out.Direct.Levels { // a baseline needs neither range nor leverage
 		l := &out.Direct.Levels[i]
 		*l = direct.Level{Readout: l.Readout, Rows: l.Rows, Degree: l.Degree, Times: l.Times, Weights: l.Weights}
 	}

@@ -2,6 +2,7 @@ package ridge
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -48,6 +49,7 @@ var penalties = []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1}
 func frame(flights []window.Flight, windows []window.Window, task window.Task, blocks int) direct.Model {
 	m := direct.Model{Lift: channel.NewLift(task.States), Blocks: blocks}
 	m.UMean, m.UStd = window.InputScale(flights, task.Inputs)
+	m.Range = inputRange(flights, m.UMean, m.UStd)
 	var starts []float64
 	for _, w := range windows {
 		starts = append(starts, flights[w.Flight].State(w.Start)...)
@@ -57,6 +59,21 @@ func frame(flights []window.Flight, windows []window.Window, task window.Task, b
 		m.Derivative = append(m.Derivative, channel.Index(task.States, c.Derivative))
 	}
 	return m
+}
+
+// inputRange returns the largest standardised inputs (P) by their absolute value.
+func inputRange(flights []window.Flight, mean, std []float64) []float64 {
+	out := make([]float64, len(mean))
+	for i := range flights {
+		for j := range flights[i].N() {
+			for p, v := range flights[i].Input(j) {
+				if v = math.Abs(v-mean[p]) / std[p]; v > out[p] { // false for what is not known
+					out[p] = v
+				}
+			}
+		}
+	}
+	return out
 }
 
 // fine is the number of rows of one sample each, few that of the least history that is read.

@@ -28,6 +28,7 @@ type heldWindow struct {
 	fold     int
 	measured []float64     // T×K, NaN = not measured
 	by       [][][]float64 // condition, candidate: T×K
+	ranges   [][]float64   // condition: T, range factors
 	leverage float64       // of the start in the first condition; 0 = there is no direct map
 }
 
@@ -80,11 +81,13 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 			}
 			u := w.Signal(readout)
 			var by [][]float64
+			ranges := slices.Repeat([]float64{1}, p.T)
 			for _, prior := range priors {
 				d := make([]float64, p.T*p.K)
 				prior.Start(w.X0, u, readout, rows)
 				for i, at := range times {
 					prior.At(d[i*p.K:(i+1)*p.K], nil, at)
+					ranges[i] = math.Min(ranges[i], prior.RangeFactor(at))
 				}
 				limit(d, h.measured)
 				if condition == p.conditions[0] {
@@ -92,7 +95,7 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 				}
 				by = append(by, d)
 			}
-			h.by = append(h.by, by)
+			h.by, h.ranges = append(h.by, by), append(h.ranges, ranges)
 		}
 		out = append(out, h)
 	}
@@ -277,7 +280,7 @@ func (p *predictions) outcomes(condition, k int) []outcome {
 			for j, d := range by[1:] {
 				addition := d[at*p.K+k] - first
 				if p.fades[1+j] {
-					addition *= faded(w.leverage)
+					addition *= faded(w.leverage) * w.ranges[condition][at]
 				}
 				o.additions = append(o.additions, addition)
 			}

@@ -213,6 +213,7 @@ func nets(m *model.Model, n int, rng *rand.Rand) (out []priordynamics.Model) {
 // directMap has a level with the model's history and one without for each readout.
 func directMap(m *model.Model, rng *rand.Rand) direct.Model {
 	d := direct.Model{Lift: m.Inputs.Lift, UMean: m.Inputs.InputMean, UStd: m.Inputs.InputStd, Blocks: 10}
+	d.Range = slices.Repeat([]float64{3}, m.P)
 	for range m.K {
 		d.Derivative = append(d.Derivative, -1)
 	}

@@ -41,6 +41,7 @@ type Shape struct {
 	Nets        int  // (optional) with a Prior: members of a further component, each with a net
 	Direct      bool // with a Prior: a direct map is the last component, which fades
 	History     int  // (optional) with Direct: rows of history that it reads
+	Range       bool // with Direct and inputs: many standard normal inputs leave the map's range
 }
 
 // Horizon of all models, s.
@@ -277,6 +278,11 @@ func directMap(m *model.Model, s Shape, rng *rand.Rand) direct.Model {
 	d := direct.Model{Lift: lift, UMean: normal(m.P, 0.3, rng), UStd: factors(m.P, rng), Blocks: 2}
 	for _, c := range m.Channels[:m.K] {
 		d.Derivative = append(d.Derivative, channel.Index(m.Channels[:m.K], c.Derivative))
+	}
+	for range m.P {
+		if s.Range {
+			d.Range = append(d.Range, 0.1+0.2*rng.Float64())
+		}
 	}
 	for readout := range model.Readouts {
 		for i, n := range []int{0, s.History} {

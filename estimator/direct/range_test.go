@@ -1,0 +1,79 @@
+package direct
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Of inputs in their range, partly and wholly outside of it.
+func TestRangeFactor(t *testing.T) {
+	rng := rand.New(rand.NewPCG(91, 1))
+	m := model(2, rng)
+	m.Range = []float64{0.5, 0} // standardised; that of the second input is not limited
+	d := New(m, K, horizon)
+	at := func(u []float64, t float64) RangeFactor {
+		d.Run(normal(rng, K), plan{[][]float64{{1, 100}, {u[0], -100}, {u[1], 100}}}, 0, nil)
+		return d.RangeFactor(t, true)
+	}
+	for _, c := range []struct{ first, second, t, want float64 }{
+		{1 + 2, 1, 1, 1},          // twice the range
+		{1 - 3, 1, 1, 0.5},        // three times
+		{1 + 3.5, 1 - 3, 1, 0.25}, // the larger of both
+		{1, 1 + 5, 1, 0},
+		{1, 1 + 5, 0.6, 1}, // nothing after t is read
+		{1 + 4.5, 1, 0, 1},
+	} {
+		if f := at([]float64{c.first, c.second}, c.t); math.Abs(f.Value-c.want) > 1e-12 {
+			t.Errorf("inputs %g and %g at %g s: %+v, expected %g", c.first, c.second, c.t, f, c.want)
+		}
+	}
+	d.Run(normal(rng, K), plan{[][]float64{{1 - 3, 0}}}, 1, nil)
+	if f := d.RangeFactor(0.3, false); f.Value != 0.5 || f.Slope != 0.5 || f.From != f.To {
+		t.Errorf("held: %+v", f)
+	}
+	m.Range = nil
+	if f := d.RangeFactor(0.3, true); f != (RangeFactor{Value: 1}) {
+		t.Errorf("without a range: %+v", f)
+	}
+}
+
+// Its derivatives by time and along the input are those of differences.
+func TestRangeFactorDerivatives(t *testing.T) {
+	rng := rand.New(rand.NewPCG(92, 1))
+	m := model(1, rng)
+	m.Range = []float64{0.4, 0.5}
+	d := New(m, K, horizon)
+	partly := 0
+	for range 200 {
+		x, u, du := normal(rng, K), plan{}, plan{}
+		for range 4 {
+			u.values, du.values = append(u.values, normal(rng, P)), append(du.values, normal(rng, P))
+		}
+		value := func(at, along float64) RangeFactor {
+			moved := plan{}
+			for i, row := range u.values {
+				moved.values = append(moved.values, []float64{row[0] + along*du.values[i][0], row[1] + along*du.values[i][1]})
+			}
+			d.Run(x, moved, 0, nil)
+			return d.RangeFactor(at, true)
+		}
+		const h = 1e-6
+		at := 0.1 + 0.9*rng.Float64()
+		f, before, after := value(at, 0), value(at-h, 0), value(at+h, 0)
+		if f.Slope == 0 || f.Input != before.Input || f.Input != after.Input {
+			continue
+		}
+		partly++
+		if want := (after.Value - before.Value) / (2 * h); math.Abs(f.Rate-want) > 1e-6*(1+math.Abs(want)) {
+			t.Errorf("at %g s: rate %g, differences %g", at, f.Rate, want)
+		}
+		along := f.Along(du, make([]float64, P))
+		if want := (value(at, h).Value - value(at, -h).Value) / (2 * h); math.Abs(along-want) > 1e-6*(1+math.Abs(want)) {
+			t.Errorf("at %g s: %g along the input, differences %g", at, along, want)
+		}
+	}
+	if partly < 20 {
+		t.Errorf("%d of 200 partly outside", partly)
+	}
+}
