@@ -52,6 +52,16 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
+// closed waits for up to a minute until a channel is closed.
+func closed(t *testing.T, c <-chan bool, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(time.Minute):
+		t.Fatalf("not after a minute: %s", what)
+	}
+}
+
 // lease of jobs in tests.
 const lease = 400 * time.Millisecond
 

@@ -254,10 +254,11 @@ func TestCancel(t *testing.T) {
 		return Model{ID: "m1"}, nil // as the trainer does: a partial model
 	})
 	j := submitted(t, c, "drone-2")
-	<-begun
+	closed(t, begun, "the training begins")
 	if _, err := c.Queue.Cancel(t.Context(), j.ID); err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, "the training ends", func() bool { return len(ended) > 0 })
 	if err := <-ended; !errors.Is(err, errReleased) {
 		t.Errorf("%v", err)
 	}
@@ -278,7 +279,7 @@ func TestAStoppedWorker(t *testing.T) {
 		<-ctx.Done()
 		return Model{}, ctx.Err()
 	})
-	<-begun
+	closed(t, begun, "the training begins")
 	stop()
 	if s, err := c.Queue.Get(t.Context(), j.ID); err != nil || s.State != Queued || s.Tries != 0 {
 		t.Errorf("%+v, %v", s, err)

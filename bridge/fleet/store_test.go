@@ -148,16 +148,7 @@ func TestOneReplicaInACluster(t *testing.T) {
 }
 
 func TestAServerWithoutAFleet(t *testing.T) {
-	ns, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns.Start()
-	defer ns.Shutdown()
-	if !ns.ReadyForConnections(time.Minute) {
-		t.Fatal("the server does not start")
-	}
-	nc := connect(t, ns)
+	nc := connect(t, startServer(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true}))
 	if _, err := OpenLogs(t.Context(), nc); !errors.Is(err, jetstream.ErrBucketNotFound) {
 		t.Errorf("%v", err)
 	}

@@ -178,7 +178,11 @@ func TestNothingOldIsSentWhenTheServerComes(t *testing.T) {
 		sum, err = Run(ctx, nc, c)
 		done <- err
 	}()
-	<-missed // twenty samples without a server
+	select {
+	case <-missed: // twenty samples without a server
+	case <-time.After(time.Minute):
+		t.Fatal("no twenty samples in a minute")
+	}
 	up := time.Now().UnixNano()
 	serve(t, port)
 	sub := listen(t, url, "p1")

@@ -81,6 +81,9 @@ func TestRecordedSignaturesGiveWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := sink.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
 	earlier := flyAt(t, gomavlib.EndpointUDPClient{Address: sink.LocalAddr().String()}, 99, key)
 	var recorded [][]byte
 	for len(recorded) < 60 {
