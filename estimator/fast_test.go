@@ -3,6 +3,7 @@ package estimator_test
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -104,9 +105,9 @@ func newFastOn(t testing.TB, m *model.Model, times []float64, u simd.Unit) *esti
 }
 
 func TestFastAgreesWithPlain(t *testing.T) {
-	counts := []int{1, 10, 16, 17, 100}
-	if testing.Short() {
-		counts = []int{17}
+	counts := []int{1, 17}
+	if os.Getenv("DGM_SLOW") != "" {
+		counts = []int{1, 10, 16, 17, 100}
 	}
 	moved := 0 // intervals that the motion changes
 	for name, m := range fastModels(t) {

@@ -35,6 +35,7 @@ func TestCandidatesOfTheNetAreTried(t *testing.T) {
 	base := small()
 	base.Training.Steps, base.Members, base.Prior, base.Training.Rows, base.Features = 6, 1, "velocity", 300, 10
 	base.Stride, base.Holdout = trainer.Duration(250*time.Millisecond), 0
+	base.Direct, base.Folds.ScaleFactor = false, false
 	base.Core, base.Basis, base.Net.Activation = "choose", -1, "choose"
 	d := load(t, pendulum(9, 3), base)
 	for name, c := range map[string]struct {

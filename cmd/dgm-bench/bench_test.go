@@ -45,7 +45,7 @@ func bench(out io.Writer, args ...string) (code int, errs string) {
 
 func TestLatencyDocument(t *testing.T) {
 	var out bytes.Buffer
-	if code, errs := bench(&out, "latency", "--json", "--rate", "20,40", "--points", "3", "--duration", "250ms", "--load", "both"); code != cli.Done {
+	if code, errs := bench(&out, "latency", "--json", "--rate", "50,100", "--points", "3", "--duration", "100ms", "--load", "both"); code != cli.Done {
 		t.Fatalf("code %d: %s", code, errs)
 	}
 	var doc map[string][]map[string]any
@@ -63,7 +63,7 @@ func TestLatencyDocument(t *testing.T) {
 			t.Errorf("row %d: fields %v", i, keys)
 		}
 		p50, p99, p999 := row["p50_us"].(float64), row["p99_us"].(float64), row["p999_us"].(float64)
-		if row["rate_hz"] != []float64{20, 40}[i%2] || row["points"] != 3.0 || row["loaded"] != (i >= 2) || row["states"] != []float64{5, 10}[i%2] || !(row["echo_p50_us"].(float64) > 0) || !(p50 > 0 && p50 <= p99 && p99 <= p999) {
+		if row["rate_hz"] != []float64{50, 100}[i%2] || row["points"] != 3.0 || row["loaded"] != (i >= 2) || row["states"] != []float64{5, 10}[i%2] || !(row["echo_p50_us"].(float64) > 0) || !(p50 > 0 && p50 <= p99 && p99 <= p999) {
 			t.Errorf("row %d: %v", i, row)
 		}
 	}

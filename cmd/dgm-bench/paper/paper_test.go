@@ -77,8 +77,8 @@ func TestTestStartsAreDrawnAnew(t *testing.T) {
 // Few steps of the recipe already beat what a broken gradient could reach.
 func TestSmallRecipe(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("trains")
+	if os.Getenv("DGM_SLOW") == "" {
+		t.Skip("trains for seconds; DGM_SLOW=1 runs it")
 	}
 	for name, least := range map[string]float64{"lv1": 1.6, "dp1": 1.6} {
 		s := named(name)

@@ -63,8 +63,8 @@ func TestMomentsOfSamples(t *testing.T) {
 
 func TestParametricStudy(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("trains")
+	if os.Getenv("DGM_SLOW") == "" {
+		t.Skip("trains for seconds; DGM_SLOW=1 runs it")
 	}
 	dir := t.TempDir()
 	done(t, dir, "parametric.svg", "parametric", "--sets", "lv1", "--seeds", "1", "--members", "1", "--variants", "known")
@@ -137,8 +137,8 @@ func TestLambdaStudy(t *testing.T) {
 
 func TestLearningStudy(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("trains")
+	if os.Getenv("DGM_SLOW") == "" {
+		t.Skip("trains for seconds; DGM_SLOW=1 runs it")
 	}
 	dir, k := t.TempDir(), study.Key{Set: "lv", Variant: "3", Seed: unseen, Settings: "--members 1", Version: version}
 	u := &study.Unit{Row: study.NewRow(k), Report: func(string) {}}
@@ -159,8 +159,8 @@ func TestLearningStudy(t *testing.T) {
 
 func TestAblationStudy(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("trains")
+	if os.Getenv("DGM_SLOW") == "" {
+		t.Skip("trains for seconds; DGM_SLOW=1 runs it")
 	}
 	dir := t.TempDir()
 	done(t, dir, "ablation-lv100.svg", "ablation", "--sets", "lv100", "--seeds", "1", "--steps", "100")
