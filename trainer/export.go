@@ -48,7 +48,7 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 	a.adaptation(m, d)
 	m.Dynamics.Net = a.ensemble.Members[0].Params.Dynamics
 	if a.cfg.Separate {
-		m.Sensor = sensors(m, d, a.cfg.Noise == "growing")
+		m.Sensor = d.Frame.SensorNoise(d.Flights, d.Windows, a.cfg.Noise == "growing")
 	}
 	linear, err := baseline.Linear(d.Flights, a.task)
 	if err != nil {
@@ -120,24 +120,6 @@ func (a *assembly) recalibrate(res *Result) error {
 		a.calibrate(res)
 	}
 	return err
-}
-
-// sensors returns the variance R of each state's sensor: as declared, else half of that of
-// a displacement at its start, where both of its ends were measured. Noise that
-// does not grow may come from sensors or disturbances: then only what is declared counts.
-func sensors(m *model.Model, d nets.Data, grows bool) []float64 {
-	out := make([]float64, m.K)
-	if grows {
-		for k, v := range d.Frame.StartNoise(d.Flights, d.Windows) {
-			out[k] = v / 2
-		}
-	}
-	for k := range out {
-		if n := m.Channels[k].Noise; n > 0 {
-			out[k] = n * n
-		}
-	}
-	return out
 }
 
 // evaluate scores the model that has not seen the held-out data on them, and calibrates the

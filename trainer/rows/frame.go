@@ -134,12 +134,31 @@ func (f *Frame) Start(fl *window.Flight, start int, readout model.Readout) {
 	f.prior.Start(f.x0, f.u, readout, f.past.History(f.Prior.History))
 }
 
-// StartNoise returns the variance (K, state units squared) that what the prior dynamics
+// SensorNoise returns the variance R (K, state units squared) of each state's sensor: as
+// declared, else half of that of a displacement at its start, where both of its ends were
+// measured. Noise that does not grow may come from sensors or disturbances: then only what is
+// declared counts.
+func (f *Frame) SensorNoise(flights []window.Flight, windows []window.Window, grows bool) []float64 {
+	out := make([]float64, f.K)
+	if grows {
+		for k, v := range f.startNoise(flights, windows) {
+			out[k] = v / 2
+		}
+	}
+	for k := range out {
+		if n := f.States[k].Noise; n > 0 {
+			out[k] = n * n
+		}
+	}
+	return out
+}
+
+// startNoise returns the variance (K, state units squared) that what the prior dynamics
 // leave of a displacement has as its length goes to 0: that of the sensors at its two
 // ends. It is the constant of a parabola in time through the squared residuals of
 // the first samples of the windows. The prior dynamics do without history, which knows a
 // part of the start's noise.
-func (f *Frame) StartNoise(flights []window.Flight, windows []window.Window) []float64 {
+func (f *Frame) startNoise(flights []window.Flight, windows []window.Window) []float64 {
 	const samples = 6
 	squares := make([]*leastsquares.Gram, f.K)
 	for k := range squares {

@@ -1,4 +1,4 @@
-package trainer
+package rows_test
 
 import (
 	"math"
@@ -8,7 +8,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/rows"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -26,17 +25,17 @@ func TestSensors(t *testing.T) {
 		s.X = append(s.X, rng.NormFloat64(), walk+0.3*rng.NormFloat64(), 5*math.Sin(0.05*float64(i)))
 	}
 	flights := window.Prepare(0, s, channels, 0, window.Options{})
-	frame, err := rows.NewFrame(channels, flights, window.Cut(flights, 0.5, 0.05), rows.Settings{
+	windows := window.Cut(flights, 0.5, 0.05)
+	frame, err := rows.NewFrame(channels, flights, windows, rows.Settings{
 		Horizon: 0.5, Basis: 2, NoiseKnots: []float64{0, 1}, Prior: estimator.PriorDynamicsSpec{Stack: []model.Component{{Kind: model.Velocity}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, data := frame.Model(), nets.NewData(frame, flights, 0.05)
-	if got := sensors(m, data, false); math.Abs(got[0]-0.04) > 1e-15 || got[1] != 0 || got[2] != 0 {
+	if got := frame.SensorNoise(flights, windows, false); math.Abs(got[0]-0.04) > 1e-15 || got[1] != 0 || got[2] != 0 {
 		t.Errorf("of constant noise: %v", got)
 	}
-	got := sensors(m, data, true)
+	got := frame.SensorNoise(flights, windows, true)
 	if math.Abs(got[0]-0.04) > 1e-15 {
 		t.Errorf("R %v, declared is %v", got[0], 0.04)
 	}
