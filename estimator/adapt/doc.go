@@ -6,8 +6,9 @@
 //
 // θ = (b, g, d) changes the first difference equation of a model, see
 // priordynamics.Adaptation: a bias of the rate of every state, a gain of every input, a
-// damping of every state whose rate no relation determines. The mean of a prediction is that
-// of a stack of components, of which the equation is one. What θ adds is
+// damping of every state whose rate no relation determines. A bias is the present one: over a prediction
+// it fades with a time constant of 0.35 of the horizon H, as a force fades that no state or input explains. The mean of
+// a prediction is that of a stack of components, of which the equation is one. What θ adds is
 //
 //	Δ(t; θ) = roll-out(θ)(t) − roll-out(0)(t)
 //
@@ -16,7 +17,7 @@
 //
 //	θ ← a θ      P ← a P a + (1 − a²) P0      a = exp(−Δt/τ)
 //
-// with τ = 100 s for biases, which wind and loads change, and 400 s for gains and dampings.
+// with τ = 400 s, and standard deviations of 0.6 (b, in the usual rates), 0.15 (g) and 0.12 (d) in P0.
 //
 // # Learning
 //
@@ -29,7 +30,7 @@
 //
 //	e = y − mean − Δ(θ)      R = obs² · 4 · max(1, h/interval) · max(1, z²/9)
 //
-// dropped where z² = e²/(obs² + S P Sᵀ) > 36; every such row adds a hundredth of P0 to the
+// dropped where z² = e²/(obs² + S P Sᵀ) > 36; every such row adds a 25th of P0 to the
 // diagonal of P, at most up to P0, because a change of the robot repeats itself. The covariance is
 // updated in Joseph's form; with the additions of the process it stays symmetric and positive.
 //
@@ -58,9 +59,9 @@
 // bounded: of the state at which a window begins and of the mean input up to the end of the bucket. Its coefficients
 // follow an Ornstein-Uhlenbeck process of 400 s with the standard deviation of a measurement, and a Kalman
 // filter learns them from errors of variance 100 max(1, h/interval) obs². The experts are weighted by fixed share
-// (Herbster & Warmuth 1998) of the log scores of Student's distribution with 4 degrees of freedom,
-// each by what it would have predicted when the window began; a score counts 0.35 for the next
-// longer bucket of its channel, 0.35² for that after it. What windows that begin half as often score
+// (Herbster & Warmuth 1998) of the log scores of Student's distribution with 5 degrees of freedom,
+// each by what it would have predicted when the window began; a score counts 0.5 for the next
+// longer bucket of its channel, 0.5² for that after it. What windows that begin half as often score
 // counts twice. Published is the mixture's mean and variance:
 //
 //	mean + Σ w μ      obs² + wΔ min(S P Sᵀ, obs²) + Σ w (μ − Σ w μ)²

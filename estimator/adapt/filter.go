@@ -15,11 +15,12 @@ import (
 
 // Constants of the prior of θ: an Ornstein-Uhlenbeck process.
 const (
-	biasMemory = 100. // s, time constant of biases: wind and loads change faster than
-	memory     = 400. // s, gains and dampings, and the regressions of errors
-	biasStd    = 0.3  // stationary standard deviations
-	factorStd  = 0.2  // of gains and dampings
-	widest     = 4.   // θ is within so many of them
+	memory     = 400. // s, time constant, that of the regressions of errors, too
+	biasFade   = 0.35 // of the horizon, time constant with which a bias fades in a prediction
+	biasStd    = 0.6  // stationary standard deviations
+	gainStd    = 0.15
+	dampingStd = 0.12
+	widest     = 4. // θ is within so many of them
 )
 
 // Constants of learning.
@@ -27,7 +28,7 @@ const (
 	perHorizon = 8    // windows that begin in a horizon
 	mostNear   = 9.   // z² from which on a row counts less
 	mostFar    = 36   // z² from which on it is dropped
-	doubted    = 0.01 // of the prior's variance, for a row that is dropped
+	doubted    = 0.04 // of the prior's variance, for a row that is dropped
 	planRows   = 16   // rows of the recorded input in a bucket
 	restPrior  = 1.   // stationary variance of the coefficients of a regression, over that of a measurement
 	restMore   = 100. // variance of an error where windows do not overlap, over that of a measurement
@@ -55,7 +56,6 @@ type Filter struct {
 	at         coordinates
 	state      State
 	prior      []float64 // q, stationary variances
-	left       []float64 // q, of the parameters after a time
 
 	past    *history.Buffer
 	inputs  *inputs
@@ -116,12 +116,14 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 	}
 	for i := range q {
 		std := biasStd
-		if i >= K {
-			std = factorStd
+		switch {
+		case i >= K+P:
+			std = dampingStd
+		case i >= K:
+			std = gainStd
 		}
 		f.prior = append(f.prior, std*std)
 	}
-	f.left = make([]float64, q)
 	for _, part := range fractions {
 		f.buckets = append(f.buckets, part*m.Horizon)
 		p, err := predict([]float64{part * m.Horizon})
@@ -248,18 +250,15 @@ func (f *Filter) onDiagonal(i int) bool {
 // age moves θ, the regressions and their variances on by dt s, towards those of which nothing is
 // known.
 func (f *Filter) age(dt float64) {
-	q, bias, a := len(f.prior), math.Exp(-dt/biasMemory), math.Exp(-dt/memory)
-	for i := range f.left {
-		if f.left[i] = a; i < f.m.K {
-			f.left[i] = bias
-		}
+	q, a := len(f.prior), math.Exp(-dt/memory)
+	for i := range f.state.Theta {
+		f.state.Theta[i] *= a
 	}
-	for i, left := range f.left {
-		f.state.Theta[i] *= left
-		for j, l := range f.left {
-			f.state.Covariance[i*q+j] *= left * l
-		}
-		f.state.Covariance[i*q+i] += (1 - left*left) * f.prior[i]
+	for i := range f.state.Covariance {
+		f.state.Covariance[i] *= a * a
+	}
+	for i, v := range f.prior {
+		f.state.Covariance[i*q+i] += (1 - a*a) * v
 	}
 	for i := range f.state.Rests {
 		f.state.Errors[i] *= a

@@ -16,10 +16,10 @@ const (
 // log scores.
 const (
 	gateShare  = 0.007
-	gateTail   = 4.    // degrees of freedom of Student's distribution
+	gateTail   = 5.    // degrees of freedom of Student's distribution
 	gateWorst  = 1e30  // z² counts up to this
 	gateLeast  = 1e-12 // weight
-	gateLonger = 0.35  // what a score counts for the next longer bucket of its channel, and again for that after it
+	gateLonger = 0.5   // what a score counts for the next longer bucket of its channel, and again for that after it
 )
 
 // gatePrior is the share of each expert at the start, to which fixed share returns.

@@ -53,7 +53,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// Biases are forgotten sooner than gains and dampings, and all variances return to the prior's.
+// Parameters are forgotten, and variances return to the prior's.
 func TestForgetting(t *testing.T) {
 	m := adaptable()
 	f := filter(t, m)
@@ -62,12 +62,8 @@ func TestForgetting(t *testing.T) {
 		f.state.Theta[i], f.state.Covariance[i*q+i] = 0.1, 1e-6
 	}
 	f.age(100)
+	left := math.Exp(-100 / memory)
 	for i, v := range f.state.Theta {
-		tau := 400.
-		if i < m.K {
-			tau = 100
-		}
-		left := math.Exp(-100 / tau)
 		if math.Abs(v-0.1*left) > 1e-12 {
 			t.Errorf("parameter %d is %v after 100 s, expected %v", i, v, 0.1*left)
 		}

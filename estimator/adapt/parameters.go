@@ -30,7 +30,7 @@ func Parameters(m *model.Model) (*priordynamics.Model, priordynamics.Adaptation,
 	if e == nil && m.Adaptation.Equation.Degree > 0 {
 		e = &m.Adaptation.Equation
 	}
-	a := priordynamics.Adaptation{Rate: m.Adaptation.Rate}
+	a := priordynamics.Adaptation{Rate: m.Adaptation.Rate, Fade: biasFade * m.Horizon}
 	if e == nil || !m.Displacement || len(a.Rate) != m.K {
 		return nil, a, ErrNone
 	}

@@ -161,7 +161,7 @@ func TestNothingWindsUpAtTheBounds(t *testing.T) {
 	r := newRobot(t, m, theta)
 	r.fly(f, 120)
 	sound(t, f)
-	if g, most := f.state.Theta[m.K], widest*factorStd; g > -0.9*most {
+	if g, most := f.state.Theta[m.K], widest*gainStd; g > -0.9*most {
 		t.Errorf("a gain of -1.4 was learned as %.3f, the bound is %.3f", g, -most)
 	}
 	clear(r.theta)

@@ -51,7 +51,7 @@ func makeReference(t *testing.T) {
 		return b
 	}
 	theta := make([]float64, len(filter(t, m).state.Theta))
-	theta[0], theta[m.K] = 0.3, -0.2
+	theta[0], theta[m.K] = 0.1, -0.4
 	r := newRobot(t, m, theta)
 	var flight []float64
 	for range 300 {

@@ -9,14 +9,15 @@ import (
 // Adaptation describes the parameters θ that change a model: a bias of every state's
 // increment, a gain of every input, a damping of some states.
 //
-//	Δ_k(x, ū) += (b_k + d_k v_k(x)) · Rate_k · Step      ū_p → (1 + g_p) ū_p
+//	Δ_k(x, ū) += (b_k exp(−|t|/Fade) + d_k v_k(x)) · Rate_k · Step      ū_p → (1 + g_p) ū_p
 //
 // θ = (b, g, d) has K + P + len(Damped) numbers without unit. v_k is the state's own
-// standardised coordinate. The kinematic relations read the changed increment. Nets are left
+// standardised coordinate, t the time since the start of the roll-out. The kinematic relations read the changed increment. Nets are left
 // out: θ is read from a difference of two roll-outs.
 type Adaptation struct {
 	Rate   []float64 // K, state units per second
 	Damped []int     // states that have a coordinate of their own, see Own
+	Fade   float64   // (optional) time constant of biases, s; 0 = they do not fade
 }
 
 // Parameters returns the number of parameters for a model.
@@ -42,6 +43,8 @@ type Adapted struct {
 	last    int       // that a Run sets
 	sign    float64   // 1, or −1: against time
 	unit    []float64 // K, Rate·Step
+	keeps   float64   // part of a bias that is left after a step
+	left    float64   // part that is left in the present step
 	own     []int     // of Damped: the coordinate
 	plain   []float64 // nodes × K: displacement without parameters
 	moved   []float64 // the same with them
@@ -74,6 +77,9 @@ func NewAdapted(m *Model, k int, a Adaptation, horizon float64) *Adapted {
 	for i, r := range a.Rate {
 		out.unit[i] = r * m.Step
 	}
+	if out.keeps = 1; a.Fade > 0 {
+		out.keeps = math.Exp(-m.Step / a.Fade)
+	}
 	for _, k := range a.Damped {
 		out.own = append(out.own, m.Own(k))
 	}
@@ -92,6 +98,7 @@ func (a *Adapted) Run(x0 []float64, u channel.Signal, theta []float64, horizon f
 		clear(a.moved[:K])
 		clear(a.by[:a.q*K])
 	}
+	a.left = 1
 	for i := range min(n+1, a.last) { // the last node is one beyond the step in which the horizon ends
 		if i < n && len(a.input) > 0 {
 			u.Mean(a.input, float64(i)*h, float64(i+1)*h)
@@ -108,6 +115,7 @@ func (a *Adapted) Run(x0 []float64, u channel.Signal, theta []float64, horizon f
 			by = a.by[i*a.q*K:]
 		}
 		a.step(a.moved[i*K:], x0, a.gained, theta, by)
+		a.left *= a.keeps
 	}
 	for i, v := range a.moved[:(min(n+1, a.last)+1)*K] {
 		a.added[i] = v - a.plain[i]
@@ -130,7 +138,7 @@ func (a *Adapted) step(x, x0, u, theta, by []float64) {
 	m.apply(a.inc, a.psi)
 	if theta != nil {
 		for k, unit := range a.unit {
-			a.inc[k] += unit * theta[k]
+			a.inc[k] += unit * a.left * theta[k]
 		}
 		for i, k := range a.of.Damped {
 			a.inc[k] += a.unit[k] * theta[K+len(u)+i] * a.v[a.own[i]]
@@ -178,7 +186,7 @@ func (a *Adapted) differentiate(by, u, theta []float64) {
 		}
 		switch p, i := j-K, j-K-len(u); {
 		case p < 0:
-			dd[j] += a.unit[j]
+			dd[j] += a.unit[j] * a.left
 		case i < 0:
 			if b := m.Bound[L+p]; a.v[L+p] < b && a.v[L+p] > -b {
 				addScaled(dd, a.input[p]/m.UStd[p], a.partial[(L+p)*K:(L+p+1)*K])

@@ -7,6 +7,7 @@ import (
 
 // adaptation returns parameters of a model, and values of them.
 func adaptation(m *Model, K int) (a Adaptation, theta []float64) {
+	a.Fade = 0.3
 	for k := range K {
 		a.Rate = append(a.Rate, 0.5+0.1*float64(k))
 		if m.Own(k) >= 0 {
@@ -84,4 +85,31 @@ func TestAdaptedDerivatives(t *testing.T) {
 	eachFlyer(t, func(t *testing.T, inBody bool, period float64) {
 		check(t, flown(t, 2, inBody, period, 0.02), aloft(0.3, period))
 	})
+}
+
+// A bias alone adds what its fading rate has moved the state by, forwards and against time.
+func TestBiasesFade(t *testing.T) {
+	m := random(1, 0.05)
+	clear(m.Weights)
+	a, theta := adaptation(m, 3)
+	for i := range theta {
+		if i >= 3 {
+			theta[i] = 0
+		}
+	}
+	for _, sign := range []float64{1, -1} {
+		adapted := NewAdapted(m, 3, a, sign)
+		adapted.Run([]float64{0.3, -0.2, 1}, &staircase{length: 1, values: [][]float64{{1, 0.2}}}, theta, 1, false)
+		got := make([]float64, 3)
+		adapted.At(got, nil, 10*m.Step)
+		for k, d := range got {
+			want := 0.0
+			for i := range 10 {
+				want += sign * theta[k] * a.Rate[k] * m.Step * math.Exp(-float64(i)*m.Step/a.Fade)
+			}
+			if math.Abs(d-want) > 1e-12 {
+				t.Errorf("direction %v: state %d moves by %v, expected %v", sign, k, d, want)
+			}
+		}
+	}
 }
