@@ -145,7 +145,7 @@ func TestThePlannerCountsWrongPredictions(t *testing.T) {
 		Vehicle: vehicle, Seq: 1, T: now, ValidUntil: now + 1e9, Channels: []string{"a"}, Units: []string{""}, Horizon: []float64{1},
 		Mean: []float64{1}, Std: []float64{1}, ObsStd: []float64{1},
 	}
-	p := &planner{clock: c, answers: map[uint64]time.Time{}, late: map[uint64]bool{}, models: map[string]int{}, replaced: map[string]uint64{}}
+	p := &planner{clock: c, answers: map[uint64]time.Time{}, late: map[uint64]bool{}, models: map[string]int{}, unread: map[string]uint64{}}
 	p.watch(&sender{was: map[uint64]sending{1: {t: now}}})
 	for i, change := range []func(q *wire.Prediction){
 		func(*wire.Prediction) {},

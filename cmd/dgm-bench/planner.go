@@ -17,16 +17,16 @@ import (
 type planner struct {
 	clock *clock
 
-	mu       sync.Mutex
-	answers  map[uint64]time.Time // when they came
-	late     map[uint64]bool      // states whose answer came after its valid_until
-	models   map[string]int
-	counts   counted
-	robot    *sender           // (optional) whose states are predicted
-	replaced map[string]uint64 // by instance: states for which the status reports why there is no answer
-	seen     chan<- uint64     // (optional) gets the states that were answered
-	read     wire.Prediction
-	status   wire.Status
+	mu      sync.Mutex
+	answers map[uint64]time.Time // when they came
+	late    map[uint64]bool      // states whose answer came after its valid_until
+	models  map[string]int
+	counts  counted
+	robot   *sender           // (optional) whose states are predicted
+	unread  map[string]uint64 // by instance: states for which the status reports that a newer one came first, or that they waited too long
+	seen    chan<- uint64     // (optional) gets the states that were answered
+	read    wire.Prediction
+	status  wire.Status
 }
 
 // counted are numbers of predictions.
@@ -38,7 +38,7 @@ type counted struct {
 }
 
 func newPlanner(nc *nats.Conn, vehicle string, c *clock) (*planner, error) {
-	p := &planner{clock: c, answers: map[uint64]time.Time{}, late: map[uint64]bool{}, models: map[string]int{}, replaced: map[string]uint64{}}
+	p := &planner{clock: c, answers: map[uint64]time.Time{}, late: map[uint64]bool{}, models: map[string]int{}, unread: map[string]uint64{}}
 	if _, err := nc.Subscribe(wire.PredictSubject(vehicle), func(m *nats.Msg) { p.prediction(m.Data) }); err != nil {
 		return nil, err
 	}
@@ -115,19 +115,21 @@ func (p *planner) current() bool {
 	return d < rounding && d > -rounding
 }
 
-// statusMessage notes for how many states a status reports that a newer one came first,
-// which is what a busy computer does to them.
+// statusMessage notes for how many states a status reports that a newer one came first, or that
+// they waited for so long that no prediction was left: which is what a busy computer does to them.
 func (p *planner) statusMessage(data []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.status.Decode(data) != nil {
 		return
 	}
+	n := uint64(0)
 	for _, r := range p.status.Reasons {
-		if r.Reason == wire.Replaced.String() {
-			p.replaced[p.status.Instance] = r.Count
+		if r.Reason == wire.Replaced.String() || r.Reason == wire.Old.String() {
+			n += r.Count
 		}
 	}
+	p.unread[p.status.Instance] = n
 }
 
 // firstAnswered returns when the first answered state was sent of those sent after
@@ -237,12 +239,12 @@ func (p *planner) count() (n counted, reasons string) {
 	return p.counts, fmt.Sprintf("%s and %d missed", strings.Join(parts, ", "), p.status.Missed)
 }
 
-// explained returns for how many states a status reports that a newer one came first.
+// explained returns for how many states statuses report that a newer one came first, or that they waited too long.
 func (p *planner) explained() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
-	for _, c := range p.replaced {
+	for _, c := range p.unread {
 		n += int(c)
 	}
 	return n

@@ -336,7 +336,7 @@ func (s *rig) end(r *study.Row, err error) error {
 
 // account counts what became of the states that were sent before a time, and forgets them. A state is
 // lost without an answer and outside every fault; where the estimator's status reports that a newer
-// one came first, it is not: see explained.
+// one came first, or that it waited too long, it is not: see explained.
 func (s *rig) account(before time.Time) {
 	for seq, sent := range s.robot.forget(before) {
 		excused := slices.ContainsFunc(s.faults, func(f fault) bool { return !sent.at.Before(f.from) && !sent.at.After(f.to) })

@@ -148,7 +148,7 @@ func (p *planner) settle() {
 }
 
 // forWantOfTime are the reasons for which a busy computer leaves states unanswered.
-var forWantOfTime = []wire.Reason{wire.Replaced, wire.Expired, wire.Flooded, wire.TooOld}
+var forWantOfTime = []wire.Reason{wire.Replaced, wire.Old, wire.Expired, wire.Flooded, wire.TooOld}
 
 // result returns the counts so far; see judge.Result.
 func (p *planner) result(final bool) judge.Result {
