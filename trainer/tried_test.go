@@ -12,7 +12,7 @@ import (
 )
 
 // tried lists the cores and bases of the candidates in the order in which they were
-// tried, before the temper was chosen.
+// tried, before the likelihood temperature was chosen.
 func tried(res *trainer.Result) (cores []string, bases []int) {
 	for _, c := range res.Candidates {
 		if c.Folds {
