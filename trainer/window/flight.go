@@ -49,6 +49,7 @@ type Flight struct {
 	first int     // place of sample 0 there
 
 	integral []float64 // n×P, ∫ u dt from T[0] to T[i]; unknown inputs count as 0
+	constant []bool    // P: the input has one value
 	maxGap   []float64 // K, s: a longer interval between two values of channel k is a gap
 }
 
@@ -147,7 +148,7 @@ func fill(s Series, idx []int, states []channel.Channel, P int) Flight {
 	f := Flight{
 		Name: s.Name, Origin: s.T[idx[0]], K: K, P: P,
 		T: make([]float64, n), X: make([]float64, n*K), U: make([]float64, n*P),
-		integral: make([]float64, n*P),
+		integral: make([]float64, n*P), constant: make([]bool, P),
 	}
 	if idx[0] == 0 {
 		f.X0 = s.X0
@@ -163,11 +164,13 @@ func fill(s Series, idx []int, states []channel.Channel, P int) Flight {
 	for p := range P {
 		hold(f.U[p:], P)
 		sum := 0.0
+		f.constant[p] = true
 		for r := 1; r < n; r++ {
 			if u := f.U[(r-1)*P+p]; finite(u) {
 				sum += u * (f.T[r] - f.T[r-1])
 			}
 			f.integral[r*P+p] = sum
+			f.constant[p] = f.constant[p] && f.U[r*P+p] == f.U[p]
 		}
 	}
 	return f

@@ -27,6 +27,10 @@ func (f *Flight) InputMean(dst []float64, a, b float64) {
 		return
 	}
 	for p := range f.P {
+		if f.constant[p] { // exactly, so that no regression takes rounding for a signal
+			dst[p] = f.U[p]
+			continue
+		}
 		from := f.integral[i*f.P+p] + f.U[i*f.P+p]*(a-f.T[i])
 		to := f.integral[j*f.P+p] + f.U[j*f.P+p]*(b-f.T[j])
 		dst[p] = (to - from) / (b - a)

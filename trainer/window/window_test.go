@@ -250,6 +250,26 @@ func TestMeanOfSteps(t *testing.T) {
 	}
 }
 
+// Otherwise a regression takes the rounding of the means for a signal.
+func TestMeanOfConstantInputIsExact(t *testing.T) {
+	tt := times(5000, 10*ms)
+	u := make([]float64, 2*len(tt))
+	for i := range tt {
+		u[2*i], u[2*i+1] = 12.1, 0.1
+	}
+	u[2*len(tt)-1] = 0.2 // the second input changes at the end
+	f := Prepare(0, Series{T: tt, X: make([]float64, len(tt)), U: u}, states(1), 2, Options{})[0]
+	s := f.Slice(2000, 4000)
+	for _, of := range []*Flight{&f, &s} {
+		var got [2]float64
+		of.InputMean(got[:], 25.001, 25.0117)
+		if got[0] != 12.1 {
+			t.Errorf("the mean of 12.1 is off by %g", got[0]-12.1)
+		}
+		near(t, "mean", got[1], 0.1, 1e-9)
+	}
+}
+
 func TestSliceSeesTheSame(t *testing.T) {
 	tt := times(100, 10*ms)
 	x, u := make([]float64, 100), make([]float64, 100)
