@@ -135,7 +135,7 @@ func (b *Batch) Predict(dst *Predictions, q *Questions) error {
 		failed = min(failed, workers[i].failed)
 	}
 	if failed < math.MaxInt {
-		return &QuestionError{Field: "states", Text: fmt.Sprintf("the answer to question %d is not finite; is the state plausible?", failed), NotFinite: true}
+		return &QuestionError{Field: "states", Text: fmt.Sprintf("the answer to question %d is not finite; are state, inputs and plan plausible?", failed), NotFinite: true}
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func (o *importOptions) run(cmd *cobra.Command, f *format, inputs []string) erro
 func (o *importOptions) check(f *format, inputs []string) error {
 	switch {
 	case f.table() && o.mapFile == "":
-		return cli.Usage(`required flag "map" not set`)
+		return cli.Usage(`required flag "map" not set: dgm-bridge topics FILE --suggest > map.toml writes one of a file`)
 	case !f.table() && (o.mapFile == "") == (o.preset == ""):
 		return cli.Usage("one of --map and --preset is needed; presets: %s", strings.Join(importer.Presets(), ", "))
 	case len(inputs) == 0:

@@ -30,7 +30,7 @@ enum {
 	DGM_WRONG = 1,       /* an argument: a size, a number, a missing pointer */
 	DGM_CLOSED = 2,      /* the model is closed, or was never open */
 	DGM_FILE = 3,        /* the file cannot be read or is no model of this version */
-	DGM_NOT_FINITE = 4,  /* a question has no finite answer; is the state plausible? */
+	DGM_NOT_FINITE = 4,  /* a question has no finite answer; are state, inputs and plan plausible? */
 	DGM_UNSUPPORTED = 5, /* the model or this version of the library has none of that */
 	DGM_INTERNAL = 6     /* a defect of the library */
 };

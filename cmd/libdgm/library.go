@@ -348,7 +348,7 @@ func (l *loaded) sample(p *predictor, questions *estimator.Questions, q *query, 
 		question := questions.At(i)
 		d := estimator.Prediction{Mean: p.dst.Mean[i*size : (i+1)*size], Std: p.dst.Std[i*size : (i+1)*size]}
 		if !p.trajectories.Start(&d, &question) {
-			return fail(codeNotFinite, "states: the samples of question %d are not finite; is the state plausible?", i)
+			return fail(codeNotFinite, "states: the samples of question %d are not finite; are state, inputs and plan plausible?", i)
 		}
 		if q.want&wantViolated != 0 {
 			each := len(a.violation) / n

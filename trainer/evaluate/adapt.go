@@ -339,8 +339,8 @@ func (a *Adapted) Recovered() float64 {
 
 // Brief states in one sentence what adaptation brings.
 func (a *Adapted) Brief() string {
-	return fmt.Sprintf("Adaptation in flight, from nothing learned on: %.2g times the error, %.2g times the CRPS, intervals of %.2g times the width cover %.1f %%.",
-		a.RMSE, a.CRPS, a.Width, 100*a.Coverage95)
+	return fmt.Sprintf("Adaptation in flight, from nothing learned on: %s, CRPS × %.2f, intervals of %.2f times the width cover %.1f %%.",
+		RelativeRMSE(a.RMSE), a.CRPS, a.Width, 100*a.Coverage95)
 }
 
 // WriteText writes the ratios by time since the start of a flight, and what was learned.

@@ -260,7 +260,7 @@ func (o *answerer) affordable(times int) error {
 		times, estimator.Memory(o.model, times)>>20, most>>20, fit)}
 }
 
-var errNotFinite = &refusal{codeNotSound, "states", "a result is not finite; is the state plausible?"}
+var errNotFinite = &refusal{codeNotSound, "states", "a result is not finite; are state, inputs and plan plausible?"}
 
 // predict answers question i with what is wanted.
 func (o *answerer) predict(q *estimator.Query, i int, b *batch) error {
