@@ -117,6 +117,8 @@ func (r *Reader) nextRecord() (Kind, error) {
 			return 0, io.EOF
 		case torn, window[0] == 0: // what a file system leaves behind a power cut
 			return 0, ErrTorn
+		case r.at == 0:
+			return 0, r.fail("this is not a recording: give a file that dgm-estimator --record wrote")
 		default:
 			return 0, r.fail(err.Error() + ": the file is damaged")
 		}
