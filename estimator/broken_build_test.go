@@ -184,7 +184,7 @@ var brokenBuilds = []brokenBuild{
 	{"adapt/effective.go", "clear(e.still[K : K+P])", "_ = e.still"},
 	{"adapt/effective.go", "scale(e.query.History, gains, K, K+P)", "scale(e.query.History, gains, K, K+P+1)"},
 	{"adapt/effective.go", "f64.AddScaled(dst.Mean[i*K:(i+1)*K], times, c.delta)", "f64.AddScaled(dst.Mean[i*K:(i+1)*K], 0.9*times, c.delta)"},
-	{"adapt/filter.go", "left * l\n", "l * l\n"},
+	{"adapt/filter.go", "f.state.Covariance[i] *= a * a\n", "f.state.Covariance[i] *= a\n"},
 	{"adapt/observe.go", "f.y[k] = f.x[k] + share*d", "f.y[k] = f.x[k] + 0.5*share*d"},
 	{"adapt/inputs.go", "v*dt\n", "v*dt/2\n"},
 	{"adapt/past.go", "delta[k] -= (a*wa[k] + b*wb[k]) * (g0[k] + share*(g1[k]-g0[k]))", "delta[k] += (a*wa[k] + b*wb[k]) * (g0[k] + share*(g1[k]-g0[k]))"},

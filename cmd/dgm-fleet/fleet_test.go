@@ -110,6 +110,7 @@ func TestDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains, and runs robots in real time: long under the race detector")
 	}
+	t.Parallel()
 	cfg := trainer.Quick()
 	cfg.Horizon, cfg.Members, cfg.Features, cfg.Basis = trainer.Duration(500*time.Millisecond), 1, 8, 2
 	cfg.Equation.Windows, cfg.Equation.Iterations = 50, 10
@@ -131,6 +132,7 @@ func TestChaos(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
+	t.Parallel()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

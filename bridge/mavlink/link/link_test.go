@@ -173,6 +173,7 @@ func within(t *testing.T, what string, ok func() bool) {
 func TestRestartsOfEitherEnd(t *testing.T) {
 	for _, kind := range []string{"udp", "udpout", "tcp", "tcpin"} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			nc := serve(t)
 			sub, err := nc.SubscribeSync("dgm.state.v1")
 			if err != nil {
