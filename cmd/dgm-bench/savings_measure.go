@@ -141,7 +141,9 @@ func (s *saver) window(q *estimator.Query, measured []float64) error {
 		x, std := q.X0[j%K]+d, s.dst.ObsStd[j]
 		n++
 		loglik += score.LogLik(x, s.dst.Mean[j], std)
-		inside += share(score.Covered(x, s.dst.Mean[j], std, score.Z95))
+		if score.Covered(x, s.dst.Mean[j], std, score.Z95) {
+			inside++
+		}
 	}
 	if n > 0 {
 		loglik, inside = loglik/n, inside/n
@@ -216,11 +218,4 @@ func (s *saver) timeAtPoints(of *saver, q *estimator.Query) (took speed.Least) {
 		took.Busy(func() { fast.Predict(dst, q) })
 	}
 	return took
-}
-
-func share(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -3,7 +3,9 @@ package closedloop
 import (
 	"math"
 	"math/rand/v2"
+	"time"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
@@ -25,12 +27,14 @@ type flight struct {
 	rng        *rand.Rand
 	exact      bool // without noise
 	steps      int
+	held       []float64       // P, the last command
+	solves     []time.Duration // what plans took
 }
 
 func newFlight(v *vehicle, seed uint64) *flight {
 	p := v.plant
 	f := &flight{
-		vehicle: v, plant: p, params: p.Values(), x: append([]float64(nil), p.X0...), seen: make([]float64, len(p.X0)), arrived: make([]float64, len(p.U0)),
+		vehicle: v, plant: p, params: p.Values(), x: append([]float64(nil), p.X0...), seen: make([]float64, len(p.X0)), arrived: make([]float64, len(p.U0)), held: make([]float64, len(p.U0)),
 		integrator: ode.NewRK4(len(p.X0)), rng: rand.New(rand.NewPCG(seed, 60)),
 	}
 	for i, s := range v.start {
@@ -60,6 +64,15 @@ func (f *flight) step(u []float64) {
 	f.integrator.Advance(func(dst []float64, _ float64, x []float64) { f.plant.F(dst, x, f.arrived, f.params) }, f.x, 0, tick, f.vehicle.substeps)
 	f.steps++
 	f.measure()
+}
+
+// under applies the command of a planner that follows a reference for a tick.
+func (f *flight) under(c *planner, reference []float64) {
+	t, began := f.time(), study.Busy()
+	copy(f.held, c.command(t, f.seen, reference))
+	f.solves = append(f.solves, study.Busy()-began)
+	c.observe(t, f.seen, f.held)
+	f.step(f.held)
 }
 
 // time returns that of the state, ns.

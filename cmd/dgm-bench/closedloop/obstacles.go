@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/planning"
-	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
@@ -58,11 +57,12 @@ type passage struct {
 
 // through flies a field until it collides, arrives or has taken too long. At loadAt, s, a
 // payload is put on; negative = none is.
-func through(v *vehicle, obstacles []planning.Obstacle, c planner, seed uint64, loadAt float64) (out passage) {
+func through(v *vehicle, obstacles []planning.Obstacle, c *planner, seed uint64, loadAt float64) (out passage) {
 	p, f := v.plant, newFlight(v, seed)
 	mass := slices.IndexFunc(p.Params, func(q plant.Param) bool { return q.Name == p.Mass })
 	K := len(f.x)
-	u, ahead := make([]float64, len(p.U0)), make([]float64, rows*K)
+	ahead := make([]float64, rows*K)
+	defer func() { out.solves = f.solves }()
 	for {
 		now := float64(f.steps) * tick
 		if loadAt >= 0 && now >= loadAt {
@@ -73,11 +73,7 @@ func through(v *vehicle, obstacles []planning.Obstacle, c planner, seed uint64, 
 			copy(at, v.still)
 			at[v.along], at[v.velocity] = f.seen[v.along]+fieldSpeed*float64(r+1)*row, fieldSpeed
 		}
-		t, began := f.time(), study.Busy()
-		copy(u, c.plan(t, f.seen, ahead))
-		out.solves = append(out.solves, study.Busy()-began)
-		c.observe(t, f.seen, u)
-		f.step(u)
+		f.under(c, ahead)
 		out.path = append(out.path, f.x[v.along], f.x[v.across])
 		out.seconds = float64(f.steps) * tick
 		for i := range obstacles {

@@ -186,7 +186,7 @@ func (s *session) train(ctx context.Context, v *vehicle, planner string, seed in
 func trains(planner string) bool { return planner != onTruth && planner != onHold }
 
 // planner returns one of references.
-func (s *session) planner(v *vehicle, name string, seed int) (planner, error) {
+func (s *session) planner(v *vehicle, name string, seed int) (*planner, error) {
 	c := v.config(rows)
 	m, err := s.predictor(v, name, seed)
 	if err == nil && name == byMPPI {
@@ -222,12 +222,11 @@ func (s *session) figureEight(v *vehicle, seed int, name string, r *study.Row) e
 		if r.Set == figure8Flyable {
 			reference = flyable(v, reference)
 		}
-		out := track(newFlight(v, uint64(seed)), p, reference)
-		rmse[length] = out.rmse
-		solves = append(solves, out.solves...)
-		if out.left {
+		f, out := newFlight(v, uint64(seed)), false
+		if rmse[length], out = track(f, p, reference); out {
 			left += 1. / 3
 		}
+		solves = append(solves, f.solves...)
 	}
 	other := rmse[15]
 	if r.Set == figure8Flyable {
@@ -274,7 +273,7 @@ const (
 )
 
 // avoider returns a planner of a field, and how many standard deviations it keeps free.
-func (s *session) avoider(v *vehicle, seed int, name string, field []planning.Obstacle) (p planner, deviations float64, err error) {
+func (s *session) avoider(v *vehicle, seed int, name string, field []planning.Obstacle) (p *planner, deviations float64, err error) {
 	var m predictor = truth(v)
 	if name != onTruth {
 		l, err := newLearned(s.of(v, seed).model, rows, name == intervalsAdapting)

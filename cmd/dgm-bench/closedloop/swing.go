@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/planning"
-	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
@@ -89,15 +88,11 @@ func (s *swinging) predict(t int64) planning.Model {
 
 // swing brings the pendulum up from hanging. late is when it was last not upright, s; held is the root
 // of the mean square angle from the top in the last seconds.
-func swing(v *vehicle, c planner, seed uint64) (late, held float64, solves []time.Duration) {
+func swing(v *vehicle, c *planner, seed uint64) (late, held float64, solves []time.Duration) {
 	f := newFlight(v, seed)
-	u, still := make([]float64, 1), make([]float64, rows*swingOutputs)
+	still := make([]float64, rows*swingOutputs)
 	for float64(f.steps)*tick < swingTime {
-		t, began := f.time(), study.Busy()
-		copy(u, c.plan(t, f.seen, still))
-		solves = append(solves, study.Busy()-began)
-		c.observe(t, f.seen, u)
-		f.step(u)
+		f.under(c, still)
 		now := float64(f.steps) * tick
 		angle := math.Remainder(f.x[0]-math.Pi, 2*math.Pi)
 		if math.Abs(angle) > upright {
@@ -107,5 +102,5 @@ func swing(v *vehicle, c planner, seed uint64) (late, held float64, solves []tim
 			held += square(angle) * tick / swingHeld
 		}
 	}
-	return late, math.Sqrt(held), solves
+	return late, math.Sqrt(held), f.solves
 }

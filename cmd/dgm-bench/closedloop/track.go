@@ -2,11 +2,8 @@ package closedloop
 
 import (
 	"math"
-	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/planning"
-	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/estimator"
 )
 
 // The horizon: 12 rows of a plan of two ticks each, 0.4 s.
@@ -64,100 +61,69 @@ func flyable(v *vehicle, reference []float64) []float64 {
 	return out
 }
 
-// planner is what plans in flight: one of the package planning on a predictor.
-type planner interface {
-	plan(t int64, x, reference []float64) (u []float64)
-	observe(t int64, x, u []float64)
-}
-
-// descent plans by Gauss-Newton steps.
-type descent struct {
+// planner plans in flight on a predictor, by one of the package planning.
+type planner struct {
 	predictor
-	on planning.Model // of the present time
-	p  *planning.Planner
+	improver
+	plan []float64     // R×P, the last one
+	at   func(t int64) // makes the model that of a time, ns
 }
 
-func newDescent(c planning.Config, m predictor) *descent {
-	d := &descent{predictor: m}
-	d.p = planning.New(c, func(dst *planning.Prediction, x, plan []float64) bool { return d.on(dst, x, plan) })
-	return d
+type improver interface {
+	Improve(x, reference []float64) (ok bool)
+	Advance(share float64)
 }
 
-func (d *descent) plan(t int64, x, reference []float64) []float64 {
-	d.on = d.predict(t)
-	d.p.Improve(x, reference)
-	return d.p.Plan
+func (p *planner) command(t int64, x, reference []float64) (u []float64) {
+	p.at(t)
+	p.Improve(x, reference)
+	return p.plan
 }
 
-func (d *descent) observe(t int64, x, u []float64) {
-	d.predictor.observe(t, x, u)
-	d.p.Advance(1. / perRow)
+func (p *planner) observe(t int64, x, u []float64) {
+	p.predictor.observe(t, x, u)
+	p.Advance(1. / perRow)
 }
 
-// draws plans by MPPI.
-type draws struct {
-	*learned
-	batch *estimator.Batch
-	on    planning.Batch // of the present time
-	p     *planning.MPPI
+// newDescent returns a planner by Gauss-Newton steps.
+func newDescent(c planning.Config, m predictor) *planner {
+	var on planning.Model
+	p := planning.New(c, func(dst *planning.Prediction, x, plan []float64) bool { return on(dst, x, plan) })
+	return &planner{m, p, p.Plan, func(t int64) { on = m.predict(t) }}
 }
 
 // Plans of MPPI, and how far they are drawn.
 const drawn = 200
 
-func newDraws(c planning.Config, m *learned, seed uint64) (*draws, error) {
+// newDraws returns a planner by MPPI.
+func newDraws(c planning.Config, m *learned, seed uint64) (*planner, error) {
 	b, err := m.fast.Batch(times(c.T), 1)
 	if err != nil {
 		return nil, err
 	}
-	d := &draws{learned: m, batch: b}
-	d.p = planning.NewMPPI(c, func(mean, x, plans []float64) bool { return d.on(mean, x, plans) }, drawn, []float64{0.08, 0.12}, 0.02, seed)
-	return d, nil
+	var on planning.Batch
+	p := planning.NewMPPI(c, func(mean, x, plans []float64) bool { return on(mean, x, plans) }, drawn, []float64{0.08, 0.12}, 0.02, seed)
+	return &planner{m, p, p.Plan, func(t int64) { on = m.means(b, t) }}, nil
 }
 
-func (d *draws) plan(t int64, x, reference []float64) []float64 {
-	d.on = d.means(d.batch, t)
-	d.p.Improve(x, reference)
-	return d.p.Plan
-}
-
-func (d *draws) observe(t int64, x, u []float64) {
-	d.learned.observe(t, x, u)
-	d.p.Advance(1. / perRow)
-}
-
-// flown is how a flight went.
-type flown struct {
-	rmse   float64 // m, of the position in the plane
-	left   bool    // the benchmark's bounds; the flight ends there
-	solves []time.Duration
-}
-
-// track flies a reference. The error is that of the benchmark: the root of the mean square
-// distance in x and z, after each tick.
-func track(f *flight, c planner, reference []float64) (out flown) {
-	K, P := len(f.x), len(f.arrived)
+// track flies a reference. The error is that of the benchmark, m: the root of the mean square
+// distance in x and z, after each tick. The flight ends where it has left the bounds.
+func track(f *flight, c *planner, reference []float64) (rmse float64, left bool) {
+	K := len(f.x)
 	n := len(reference)/K - 1 - ticks
-	u, ahead, sum := make([]float64, P), make([]float64, rows*K), 0.0
+	ahead, sum := make([]float64, rows*K), 0.0
 	for i := range n {
 		for r := range rows {
 			copy(ahead[r*K:(r+1)*K], reference[(i+(r+1)*perRow)*K:])
 		}
-		t, began := f.time(), study.Busy()
-		copy(u, c.plan(t, f.seen, ahead))
-		out.solves = append(out.solves, study.Busy()-began)
-		c.observe(t, f.seen, u)
-		f.step(u)
+		f.under(c, ahead)
 		now := reference[(i+1)*K:]
 		sum += square(f.x[0]-now[0]) + square(f.x[2]-now[2])
 		if f.outside() {
-			out.left = true
-			out.rmse = math.Sqrt(sum / float64(i+1))
-			return out
+			return math.Sqrt(sum / float64(i+1)), true
 		}
 	}
-	out.rmse = math.Sqrt(sum / float64(n))
-	return out
+	return math.Sqrt(sum / float64(n)), false
 }
 
 func square(v float64) float64 { return v * v }

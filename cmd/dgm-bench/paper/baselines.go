@@ -66,21 +66,11 @@ by step backwards. A chain that becomes NaN makes its seed NaN. Neural ODE proce
 }
 
 func baselineTables(all *study.Results, rows []*study.Row) ([]study.Table, error) {
-	stored := map[bool]study.Group{}
-	for _, single := range []bool{true, false} {
-		var err error
-		if stored[single], err = tables(single).Gather(all); err != nil {
-			return nil, err
-		}
+	stored, err := ofTables(all)
+	if err != nil {
+		return nil, err
 	}
-	here := func(single bool) study.Column {
-		return study.ForSet("DGM here", func(name string) string {
-			if g := stored[single].Where(ofSet(name)); len(g) > 0 {
-				return study.Spread(g.Of("loglik"))
-			}
-			return ""
-		})
-	}
+	here := study.ForSet("DGM here", func(name string) string { return likelihoodOf(stored, name, "") })
 	theirs := published
 	theirs.Head = "DGM, paper"
 	t := study.Table{
@@ -89,7 +79,7 @@ func baselineTables(all *study.Results, rows []*study.Row) ([]study.Table, error
 			"NaN: a chain, or the integration of a sample, did not stay finite. DGM is the table of single trajectories, which knows nothing of the truth, on seeds of its own. R-hat far above 1: chains have not converged.",
 		Columns: []study.Column{
 			label, {Head: "method", Cell: func(g study.Group) string { return strings.ToUpper(g[0].Variant) }}, study.Count("seeds"), sampledLogLik, notFinite, study.MeanOf("coverage 95", "scores.coverage95", 2),
-			rHat, lostChains, study.MeanOf("seconds", "seconds", 0), {Head: "paper", Cell: func(g study.Group) string { return paperSampled[g[0].Variant][g[0].Set] }}, here(true), theirs,
+			rHat, lostChains, study.MeanOf("seconds", "seconds", 0), {Head: "paper", Cell: func(g study.Group) string { return paperSampled[g[0].Variant][g[0].Set] }}, here, theirs,
 		},
 	}
 	sortBy(t.Groups, func(g study.Group) float64 {
@@ -103,12 +93,12 @@ func baselineTables(all *study.Results, rows []*study.Row) ([]study.Table, error
 			lines = append(lines, bySamples(plot.Line{Name: labelOf(r.Set) + " " + r.Variant, Color: setColor(r.Set), Dash: dash}, r.Numbers("samples"), r.Numbers("loglik_by_samples")))
 		}
 	}
-	err := t.Draw("baselines", plot.Chart{
+	err = t.Draw("baselines", plot.Chart{
 		Title: "Samples of the weights", XLabel: "samples of the weights; what is below -8 is drawn at -8", YLabel: "log likelihood of the truth", XLog: true, Description: "Log likelihood of the truth under the moments of a growing number of sampled trajectories.",
 	}, lines...)
 	ndp := study.Table{
 		Name: "ndp", Title: "Neural ODE processes", Text: "Quoted from the paper's Table 2, not run here.",
-		Columns: []study.Column{label, study.ForSet("NDP, paper", func(name string) string { return paperNDP[name] }), theirs, here(false)},
+		Columns: []study.Column{label, study.ForSet("NDP, paper", func(name string) string { return paperNDP[name] }), theirs, here},
 	}
 	for _, name := range tables(false).Sets {
 		ndp.Groups = append(ndp.Groups, study.Group{study.NewRow(study.Key{Set: name})})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -288,13 +289,11 @@ seconds of the whole recipe are shown beside, part by part.`,
 }
 
 func timeTables(all *study.Results, rows []*study.Row) ([]study.Table, error) {
-	for _, single := range []bool{true, false} {
-		more, err := tables(single).Gather(all)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows[:len(rows):len(rows)], more...)
+	recipes, err := ofTables(all)
+	if err != nil {
+		return nil, err
 	}
+	rows = slices.Concat(rows, recipes)
 	fit := func(g study.Group) study.Group { return g.Where(func(r *study.Row) bool { return r.Has("rows") }) }
 	recipe := func(g study.Group) study.Group {
 		return g.Where(func(r *study.Row) bool { return r.Has("phases.members") })
@@ -317,7 +316,7 @@ func timeTables(all *study.Results, rows []*study.Row) ([]study.Table, error) {
 	mean := func(part func(study.Group) study.Group) func(g study.Group) []float64 {
 		return func(g study.Group) []float64 { return []float64{study.Mean(part(g).Of("seconds"))} }
 	}
-	err := t.Draw("time", c,
+	err = t.Draw("time", c,
 		study.Points(plot.Line{Name: "the paper, one fit on a GPU", Color: plot.Velocity, Dots: true}, t.Groups, nil, func(g study.Group) []float64 { return []float64{named(g[0].Set).seconds} }),
 		study.Points(plot.Line{Name: "one fit", Color: plot.Model, Dots: true}, t.Groups, nil, mean(fit)),
 		study.Points(plot.Line{Name: "the whole recipe", Color: plot.Linear, Dots: true}, t.Groups, nil, mean(recipe)))

@@ -35,6 +35,18 @@ func placeOf(name string) int {
 	return slices.IndexFunc(sets(), func(s set) bool { return s.name == name })
 }
 
+// ofTables returns the stored rows of both tables of log likelihoods.
+func ofTables(store *study.Results) (all study.Group, err error) {
+	for _, single := range []bool{true, false} {
+		rows, err := tables(single).Gather(store)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
 // label is the column of the line's set.
 var label = study.ForSet("set", labelOf)
 

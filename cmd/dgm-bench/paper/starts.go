@@ -29,13 +29,9 @@ is asked from, and the noise of one start is a bound of what any model can reach
 
 // startTables shows measured starts beside those that are trusted, and known ones.
 func startTables(all *study.Results, rows []*study.Row) ([]study.Table, error) {
-	var known []*study.Row
-	for _, single := range []bool{true, false} {
-		more, err := tables(single).Gather(all)
-		if err != nil {
-			return nil, err
-		}
-		known = append(known, more...)
+	known, err := ofTables(all)
+	if err != nil {
+		return nil, err
 	}
 	var groups []study.Group
 	for _, g := range study.GroupBy(rows, study.BySet) {
@@ -50,7 +46,7 @@ func startTables(all *study.Results, rows []*study.Row) ([]study.Table, error) {
 			label, study.Count("seeds"), study.SpreadOf("log likelihood", "loglik"), study.LeastOf("worst", "loglik"), study.MeanOf("coverage 50", "coverage50", 2), study.MeanOf("95", "coverage95", 2), relative,
 			{Head: "trusted", Cell: func(g study.Group) string { return likelihoodOf(rows, g[0].Set, trusted) }},
 			{Head: "known", Cell: func(g study.Group) string {
-				same := study.Group(known).Where(func(r *study.Row) bool { return len(g.Where(func(m *study.Row) bool { return m.Seed == r.Seed })) > 0 })
+				same := known.Where(func(r *study.Row) bool { return len(g.Where(func(m *study.Row) bool { return m.Seed == r.Seed })) > 0 })
 				return likelihoodOf(same, g[0].Set, "")
 			}},
 		},

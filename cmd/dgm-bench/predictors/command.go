@@ -52,20 +52,13 @@ is the mean standard deviation, scaled so that 95 % intervals cover 95 % of the 
 RMSE of holding as well. A recording that is not in --data is left out, with a message.`,
 		Example: `  dgm-bench rivals --sets acrobot,double
   dgm-bench rivals --predictors simple,model --sets crazyflie-readme --out cmd/dgm-bench/results`,
-		Numbers: []study.Flag{{Name: "seed", Usage: "of the model's training", Value: &o.seed, Most: 1 << 30}},
+		Numbers: []study.Flag{{Name: "seed", Usage: "of the model's training", Value: &o.seed, Most: 1 << 30}, {Name: "hold", Usage: "the input of the start is held, instead of the recorded plan", Value: &o.hold, Changes: true}},
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
 			f.StringSliceVar(&o.sets, "sets", names(all), "recordings, separated by commas")
 			f.StringSliceVar(&o.predictors, "predictors", []string{simple}, "simple, nets, model, separated by commas")
-			f.BoolVar(&o.hold, "hold", false, "the input of the start is held, instead of the recorded plan")
 			o.AddFlags(cmd)
 			o.messages = cmd.ErrOrStderr()
-		},
-		Settings: func() string {
-			if o.hold {
-				return "--hold"
-			}
-			return ""
 		},
 		Units: func() ([]study.Work, error) { return o.units(all) },
 	}

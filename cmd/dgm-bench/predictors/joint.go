@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -64,10 +63,9 @@ Bonferroni, which takes all states and 50 times for independent.`,
 
 // jointly trains a model and scores how its errors go together.
 func jointly(ctx context.Context, u *study.Unit, in Folders) error {
-	all := recordings()
-	r := &all[slices.IndexFunc(all, func(r recording) bool { return r.name == u.Set })]
-	if path := in.missing(r); path != "" {
-		return cli.Usage("%s is not here; --data names the folder of the recordings", path)
+	r, err := in.needed(u.Set)
+	if err != nil {
+		return err
 	}
 	d, err := in.load(ctx, r, uint64(u.Seed))
 	if err != nil {
@@ -312,16 +310,8 @@ func energyScore(truth []float64, draws [][]float64, from int) float64 {
 }
 
 func jointTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
-	var lines []study.Group
-	for _, r := range recordings() {
-		if g := study.Group(rows).Where(func(row *study.Row) bool { return row.Set == r.name }); len(g) > 0 {
-			lines = append(lines, g)
-		}
-	}
-	recording := study.ForSet("recording", func(set string) string {
-		all := recordings()
-		return all[slices.IndexFunc(all, func(r recording) bool { return r.name == set })].title
-	})
+	lines := study.GroupBy(rows, func(r *study.Row) string { return r.Set })
+	recording := study.ForSet("recording", func(set string) string { return find(set).title })
 	tubes := study.Table{
 		Name: "joint", Title: "Tubes, and draws of the covariance", Groups: lines,
 		Columns: []study.Column{
@@ -344,17 +334,7 @@ func jointTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 				return fmt.Sprintf("%s (%s)", study.Fixed(l[0].Number(g.name+"_"+level), 2), study.Fixed(l[0].Number(g.name+"_"+level+"_plain"), 2))
 			}})
 		}
-		ellipses.Columns = append(ellipses.Columns, study.Column{Head: "volume", Cell: func(l study.Group) string {
-			if !l[0].Has(g.name + "_area") {
-				return ""
-			}
-			return study.Fixed(l[0].Number(g.name+"_area"), 2)
-		}}, study.Column{Head: "nats", Cell: func(l study.Group) string {
-			if !l[0].Has(g.name + "_gain") {
-				return ""
-			}
-			return study.Fixed(l[0].Number(g.name+"_gain"), 2)
-		}})
+		ellipses.Columns = append(ellipses.Columns, study.MeanOf("volume", g.name+"_area", 2), study.MeanOf("nats", g.name+"_gain", 2))
 	}
 	return []study.Table{tubes, ellipses}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/trainer"
@@ -46,6 +47,15 @@ func (d Folders) missing(r *recording) string {
 		}
 	}
 	return ""
+}
+
+// needed returns the recording of a name, whose files must be there.
+func (d Folders) needed(name string) (*recording, error) {
+	r := find(name)
+	if path := d.missing(r); path != "" {
+		return nil, cli.Usage("%s is not here; --data names the folder of the recordings", path)
+	}
+	return r, nil
 }
 
 // load imports a recording and cuts it into flights.

@@ -49,6 +49,15 @@ const overflow = 1e12
 // point predicts displacements (T×K) without an interval.
 type point func(mean []float64, w *replay.Window)
 
+// with returns the predictor of a name with constant standard deviations (T×K).
+func (p point) with(std []float64, name string, seconds float64) predictor {
+	return predictor{name: name, seconds: seconds, predict: func(mean, s []float64, w *replay.Window) error {
+		p(mean, w)
+		copy(s, std)
+		return nil
+	}}
+}
+
 // baselines fits hold, constant velocity and the linear model. Their intervals are those
 // that cover 95 % of what folds hold out, by channel and horizon.
 func baselines(d *data, readout model.Readout) ([]predictor, error) {
@@ -96,11 +105,7 @@ func baselines(d *data, readout model.Readout) ([]predictor, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
-		out = append(out, predictor{name: f.name, seconds: time.Since(began).Seconds(), predict: func(mean, s []float64, w *replay.Window) error {
-			whole(mean, w)
-			copy(s, std)
-			return nil
-		}})
+		out = append(out, whole.with(std, f.name, time.Since(began).Seconds()))
 	}
 	return out, nil
 }
@@ -191,12 +196,7 @@ func ridges(ctx context.Context, d *data, readout model.Readout) ([]predictor, e
 		if err != nil {
 			return nil, err
 		}
-		whole := directPoint(&m.Model, cfg, level)
-		out = append(out, predictor{name: ridgeName(level.Rows), seconds: seconds, predict: func(mean, s []float64, w *replay.Window) error {
-			whole(mean, w)
-			copy(s, std)
-			return nil
-		}})
+		out = append(out, directPoint(&m.Model, cfg, level).with(std, ridgeName(level.Rows), seconds))
 	}
 	return out, nil
 }

@@ -116,3 +116,9 @@ func recordings() []recording {
 			train: selection{files: energy, spans: []span{{0, 2.5}, {4.5, 12.3}, {14.3, 16}}}, test: selection{files: energy, spans: []span{{2.5, 4.5}, {12.3, 14.3}}},
 		})
 }
+
+// find returns the recording of a name.
+func find(name string) *recording {
+	all := recordings()
+	return &all[slices.IndexFunc(all, func(r recording) bool { return r.name == name })]
+}

@@ -84,19 +84,13 @@ func report(row *study.Row, d *data, places []place) error {
 		rmse, hold, width, crps = append(rmse, p.RMSE()), append(hold, p.holdRMSE()), append(width, p.equalWidth()), append(crps, p.CRPS())
 		coverage50, coverage95 = append(coverage50, c50), append(coverage95, c95)
 	}
-	by := func(values []float64) []float64 {
-		var out []float64
-		for t := range d.of.horizons {
-			out = append(out, round(study.Mean(values[t*K:(t+1)*K]), 4))
-		}
-		return out
-	}
-	var ratios []float64
-	for t := range d.of.horizons {
-		ratios = append(ratios, round(score.GeoRatio(rmse[t*K:(t+1)*K], hold[t*K:(t+1)*K]), 4))
+	var ratios, by50, by95 []float64
+	for t := 0; t < len(places); t += K {
+		ratios = append(ratios, round(score.GeoRatio(rmse[t:t+K], hold[t:t+K]), 4))
+		by50, by95 = append(by50, round(study.Mean(coverage50[t:t+K]), 4)), append(by95, round(study.Mean(coverage95[t:t+K]), 4))
 	}
 	row.Put("geo", round(score.GeoRatio(rmse, hold), 4)).Put("geo_by_horizon", ratios)
-	row.Put("coverage95_by_horizon", by(coverage95)).Put("coverage50_by_horizon", by(coverage50))
+	row.Put("coverage95_by_horizon", by95).Put("coverage50_by_horizon", by50)
 	row.Put("worst_coverage95", round(least, 4)).Put("worst", at)
 	row.Put("width", round(score.GeoRatio(width, hold), 4)).Put("crps", round(score.GeoRatio(crps, hold), 4))
 	return nil

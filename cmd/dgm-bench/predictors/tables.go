@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"gonum.org/v1/gonum/stat"
 )
 
 // detailed are the predictors whose intervals are shown.
@@ -33,7 +32,7 @@ func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	}
 	for _, name := range append(names, petsName, rolloutsName, ours) {
 		errors.Columns = append(errors.Columns, study.Column{Head: name, Cell: func(g study.Group) string {
-			return errorOf(g.Where(is(name)))
+			return errorOf(g.Where(func(r *study.Row) bool { return r.Text("predictor") == name }))
 		}})
 	}
 	shown := slices.DeleteFunc(sorted, func(r *study.Row) bool { return !slices.Contains(detailed, r.Text("predictor")) })
@@ -60,22 +59,15 @@ func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 // errorOf shows the error of a predictor's rows: with several seeds their mean, and from the
 // least to the most.
 func errorOf(rows study.Group) string {
-	if len(rows) == 0 {
+	of := rows.Of("geo")
+	if len(of) == 0 {
 		return ""
 	}
-	var of []float64
-	for _, r := range rows {
-		of = append(of, r.Number("geo"))
-	}
-	text := study.Fixed(stat.Mean(of, nil), 3)
+	text := study.Fixed(study.Mean(of), 3)
 	if len(of) > 1 {
 		text += fmt.Sprintf(" (%s-%s)", study.Fixed(slices.Min(of), 3), study.Fixed(slices.Max(of), 3))
 	}
 	return text
-}
-
-func is(predictor string) func(r *study.Row) bool {
-	return func(r *study.Row) bool { return r.Text("predictor") == predictor }
 }
 
 // list shows a list of shares.

@@ -7,10 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer"
@@ -113,7 +110,7 @@ The recipe is the default with one member, one net, a third of the nets' steps, 
 but by the folds. Seconds are processor time.`,
 		Example: `  dgm-bench worth --sets double,single
   dgm-bench worth --sets double --variants all:nets-shot,all:nets-matched`,
-		Flags:  func(cmd *cobra.Command) { in.AddFlags(cmd) },
+		Flags:  in.AddFlags,
 		Tables: worthTables,
 	}
 	s.Run = func(ctx context.Context, u *study.Unit) error { return worth(ctx, u, in) }
@@ -122,10 +119,9 @@ but by the folds. Seconds are processor time.`,
 
 // worth trains a variant and scores it.
 func worth(ctx context.Context, u *study.Unit, in Folders) error {
-	all := recordings()
-	r := &all[slices.IndexFunc(all, func(r recording) bool { return r.name == u.Set })]
-	if path := in.missing(r); path != "" {
-		return cli.Usage("%s is not here; --data names the folder of the recordings", path)
+	r, err := in.needed(u.Set)
+	if err != nil {
+		return err
 	}
 	c, kind := &condition{}, u.Variant
 	if name, of, less := strings.Cut(u.Variant, ":"); less {
@@ -189,12 +185,7 @@ func nets(ctx context.Context, d *data, match, shoot int) (predictor, error) {
 	if err != nil {
 		return predictor{}, err
 	}
-	mean := rolled(d, &whole[0])
-	return predictor{name: fmt.Sprintf("%d steps of matching, %d of shooting", match, shoot), predict: func(m, s []float64, w *replay.Window) error {
-		mean(m, w)
-		copy(s, std)
-		return nil
-	}}, nil
+	return rolled(d, &whole[0]).with(std, fmt.Sprintf("%d steps of matching, %d of shooting", match, shoot), 0), nil
 }
 
 // rolled predicts by rolling a difference equation out.

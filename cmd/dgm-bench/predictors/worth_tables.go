@@ -14,9 +14,7 @@ func worthTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	var groups []study.Group
 	less := map[string]study.Group{}
 	var places []string
-	titles := map[string]string{}
 	for _, r := range recordings() {
-		titles[r.name] = r.title
 		of := study.Group(rows).Where(func(row *study.Row) bool { return row.Set == r.name })
 		for _, p := range parts {
 			if g := of.Where(func(row *study.Row) bool { return row.Variant == p.name }); len(g) > 0 {
@@ -33,7 +31,7 @@ func worthTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 			}
 		}
 	}
-	recording := study.ForSet("recording", func(set string) string { return titles[set] })
+	recording := study.ForSet("recording", func(set string) string { return find(set).title })
 	out := []study.Table{{
 		Name: "worth", Title: "What each part of the recipe is worth", Groups: groups,
 		Columns: []study.Column{

@@ -40,7 +40,6 @@ type Study struct {
 	Check    func() error                             // (optional) what is wrong with their values
 	Variants func() []string                          // (optional) variants, where flags decide them
 	Units    func() ([]Work, error)                   // (optional) of a measurement, where flags decide them
-	Settings func() string                            // (optional) flags that are not at their defaults and change results
 	Whole    func(dir string, r *Row) bool            // (optional) whether nothing but the row is missing
 	Run      func(ctx context.Context, u *Unit) error // of units without a Run of their own; none: the study is only stored
 	Tables   func(all *Results, rows []*Row) ([]Table, error)
