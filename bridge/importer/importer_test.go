@@ -372,3 +372,26 @@ func TestNothingToSuggest(t *testing.T) {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }
+
+// What is the same in all messages of a topic is no channel of a suggestion, which says so.
+func TestConstantFieldsAreNoStates(t *testing.T) {
+	s := &invented{fields: map[string][]telemetry.Field{"arm": names("q", "load", "dq", "spare")}}
+	still := &invented{fields: s.fields}
+	for i := range 100 {
+		s.msgs = append(s.msgs, msg{"arm", int64(10 * i), []float64{math.Sin(0.1 * float64(i)), 4.2, math.Cos(0.1 * float64(i)), 0}})
+		still.msgs = append(still.msgs, msg{"arm", int64(10 * i), []float64{1, 4.2, 0, 0}})
+	}
+	for _, c := range []struct {
+		s        *invented
+		channels int
+		want     string
+	}{{s, 2, "\n# Left out, the same in all messages: load (4.2), spare (0).\n"}, {still, 0, "\n# No field of topic \"arm\" varies: "}} {
+		var b strings.Builder
+		if err := importer.Suggest(context.Background(), &b, "arm.log", c.s.open, nil); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(b.String(), "\n[[channel]]"); n != c.channels || !strings.Contains(b.String(), c.want) {
+			t.Errorf("%d channels, not %d with %q, in\n%s", n, c.channels, c.want, b.String())
+		}
+	}
+}

@@ -227,12 +227,17 @@ func (s *suggestion) angles() string {
 	return "# " + found + ". An angle that does not wrap here\n# needs period = 6.283185307179586 where its unit is rad, period = 360 where it is deg.\n"
 }
 
-// topic adds the channels of a topic: the first suggestStates fields that vary.
+// topic adds the channels of a topic: the first suggestStates fields that vary. Those that are
+// constant are named in a comment.
 func (s *suggestion) topic(x *seen) {
 	t := x.count.Topic
 	written := 0
+	var constant []string
 	for k, f := range x.fields {
-		if written == suggestStates || !x.varies(k) && !(written == 0 && k == len(x.fields)-1) {
+		if x.low[k] == x.high[k] {
+			constant = append(constant, fmt.Sprintf("%s (%.6g)", f.Path, x.low[k]))
+		}
+		if written == suggestStates || !x.varies(k) {
 			continue
 		}
 		written++
@@ -244,6 +249,16 @@ func (s *suggestion) topic(x *seen) {
 		name := strings.NewReplacer("[", "_", "]", "", ".", "_", "/", "_").Replace(f.Path)
 		s.text.WriteString("\n")
 		s.channel("", "", name, where, cmp.Or(f.Unit, frames.NamedUnit(name)), channel.State, x.turns[k])
+	}
+	if written == 0 {
+		fmt.Fprintf(&s.text, "\n# No field of topic %q varies: of what stands still no motion is learned.\n", t.Name)
+	}
+	const most = 12
+	if n := len(constant); n > most {
+		constant = append(constant[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	if len(constant) > 0 {
+		fmt.Fprintf(&s.text, "\n# Left out, the same in all messages: %s.\n", strings.Join(constant, ", "))
 	}
 }
 
@@ -305,7 +320,7 @@ func (s *suggestion) column(c *csv.Column) {
 	case c.Others > 0:
 		remark = "text: perhaps segment_column of [time]"
 	case c.Low == c.High:
-		remark = fmt.Sprintf("%.6g throughout", c.Low)
+		remark = fmt.Sprintf("%.6g throughout: left out, of what is constant nothing is learned", c.Low)
 	default:
 		hash = ""
 	}
