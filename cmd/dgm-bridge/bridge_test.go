@@ -104,12 +104,20 @@ func TestImportAndInfo(t *testing.T) {
 		{cli.Failed, "cannot be written", []string{"import", "csv", "--map", in("map.toml"), in("a.csv"), "--out", in("nix/g.msgpack")}},
 		{cli.Wrong, "map.toml is read and would be replaced", []string{"import", "csv", "--map", in("map.toml"), in("a.csv"), "--out", in("map.toml")}},
 		{cli.Wrong, "a.csv is read and would be replaced", []string{"import", "csv", "--map", in("map.toml"), in("a.csv"), "--out", in("a.csv")}},
-		{cli.Failed, "not a flight log", []string{"info", in("a.csv")}},
-		{cli.Failed, "no such file", []string{"info", in("nix")}},
+		{cli.Failed, "no such file or directory; check the path\n", []string{"info", in("nix")}},
+		{cli.Failed, "is a folder", []string{"info", dir}},
 		{cli.Wrong, "name one log or several", []string{"import", "csv", "--map", in("map.toml"), "--out", in("g.msgpack")}},
 		{cli.Wrong, `"map" not set`, []string{"import", "csv", in("a.csv"), "--out", in("g.msgpack")}},
 		{cli.Wrong, `unknown command "xls"`, []string{"import", "xls"}},
 		{cli.Wrong, "accepts 1 arg", []string{"info"}},
+	}
+	for _, command := range [][]string{{"info"}, {"info", "--json"}, {"play"}, {"upload"}, {"export", "csv", "--out", in("g.csv")}, {"export", "mcap", "--out", in("g.mcap")}} {
+		line := "a.csv: not a flight log: this is a table or another text; of a table dgm-bridge topics " + in("a.csv") + " --suggest > map.toml"
+		wrong = append(wrong, struct {
+			code int
+			line string
+			args []string
+		}{cli.Failed, line, append(command, in("a.csv"))})
 	}
 	for _, c := range wrong {
 		code, out, errs := run(c.args...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/export"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/logs"
 	"github.com/dgm-robotics/dgm/estimator/durable"
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
@@ -29,7 +30,7 @@ func exportCSV() *cobra.Command {
 			s, err := export.CSV(cmd.Context(), args[0], out, show)
 			done()
 			if err != nil {
-				return err
+				return logs.Explained(args[0], err)
 			}
 			return reportExport(cmd.OutOrStdout(), s)
 		},
@@ -77,7 +78,7 @@ its input held, and the 95 % band has the times that it is about: over what was 
 			s, err := export.MCAP(cmd.Context(), args[0], out, o)
 			done()
 			if err != nil {
-				return err
+				return logs.Explained(args[0], err)
 			}
 			if err := layouts(args[0], &o, foxglove, plotJuggler); err != nil {
 				return err

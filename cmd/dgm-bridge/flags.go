@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/link"
+	"github.com/dgm-robotics/dgm/cmd/internal/logs"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -61,14 +61,10 @@ func (n *channelNames) channels() ([]channel.Channel, error) {
 
 // logHeader reads the header of a flight log.
 func logHeader(path string) (h flightlog.Header, err error) {
-	f, err := os.Open(path)
+	r, err := flightlog.OpenFile(path)
 	if err != nil {
-		return h, err
+		return h, logs.Explained(path, err)
 	}
-	defer f.Close()
-	r, err := flightlog.NewReader(f, path)
-	if err != nil {
-		return h, err
-	}
+	defer r.Close()
 	return r.Header(), nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,7 +33,7 @@ func playCommand() *cobra.Command {
 				return cli.Usage("--to is not after --from")
 			}
 			c.Log = args[0]
-			if _, err := os.Stat(c.Log); err != nil {
+			if _, err := logHeader(c.Log); err != nil {
 				return err
 			}
 			nc, err := connect(cmd, &server)
@@ -110,7 +109,7 @@ model or another log of the same vehicle, else channels are called x1, x2, …, 
 				fmt.Fprintf(cmd.ErrOrStderr(), "dgm-bridge: %s refused, no state of these channels: %s\n", cli.Count(sum.Refused, "message"), sum.Why)
 			}
 			if sum.States == 0 {
-				return errors.New("no state was received on " + wire.StateSubject(c.Vehicle) + "; nothing was recorded")
+				return errors.New("no state was received on " + wire.StateSubject(c.Vehicle) + "; nothing was recorded: check --vehicle, --nats and whether the robot sends")
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "recorded %s of %s in %s in %s\n", cli.Count(sum.States, "state"), c.Vehicle, cli.Count(sum.Segments, "segment"), c.Out)
 			return err

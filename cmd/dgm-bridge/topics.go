@@ -13,7 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
-	"github.com/dgm-robotics/dgm/estimator/flightlog/inspect"
+	"github.com/dgm-robotics/dgm/cmd/internal/logs"
 )
 
 // topicsReport is what topics --json writes.
@@ -140,7 +140,7 @@ func info() *cobra.Command {
 				}
 				return m.writeText(cmd.OutOrStdout())
 			}
-			r, err := inspect.File(args[0])
+			r, err := logs.Inspect(args[0])
 			if err != nil {
 				return err
 			}

@@ -113,7 +113,7 @@ func Run(ctx context.Context, root *cobra.Command) int {
 		fmt.Fprintf(root.ErrOrStderr(), "%s: %s (see %s --help)\n", root.Name(), text, cmd.CommandPath())
 		return Wrong
 	}
-	fmt.Fprintf(root.ErrOrStderr(), "%s: %s\n", root.Name(), text)
+	fmt.Fprintf(root.ErrOrStderr(), "%s: %s\n", root.Name(), remedied(cmd, err, text))
 	return Failed
 }
 

@@ -12,22 +12,29 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/flightlog/inspect"
 )
 
 // Read returns a flight log.
 func Read(path string) (*flightlog.Log, error) {
 	log, err := flightlog.ReadFile(path)
-	return log, explained(path, err)
+	return log, Explained(path, err)
 }
 
 // Channels returns the channels of a flight log without reading its samples.
 func Channels(path string) ([]channel.Channel, error) {
 	r, err := flightlog.OpenFile(path)
 	if err != nil {
-		return nil, explained(path, err)
+		return nil, Explained(path, err)
 	}
 	defer r.Close()
 	return r.Header().Channels, nil
+}
+
+// Inspect describes a flight log and its damage.
+func Inspect(path string) (*inspect.Report, error) {
+	r, err := inspect.File(path)
+	return r, Explained(path, err)
 }
 
 // kind is a file that is not a flight log, and what makes one of it.
@@ -43,8 +50,8 @@ var kinds = []kind{
 	{"\x28\xb5\x2f\xfd", "a packed file", "dgm-bridge import csv, if it is a table of text"},
 }
 
-// explained adds to the error of a file that is no flight log what it is.
-func explained(path string, err error) error {
+// Explained adds to the error of a file that is no flight log what it is.
+func Explained(path string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -70,7 +77,7 @@ func explained(path string, err error) error {
 	case len(head) > 2 && head[0] == 0xbc && head[2] == 0:
 		return fmt.Errorf("%s: %w: this is a log of a Crazyflie's card: dgm-bridge import crazyflie", path, flightlog.ErrNotLog)
 	case text(head):
-		return fmt.Errorf("%s: %w: this is a table or another text: dgm-bridge import csv makes a flight log of a table", path, flightlog.ErrNotLog)
+		return fmt.Errorf("%s: %w: this is a table or another text; of a table dgm-bridge topics %s --suggest > map.toml writes a map, and dgm-bridge import csv --map map.toml %s --out flight.msgpack a flight log", path, flightlog.ErrNotLog, path, path)
 	default:
 		return fmt.Errorf("%w; dgm-bridge topics %s shows what it contains, if it is a log of a robot", err, path)
 	}
@@ -91,8 +98,12 @@ func beginning(path string) ([]byte, error) {
 	return head[:n], err
 }
 
-// text reports whether bytes are the beginning of a text; its last character may be cut.
+// text reports whether bytes are the beginning of a text, in UTF-8, whose last character may
+// be cut, or in UTF-16 with the mark of it.
 func text(head []byte) bool {
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		return true
+	}
 	for len(head) > 0 {
 		r, n := utf8.DecodeRune(head)
 		if r == utf8.RuneError && n == 1 && len(head) >= utf8.UTFMax || r < ' ' && r != '\t' && r != '\r' && r != '\n' {

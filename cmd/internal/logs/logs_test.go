@@ -19,7 +19,8 @@ import (
 func TestOtherFilesAreNamed(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ content, remedy string }{
-		"flights.csv": {"t,angle,rate\n0,1,2\n", "dgm-bridge import csv"},
+		"flights.csv": {"t,angle,rate\n0,1,2\n", "flights.csv --suggest > map.toml"},
+		"utf16.csv":   {"\xff\xfet\x00,\x00x\x00\n\x00", "dgm-bridge import csv"},
 		"umlauts.csv": {strings.Repeat("ä", 256)[1:], "dgm-bridge"},
 		"packed.gz":   {"\x1f\x8b\x08", "dgm-bridge import csv"},
 		"log.ulg":     {string(ulog.Magic) + "\x01", "dgm-bridge import ulog"},
@@ -37,8 +38,9 @@ func TestOtherFilesAreNamed(t *testing.T) {
 		}
 		_, err := logs.Read(path)
 		_, of := logs.Channels(path)
-		for _, e := range []error{err, of} {
-			if !errors.Is(e, flightlog.ErrNotLog) || !strings.Contains(e.Error(), c.remedy) || strings.Count(e.Error(), path) > 2 || !strings.HasPrefix(e.Error(), path) {
+		_, described := logs.Inspect(path)
+		for _, e := range []error{err, of, described} {
+			if !errors.Is(e, flightlog.ErrNotLog) || !strings.Contains(e.Error(), c.remedy) || strings.Count(e.Error(), path) > 3 || !strings.HasPrefix(e.Error(), path) {
 				t.Errorf("%s: %v", name, e)
 			}
 		}
