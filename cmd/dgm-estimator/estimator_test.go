@@ -268,8 +268,15 @@ func TestProcessesAndPlanners(t *testing.T) {
 	printed, answered := []string{"pend1 x0 in 1 s: ", "pend1 x1 in 1 s: ", " ± "}, []string{"input goes on, in 1 s: ", "input ends halfway, in 1 s: ", " ± "}
 	t.Run("go", func(t *testing.T) {
 		prints(t, exec.Command(build("../../examples/planner-go"), url), printed)
-		prints(t, exec.Command(build("../../examples/whatif-go"), "pend1", url), answered)
-		prints(t, exec.Command(build("../../examples/mpc-go"), "pend1", url), []string{"at [", "]: command [", "], in 1 s at ["})
+		whatIf, mpc := build("../../examples/whatif-go"), build("../../examples/mpc-go")
+		for _, program := range []string{whatIf, mpc} {
+			out, err := exec.Command(program, "nobody", url).CombinedOutput()
+			if want := `no estimator answers for the vehicle "nobody"; dgm-estimator status --nats ` + url; err == nil || !strings.Contains(string(out), want) {
+				t.Errorf("%v, no %q in %q", err, want, out)
+			}
+		}
+		prints(t, exec.Command(whatIf, "pend1", url), answered)
+		prints(t, exec.Command(mpc, "pend1", url), []string{"at [", "]: command [", "], in 1 s at ["})
 	})
 	t.Run("python", func(t *testing.T) {
 		name := cmp.Or(os.Getenv("DGM_PYTHON"), "python3")
@@ -286,6 +293,12 @@ func TestProcessesAndPlanners(t *testing.T) {
 			t.Skipf("whatif-python and the planner of PROTOCOL.md: python3 with numpy is not here: %v %s", err, out)
 		}
 		prints(t, python("../../examples/whatif-python/whatif.py", "pend1", url), answered)
+		for _, args := range [][]string{{"nobody", url}, {}} {
+			out, err := python(append([]string{"../../examples/whatif-python/whatif.py"}, args...)...).CombinedOutput()
+			if err == nil || !strings.Contains(string(out), "dgm-estimator status lists") || strings.Contains(string(out), "Traceback") {
+				t.Errorf("%v: %v, %s", args, err, out)
+			}
+		}
 		page, err := os.ReadFile("../../estimator/wire/PROTOCOL.md")
 		if err != nil {
 			t.Fatal(err)

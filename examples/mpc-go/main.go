@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -18,7 +19,7 @@ const rows = 10 // of a plan, over the horizon
 
 func main() {
 	if len(os.Args) < 2 {
-		log.Fatal("usage: mpc-go VEHICLE [URL]")
+		log.Fatal("usage: mpc-go VEHICLE [URL]; dgm-estimator status lists the vehicles")
 	}
 	vehicle, url := os.Args[1], append(os.Args[2:], nats.DefaultURL)[0]
 	nc, err := nats.Connect(url)
@@ -89,6 +90,9 @@ func predict(nc *nats.Conn, info *wire.ModelInfo, dst *planning.Prediction, x, p
 // request returns the answer to a query.
 func request(nc *nats.Conn, vehicle string, q *wire.Query) []byte {
 	m, err := nc.Request(wire.QuerySubject(vehicle), q.Append(nil), time.Second)
+	if errors.Is(err, nats.ErrNoResponders) {
+		log.Fatalf("no estimator answers for the vehicle %q; dgm-estimator status --nats %s lists those that run", vehicle, nc.ConnectedUrl())
+	}
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,9 +1,13 @@
 // Command whatif-go shows what a planner asks: where is the robot if its input goes on, and
 // where if it ends halfway? It learns the model first, and the question brings the states
 // before it, which models may read.
+//
+// VEHICLE is the name in the subjects dgm.state.<vehicle>: dgm-estimator --vehicle, or else the
+// model's; that of dgm-demo is its --system. dgm-estimator status --nats URL lists all.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -16,7 +20,7 @@ import (
 
 func main() {
 	if len(os.Args) < 2 {
-		log.Fatal("usage: whatif-go VEHICLE [URL]")
+		log.Fatal("usage: whatif-go VEHICLE [URL]; dgm-estimator status lists the vehicles")
 	}
 	vehicle, url := os.Args[1], append(os.Args[2:], nats.DefaultURL)[0]
 	nc, err := nats.Connect(url)
@@ -77,6 +81,9 @@ func ask(nc *nats.Conn, info *wire.ModelInfo, past []wire.State) {
 // request returns the answer to a query.
 func request(nc *nats.Conn, vehicle string, q *wire.Query) []byte {
 	m, err := nc.Request(wire.QuerySubject(vehicle), q.Append(nil), time.Second)
+	if errors.Is(err, nats.ErrNoResponders) {
+		log.Fatalf("no estimator answers for the vehicle %q; dgm-estimator status --nats %s lists those that run", vehicle, nc.ConnectedUrl())
+	}
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,15 +1,19 @@
 """What a planner asks: python3 whatif.py VEHICLE [nats://127.0.0.1:4222] (needs pip install './python[queries]').
 
 Where is the robot if its input goes on, and where if it ends halfway? The planner learns the model first, and
-the question brings the states before it, which models may read.
+the question brings the states before it, which models may read. VEHICLE is the name in the subjects
+dgm.state.<vehicle>: dgm-estimator --vehicle, or else the model's; that of dgm-demo is its --system.
+dgm-estimator status --nats URL lists all.
 """
 import asyncio, collections, sys
-import msgpack, nats, numpy as np
+import msgpack, nats.errors, numpy as np
 from dgm import QueryClient, Refused
 from dgm.queries import vector
 
 
 async def main():
+    if len(sys.argv) < 2:
+        sys.exit("usage: python3 whatif.py VEHICLE [URL]; dgm-estimator status lists the vehicles")
     vehicle, url = (sys.argv[1:] + ["nats://127.0.0.1:4222"])[:2]
     nc = await nats.connect(url)
     client = QueryClient(nc, vehicle)
@@ -36,3 +40,5 @@ try:
     asyncio.run(main())
 except Refused as e:
     sys.exit(f"refused: {e}")
+except nats.errors.NoRespondersError:
+    sys.exit(f"no estimator answers for the vehicle {sys.argv[1]!r}; dgm-estimator status lists those that run")
