@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
@@ -64,15 +63,6 @@ func (f *flight) step(u []float64) {
 	f.integrator.Advance(func(dst []float64, _ float64, x []float64) { f.plant.F(dst, x, f.arrived, f.params) }, f.x, 0, tick, f.vehicle.substeps)
 	f.steps++
 	f.measure()
-}
-
-// under applies the command of a planner that follows a reference for a tick.
-func (f *flight) under(c *planner, reference []float64) {
-	t, began := f.time(), study.Busy()
-	copy(f.held, c.command(t, f.seen, reference))
-	f.solves = append(f.solves, study.Busy()-began)
-	c.observe(t, f.seen, f.held)
-	f.step(f.held)
 }
 
 // time returns that of the state, ns.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/planning"
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 )
 
 // The horizon: 12 rows of a plan of two ticks each, 0.4 s.
@@ -104,6 +105,15 @@ func newDraws(c planning.Config, m *learned, seed uint64) (*planner, error) {
 	var on planning.Batch
 	p := planning.NewMPPI(c, func(mean, x, plans []float64) bool { return on(mean, x, plans) }, drawn, []float64{0.08, 0.12}, 0.02, seed)
 	return &planner{m, p, p.Plan, func(t int64) { on = m.means(b, t) }}, nil
+}
+
+// under applies the command of a planner that follows a reference for a tick.
+func (f *flight) under(c *planner, reference []float64) {
+	t, began := f.time(), study.Busy()
+	copy(f.held, c.command(t, f.seen, reference))
+	f.solves = append(f.solves, study.Busy()-began)
+	c.observe(t, f.seen, f.held)
+	f.step(f.held)
 }
 
 // track flies a reference. The error is that of the benchmark, m: the root of the mean square

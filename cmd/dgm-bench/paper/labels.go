@@ -20,11 +20,6 @@ func labelOf(name string) string {
 	return name
 }
 
-// ofSet returns a Where of a set's rows.
-func ofSet(name string) func(r *study.Row) bool {
-	return func(r *study.Row) bool { return r.Set == name }
-}
-
 // sortBy orders groups by a number.
 func sortBy(by []study.Group, of func(g study.Group) float64) {
 	slices.SortStableFunc(by, func(a, b study.Group) int { return cmp.Compare(of(a), of(b)) })
@@ -33,18 +28,6 @@ func sortBy(by []study.Group, of func(g study.Group) float64) {
 // placeOf returns where a set is in the order of the paper's tables.
 func placeOf(name string) int {
 	return slices.IndexFunc(sets(), func(s set) bool { return s.name == name })
-}
-
-// ofTables returns the stored rows of both tables of log likelihoods.
-func ofTables(store *study.Results) (all study.Group, err error) {
-	for _, single := range []bool{true, false} {
-		rows, err := tables(single).Gather(store)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, rows...)
-	}
-	return all, nil
 }
 
 // label is the column of the line's set.

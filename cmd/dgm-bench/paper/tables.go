@@ -65,6 +65,18 @@ seeds 0, 200, 400 … are drawn; "paper trajectories" draws those of others.`
 	return s
 }
 
+// ofTables returns the stored rows of both tables of log likelihoods.
+func ofTables(store *study.Results) (all study.Group, err error) {
+	for _, single := range []bool{true, false} {
+		rows, err := tables(single).Gather(store)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
 // drawLikelihoods draws the log likelihood of every seed beside the paper's mean and standard
 // deviation, set by set.
 func drawLikelihoods(t *study.Table) error {
