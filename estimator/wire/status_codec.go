@@ -5,7 +5,7 @@ import (
 )
 
 // fields are the fields of the message, in the order in which they are written.
-func (s *Status) fields(lists *statusLists) [65]msgbin.Field {
+func (s *Status) fields(lists *[len(listNames)]msgbin.Raw) [65]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &s.Vehicle),
@@ -26,16 +26,16 @@ func (s *Status) fields(lists *statusLists) [65]msgbin.Field {
 		msgbin.Required("latency_max", &s.LatencyMax),
 		msgbin.Required("allocs", &s.Allocs),
 		msgbin.Required("reconnects", &s.Reconnects),
-		msgbin.Required("reasons", &lists.reasons),
-		msgbin.Required("others", &lists.others),
+		msgbin.Required("reasons", &lists[0]),
+		msgbin.Required("others", &lists[1]),
 		msgbin.Optional("mode", &s.Mode),
 		msgbin.Optional("rate", &s.Rate),
 		msgbin.Optional("ticks", &s.Ticks),
 		msgbin.Optional("used", &s.Used),
 		msgbin.Optional("shortened", &s.Shortened),
 		msgbin.Optional("widened", &s.Widened),
-		msgbin.Optional("silent", &lists.silent),
-		msgbin.Optional("phases", &lists.phases),
+		msgbin.Optional("silent", &lists[2]),
+		msgbin.Optional("phases", &lists[3]),
 		msgbin.Optional("clock_offset", &s.ClockOffset),
 		msgbin.Optional("delay", &s.Delay),
 		msgbin.Optional("miscalibrated", &s.Miscalibrated),
@@ -68,42 +68,37 @@ func (s *Status) fields(lists *statusLists) [65]msgbin.Field {
 		msgbin.Optional("adapt_note", &s.AdaptNote),
 		msgbin.Optional("adapt_share", &s.AdaptShare),
 		msgbin.Optional("adapted", &s.Adapted),
-		msgbin.Optional("amounts", &lists.amounts),
-		msgbin.Optional("models", &lists.models),
-		msgbin.Optional("ages", &lists.ages),
-		msgbin.Optional("alarms", &lists.alarms),
+		msgbin.Optional("amounts", &lists[4]),
+		msgbin.Optional("models", &lists[5]),
+		msgbin.Optional("ages", &lists[6]),
+		msgbin.Optional("alarms", &lists[7]),
 	}
 }
 
-// statusLists are the lists of a status, encoded.
-type statusLists struct{ reasons, others, silent, phases, amounts, models, ages, alarms msgbin.Raw }
+// listNames are the fields that are lists of maps, in the order in which they are written.
+var listNames = [...]string{"reasons", "others", "silent", "phases", "amounts", "models", "ages", "alarms"}
 
-var noLists statusLists // of a status that is written
+// lists are those of listNames.
+func (s *Status) lists() [len(listNames)]statusList {
+	return [...]statusList{
+		(*list[ReasonCount, *ReasonCount])(&s.Reasons), (*list[Other, *Other])(&s.Others), (*list[ReasonCount, *ReasonCount])(&s.Silent), (*list[Phase, *Phase])(&s.Phases),
+		(*list[Amount, *Amount])(&s.Amounts), (*list[LoadedModel, *LoadedModel])(&s.Models), (*list[CounterAge, *CounterAge])(&s.Ages), (*list[Alarm, *Alarm])(&s.Reported),
+	}
+}
+
+var noLists [len(listNames)]msgbin.Raw // of a status that is written
 
 // Append appends the message to dst.
 func (s *Status) Append(dst []byte) []byte {
-	f := s.fields(&noLists)
+	f, lists := s.fields(&noLists), s.lists()
 	return msgbin.Append(dst, func(w *msgbin.Writer) {
 		w.Map(len(f))
+		next := 0 // list
 		for i := range f {
-			switch f[i].Name {
-			case "reasons":
-				appendList(w, "reasons", s.Reasons)
-			case "others":
-				appendList(w, "others", s.Others)
-			case "silent":
-				appendList(w, "silent", s.Silent)
-			case "phases":
-				appendList(w, "phases", s.Phases)
-			case "amounts":
-				appendList(w, "amounts", s.Amounts)
-			case "models":
-				appendList(w, "models", s.Models)
-			case "ages":
-				appendList(w, "ages", s.Ages)
-			case "alarms":
-				appendList(w, "alarms", s.Reported)
-			default:
+			if next < len(lists) && f[i].Name == listNames[next] {
+				lists[next].append(w, f[i].Name)
+				next++
+			} else {
 				w.Pairs(f[i : i+1])
 			}
 		}
@@ -115,45 +110,38 @@ func (s *Status) Map() map[string]any {
 	f := s.fields(&noLists)
 	m := map[string]any{}
 	msgbin.Values(m, f[:])
-	m["reasons"], m["others"], m["silent"], m["phases"] = maps(s.Reasons), maps(s.Others), maps(s.Silent), maps(s.Phases)
-	m["amounts"], m["models"] = maps(s.Amounts), maps(s.Models)
-	m["ages"], m["alarms"] = maps(s.Ages), maps(s.Reported)
+	for i, l := range s.lists() {
+		m[listNames[i]] = l.maps()
+	}
 	return m
 }
 
 // Decode reads a message into s. It returns an *Error if the message does not have
 // the form that PROTOCOL.md describes; the content of s is then undefined.
 func (s *Status) Decode(b []byte) error {
-	var lists statusLists
-	f := s.fields(&lists)
+	var raw [len(listNames)]msgbin.Raw
+	f := s.fields(&raw)
 	r := msgbin.AcquireReader(b)
 	defer r.Release()
 	if err := message(r, f[:]); err != nil {
 		return err
 	}
-	if err := readList(r, lists.reasons, "reasons", &s.Reasons); err != nil {
-		return err
+	for i, l := range s.lists() {
+		if err := l.read(r, raw[i], listNames[i]); err != nil {
+			return err
+		}
 	}
-	if err := readList(r, lists.others, "others", &s.Others); err != nil {
-		return err
-	}
-	if err := readList(r, lists.silent, "silent", &s.Silent); err != nil {
-		return err
-	}
-	if err := readList(r, lists.phases, "phases", &s.Phases); err != nil {
-		return err
-	}
-	if err := readList(r, lists.amounts, "amounts", &s.Amounts); err != nil {
-		return err
-	}
-	if err := readList(r, lists.models, "models", &s.Models); err != nil {
-		return err
-	}
-	if err := readList(r, lists.ages, "ages", &s.Ages); err != nil {
-		return err
-	}
-	return readList(r, lists.alarms, "alarms", &s.Reported)
+	return nil
 }
+
+// statusList is a list of a status.
+type statusList interface {
+	append(w *msgbin.Writer, name string)
+	read(r *msgbin.Reader, raw msgbin.Raw, name string) error
+	maps() []map[string]any
+}
+
+type list[E any, P entry[E]] []E
 
 // entry is an element of a list of a status, which is a map. code writes it to w, reads it
 // from r where w is nil, or puts its fields into m where that is not nil. What a map lacks
@@ -226,26 +214,26 @@ func code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any, fields []msgbin.
 	return nil
 }
 
-// maps are the elements of a list by the names of their fields.
-func maps[E any, P entry[E]](list []E) []map[string]any {
-	all := make([]map[string]any, len(list))
-	for i := range list {
+// maps are the elements by the names of their fields.
+func (l *list[E, P]) maps() []map[string]any {
+	all := make([]map[string]any, len(*l))
+	for i := range *l {
 		all[i] = map[string]any{}
-		_ = P(&list[i]).code(nil, nil, all[i]) // this never fails
+		_ = P(&(*l)[i]).code(nil, nil, all[i]) // this never fails
 	}
 	return all
 }
 
-func appendList[E any, P entry[E]](w *msgbin.Writer, name string, list []E) {
+func (l *list[E, P]) append(w *msgbin.Writer, name string) {
 	w.String(name)
-	w.Array(len(list))
-	for i := range list {
-		_ = P(&list[i]).code(w, nil, nil) // writing never fails
+	w.Array(len(*l))
+	for i := range *l {
+		_ = P(&(*l)[i]).code(w, nil, nil) // writing never fails
 	}
 }
 
-// readList reads a list into the memory of dst; an absent one gives none.
-func readList[E any, P entry[E]](r *msgbin.Reader, raw msgbin.Raw, name string, dst *[]E) error {
+// read reads a list into the memory of l; an absent one gives none.
+func (l *list[E, P]) read(r *msgbin.Reader, raw msgbin.Raw, name string) error {
 	n := 0
 	if len(raw.Bytes) > 0 {
 		var err error
@@ -254,9 +242,9 @@ func readList[E any, P entry[E]](r *msgbin.Reader, raw msgbin.Raw, name string, 
 			return refused(name, err)
 		}
 	}
-	*dst = msgbin.Resize(*dst, n)
-	for i := range *dst {
-		if err := P(&(*dst)[i]).code(nil, r, nil); err != nil {
+	*l = msgbin.Resize(*l, n)
+	for i := range *l {
+		if err := P(&(*l)[i]).code(nil, r, nil); err != nil {
 			return refused(name, err)
 		}
 	}
