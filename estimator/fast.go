@@ -65,12 +65,9 @@ func compileChecked(m *model.Model, unit simd.Unit) *compiled {
 
 // interpolates reports whether the nodes suffice for a model, by probes of it.
 func interpolates(m *model.Model, c *compiled) bool {
-	times := make([]float64, mostNodes+simd.Width+1)
+	times := m.EqualTimes(mostNodes + simd.Width + 1)
 	if fastMemory(m, len(times)) > maxMemory {
 		return false
-	}
-	for i := range times {
-		times[i] = m.Horizon * float64(i+1) / float64(len(times))
 	}
 	nodes := *c
 	nodes.interpolates = true

@@ -126,10 +126,7 @@ func width(n *mlp.Net) int {
 // the model cannot predict there, or not in the memory that a robot has.
 func checkTimes(m *model.Model, times []float64) ([]float64, error) {
 	if times == nil {
-		times = make([]float64, m.Points)
-		for i := range times {
-			times[i] = m.Horizon * float64(i+1) / float64(m.Points)
-		}
+		times = m.EqualTimes(m.Points)
 	}
 	if len(times) == 0 {
 		return nil, fmt.Errorf("no times to predict at")

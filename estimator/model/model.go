@@ -97,6 +97,15 @@ func (m *Member) GivesVariance() bool {
 	return slices.ContainsFunc(m.Posterior, func(p Posterior) bool { return len(p.InverseFactor) > 0 })
 }
 
+// EqualTimes returns n times, s, at equal steps of the horizon, the last at its end.
+func (m *Model) EqualTimes(n int) []float64 {
+	times := make([]float64, n)
+	for i := range times {
+		times[i] = m.Horizon * float64(i+1) / float64(n)
+	}
+	return times
+}
+
 // Posterior is the closed-form posterior of every channel.
 type Posterior struct {
 	Weights       [][]float64 // K × T: w; with the exact kernel K × N: α

@@ -88,7 +88,7 @@ func (c *Config) complete(m *model.Model) error {
 	}
 	times := c.Times
 	if times == nil {
-		times = prediction.ModelTimes(m)
+		times = m.EqualTimes(m.Points)
 	}
 	if err := c.check(m, times); err != nil {
 		return err

@@ -376,8 +376,3 @@ func (a *Adapted) WriteText(out io.Writer) error {
 	_, err := fmt.Fprintf(out, "learned at the end: %s\n", strings.Join(learned, ", "))
 	return err
 }
-
-// Line returns the ratios for a person.
-func (r *Ratios) Line() string {
-	return fmt.Sprintf("RMSE × %.3f, CRPS × %.3f, width × %.2f, in 95 %% %.3f, worst %.2f", r.RMSE, r.CRPS, r.Width, r.Coverage95, r.Worst)
-}

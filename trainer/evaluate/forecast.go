@@ -101,10 +101,7 @@ func Follow(m *model.Model, flights []window.Flight, opt Options, ahead float64,
 // Forecasts predicts from count starts spread over the flights, at points equal steps
 // of the model's horizon.
 func Forecasts(m *model.Model, flights []window.Flight, opt Options, count, points int) ([]Forecast, error) {
-	opt.Horizons = nil
-	for i := range points {
-		opt.Horizons = append(opt.Horizons, m.Horizon*float64(i+1)/float64(points))
-	}
+	opt.Horizons = m.EqualTimes(points)
 	opt, c, err := prepare(m, opt)
 	if err != nil {
 		return nil, err

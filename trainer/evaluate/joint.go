@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -40,45 +39,34 @@ func Joint(ctx context.Context, m *model.Model, flights []window.Flight, opt Opt
 	if len(m.Joint) == 0 || len(m.Joint[0].Tube) == 0 || len(windows) == 0 {
 		return nil, nil
 	}
-	opt.Horizons = nil
-	for i := range jointSteps {
-		opt.Horizons = append(opt.Horizons, m.Horizon*float64(i+1)/jointSteps)
-	}
+	opt.Horizons = m.EqualTimes(jointSteps)
 	opt, err := opt.withDefaults(m.Horizon)
 	if err != nil {
 		return nil, err
 	}
-	comparers := make([]*comparer, runtime.GOMAXPROCS(0))
-	for i := range comparers {
-		if comparers[i], err = newComparer(m, opt); err != nil {
-			return nil, err
-		}
-		comparers[i].Interpolated = window.Interpolated(flights, windows, opt.Horizons)
+	comparers, err := newComparers(m, flights, windows, opt)
+	if err != nil {
+		return nil, err
 	}
 	var inside [len(model.TubeLevels)][]float64
 	var factors [len(model.TubeLevels)]float64
-	outcomes := comparers[0].newOutcomes(min(chunk, len(windows)))
-	for from := 0; from < len(windows); from += chunk {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	err = predict(ctx, comparers, flights, windows, func(o *outcome) error {
+		if !o.ok {
+			return errNotFinite
 		}
-		part := windows[from:min(from+chunk, len(windows))]
-		predict(comparers, outcomes, flights, part)
-		for i, w := range part {
-			o := &outcomes[i]
-			if !o.ok {
-				return nil, at(&flights[w.Flight], w.Start, errNotFinite)
+		largest := o.largest()
+		for l, factor := range o.tube {
+			hit := 0.0
+			if largest <= factor {
+				hit = 1
 			}
-			largest := o.largest()
-			for l, factor := range o.tube {
-				hit := 0.0
-				if largest <= factor {
-					hit = 1
-				}
-				inside[l] = append(inside[l], hit)
-				factors[l] += factor
-			}
+			inside[l] = append(inside[l], hit)
+			factors[l] += factor
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	n, out := float64(len(windows)), map[string]JointCoverage{}
 	for l, level := range model.TubeLevels {

@@ -26,7 +26,6 @@ package evaluate
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -47,35 +46,19 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 	if err != nil {
 		return nil, err
 	}
-	comparers := make([]*comparer, runtime.GOMAXPROCS(0))
-	for i := range comparers {
-		if comparers[i], err = newComparer(m, opt); err != nil {
-			return nil, err
-		}
-	}
 	last := opt.Horizons[len(opt.Horizons)-1]
-	windows, err := cut(flights, last, opt.Stride)
+	windows := window.Cut(flights, last, opt.Stride)
+	comparers, err := newComparers(m, flights, windows, opt)
 	if err != nil {
 		return nil, err
 	}
-	s := newScorer(m, opt, len(windows))
-	s.scored = comparers[0].scored
-	s.interpolated = window.Interpolated(flights, windows, opt.Horizons)
-	for _, c := range comparers {
-		c.Interpolated = s.interpolated
+	if len(windows) == 0 {
+		return nil, tooShort(last, flights)
 	}
-	outcomes := comparers[0].newOutcomes(min(chunk, len(windows)))
-	for from := 0; from < len(windows); from += chunk {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		part := windows[from:min(from+chunk, len(windows))]
-		predict(comparers, outcomes, flights, part)
-		for i, w := range part {
-			if err := s.add(&outcomes[i]); err != nil {
-				return nil, at(&flights[w.Flight], w.Start, err)
-			}
-		}
+	s := newScorer(m, opt, len(windows))
+	s.scored, s.interpolated = comparers[0].scored, comparers[0].Interpolated
+	if err := predict(ctx, comparers, flights, windows, s.add); err != nil {
+		return nil, err
 	}
 	table, err := s.table(spacing(flights, windows, opt.Stride))
 	if err != nil {

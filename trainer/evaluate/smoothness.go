@@ -43,10 +43,7 @@ func MeasureSmoothness(ctx context.Context, m *model.Model, flights []window.Fli
 	if !m.Displacement || len(first) == 0 {
 		return nil, nil
 	}
-	opt.Horizons, opt.StartNoise = nil, 0
-	for i := range smoothSteps {
-		opt.Horizons = append(opt.Horizons, m.Horizon*float64(i+1)/smoothSteps)
-	}
+	opt.Horizons, opt.StartNoise = m.EqualTimes(smoothSteps), 0
 	opt, err := opt.withDefaults(m.Horizon)
 	if err != nil {
 		return nil, err

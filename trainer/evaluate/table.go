@@ -181,10 +181,18 @@ func (t *Table) CoverageRange() (low, high float64) {
 
 // LogLik returns the log likelihood per scalar measurement, mean over channels and horizons.
 func (t *Table) LogLik() float64 {
+	return t.mean(func(c *Channel) float64 { return c.LogLik })
+}
+
+// FlaggedOOD returns the share of predictions that were flagged OOD, mean over channels and horizons.
+func (t *Table) FlaggedOOD() float64 { return t.mean(func(c *Channel) float64 { return c.OOD }) }
+
+// mean returns that of a score over channels and horizons.
+func (t *Table) mean(score func(c *Channel) float64) float64 {
 	sum, n := 0.0, 0.0
 	for _, h := range t.Horizons {
-		for _, c := range h.Channels {
-			sum, n = sum+c.LogLik, n+1
+		for i := range h.Channels {
+			sum, n = sum+score(&h.Channels[i]), n+1
 		}
 	}
 	return sum / n

@@ -113,17 +113,6 @@ func RelativeRMSE(ratio float64) string {
 	}
 }
 
-// FlaggedOOD returns the share of predictions that were flagged OOD, mean over channels and horizons.
-func (t *Table) FlaggedOOD() float64 {
-	flagged, n := 0.0, 0.0
-	for _, h := range t.Horizons {
-		for _, c := range h.Channels {
-			flagged, n = flagged+c.OOD, n+1
-		}
-	}
-	return flagged / n
-}
-
 // Brief states in one sentence what the networks add to the prior dynamics.
 func (n *Networks) Brief() string {
 	if n.BelowNoise() || n.negligible() {

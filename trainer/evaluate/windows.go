@@ -1,9 +1,13 @@
 package evaluate
 
 import (
+	"context"
 	"fmt"
+	"runtime"
+	"slices"
 	"sync"
 
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -19,17 +23,43 @@ func cut(flights []window.Flight, H, stride float64) ([]window.Window, error) {
 	return windows, nil
 }
 
-// predict predicts the windows, each worker its share, into outcomes.
-func predict(comparers []*comparer, outcomes []outcome, flights []window.Flight, windows []window.Window) {
-	var wait sync.WaitGroup
-	for j, c := range comparers {
-		wait.Go(func() {
-			for i := j; i < len(windows); i += len(comparers) {
-				c.compare(&outcomes[i], &flights[windows[i].Flight], windows[i].Start)
-			}
-		})
+// newComparers returns one for each processor.
+func newComparers(m *model.Model, flights []window.Flight, windows []window.Window, opt Options) ([]*comparer, error) {
+	all, interpolated := make([]*comparer, runtime.GOMAXPROCS(0)), window.Interpolated(flights, windows, opt.Horizons)
+	for i := range all {
+		c, err := newComparer(m, opt)
+		if err != nil {
+			return nil, err
+		}
+		all[i], c.Interpolated = c, interpolated
 	}
-	wait.Wait()
+	return all, nil
+}
+
+// predict predicts the windows, each comparer its share, and passes the outcomes to use in their
+// order.
+func predict(ctx context.Context, comparers []*comparer, flights []window.Flight, windows []window.Window, use func(*outcome) error) error {
+	outcomes := comparers[0].newOutcomes(min(chunk, len(windows)))
+	for part := range slices.Chunk(windows, chunk) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var wait sync.WaitGroup
+		for j, c := range comparers {
+			wait.Go(func() {
+				for i := j; i < len(part); i += len(comparers) {
+					c.compare(&outcomes[i], &flights[part[i].Flight], part[i].Start)
+				}
+			})
+		}
+		wait.Wait()
+		for i, w := range part {
+			if err := use(&outcomes[i]); err != nil {
+				return at(&flights[w.Flight], w.Start, err)
+			}
+		}
+	}
+	return nil
 }
 
 // spacing returns the mean time between the starts of windows, s.

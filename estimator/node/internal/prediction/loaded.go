@@ -58,7 +58,7 @@ func Load(s *journal.Settings, m *model.Model, record bool) (*Loaded, error) {
 	}
 	r := &Loaded{Times: s.Times}
 	if r.Times == nil {
-		r.Times = ModelTimes(m)
+		r.Times = m.EqualTimes(m.Points)
 	}
 	err := verifyBuild()
 	if err != nil {
@@ -119,15 +119,6 @@ func Private(m *model.Model) *model.Model {
 	own := *m
 	own.Members, own.Refits = slices.Clone(m.Members), slices.Clone(m.Refits)
 	return &own
-}
-
-// ModelTimes returns the times, s, that a model predicts at by default.
-func ModelTimes(m *model.Model) []float64 {
-	times := make([]float64, m.Points)
-	for i := range times {
-		times[i] = m.Horizon * float64(i+1) / float64(m.Points)
-	}
-	return times
 }
 
 // Replaceable returns an error if a model cannot replace another while states come.
