@@ -12,7 +12,6 @@ import (
 // [state k][state c, padded][Width] each.
 type priorJacobian struct {
 	unit              simd.Unit
-	blocks            int
 	sum, first, other []float32
 	weights           [][model.Conditions][]float32 // of each component: by block [K][Width]; nil = weight 0
 	parts             []simd.Part                   // of a product, empty
@@ -22,7 +21,7 @@ type priorJacobian struct {
 func newPriorJacobian(f *batchedPrior, g *grid, unit simd.Unit) priorJacobian {
 	b := f.prior
 	K, n := len(b.x0), len(g.times)
-	j := priorJacobian{unit: unit, blocks: n / simd.Width, weights: make([][model.Conditions][]float32, len(f.components))}
+	j := priorJacobian{unit: unit, weights: make([][model.Conditions][]float32, len(f.components))}
 	for _, v := range []*[]float32{&j.sum, &j.first, &j.other} {
 		*v = make([]float32, K*simd.Padded(K)*simd.Width)
 	}

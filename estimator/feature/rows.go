@@ -37,9 +37,6 @@ func (r *Rows) basis(i, n int) (b, db []float64) {
 	return r.B[o : o+n], r.DB[o : o+n]
 }
 
-// Room returns the number of rows there is memory for.
-func (r *Rows) Room() int { return len(r.Gate) }
-
 // Fill writes row i from S (already there), gate and basis, for time t. In the
 // windows form the gate is t/H; its derivative by standardised time TimeStd/H.
 func (r *Rows) Fill(i int, in *Inputs, gated bool, basis Basis, t float64) {

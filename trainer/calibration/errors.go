@@ -30,10 +30,6 @@ func NewFold(data nets.Data, held []window.Flight) Fold {
 	return Fold{Data: data, Held: held, Detector: ood.Describe(&f.Inputs.Lift, data.Flights, data.Windows, f.Inputs.Horizon, f.P, f.Inputs.Knots)}
 }
 
-func (f Fold) String() string {
-	return fmt.Sprintf("%v; %.6g s held out", f.Data, window.Duration(f.Held))
-}
-
 // Folds are the parts of the cross-validation, with the strata by which windows are
 // weighed when models are compared.
 type Folds struct {

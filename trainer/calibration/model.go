@@ -1,12 +1,6 @@
 package calibration
 
 import (
-	"fmt"
-	"math"
-	"strings"
-
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/ood"
 	"github.com/dgm-robotics/dgm/trainer/rows"
@@ -28,20 +22,6 @@ type Model struct {
 
 	Scores []float64 // of each fold, mean log likelihood of a held-out point, outliers capped
 	limits ood.Limits
-}
-
-func (m Model) String() string {
-	score, standardError := Mean(m.Scores)
-	terms := "none"
-	if len(m.Terms) > 0 {
-		var names []string
-		for _, t := range m.Terms {
-			names = append(names, fmt.Sprintf("%s %.2f", t, floats.Sum(m.Intervals.Coefficient[t])/float64(len(m.Intervals.Coefficient[t]))))
-		}
-		terms = strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("network weight %.2f, scale factor %.2f, exponents: %s, log likelihood %.3f ± %.3f",
-		floats.Sum(m.NetworkWeight)/float64(len(m.NetworkWeight)), math.Exp(floats.Sum(m.Intervals.LogScale)/float64(len(m.Intervals.LogScale))), terms, score, standardError)
 }
 
 // Apply writes the calibrations of the conditions to a model of the frame, whose detector is

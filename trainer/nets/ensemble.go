@@ -16,13 +16,6 @@ type Ensemble struct {
 	Partial string // why the training ended early; empty = it did not
 }
 
-func (e Ensemble) String() string {
-	if e.Partial != "" {
-		return fmt.Sprintf("%d members; %s", len(e.Members), e.Partial)
-	}
-	return fmt.Sprintf("%d members", len(e.Members))
-}
-
 // Train trains a member from each seed. When ctx ends, it returns the members that are
 // whole, or the first one as it is.
 func Train(ctx context.Context, d Data, set Settings, seeds []uint64, b *budget.Adaptation) (Ensemble, error) {

@@ -1,8 +1,6 @@
 package nets
 
 import (
-	"fmt"
-
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer/matching"
 	"github.com/dgm-robotics/dgm/trainer/rows"
@@ -60,10 +58,6 @@ type Data struct {
 // apart.
 func NewData(frame *rows.Frame, flights []window.Flight, stride float64) Data {
 	return Data{Frame: frame, Flights: flights, Windows: window.Cut(flights, frame.Inputs.Horizon, stride), Samples: window.Samples(flights)}
-}
-
-func (d Data) String() string {
-	return fmt.Sprintf("%d windows of %g s in %d flights of %d samples", len(d.Windows), d.Frame.Inputs.Horizon, len(d.Flights), d.Samples)
 }
 
 // rows returns the number of rows that all windows hold together.

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dgm-robotics/dgm/estimator/direct"
-	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 	"github.com/dgm-robotics/dgm/trainer/leastsquares"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -21,14 +20,6 @@ type Fitted struct {
 	Model  direct.Model
 	Folds  []direct.Model // each fitted without what its fold holds out, otherwise alike
 	Errors []float64      // of each level, on what the folds hold out: RMSE over that of constant velocity, geometric mean over channels and times
-}
-
-func (f *Fitted) String() string {
-	s := "direct map:"
-	for i, l := range f.Model.Levels {
-		s += fmt.Sprintf(" %v with %d rows of history, degree %d: %.3f of constant velocity;", model.Readout(l.Readout), l.Rows, l.Degree, f.Errors[i])
-	}
-	return s
 }
 
 // Fit fits a map to the flights. A level of history for which the flights are too short is

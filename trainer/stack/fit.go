@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -30,21 +29,6 @@ type Stack struct {
 	Folds      [][]model.Component // fitted without what each fold holds out, with the same weights
 	History    history.Spec
 	Errors     []float64 // of each component alone, on what the folds hold out: RMSE over that of hold, geometric mean over channels and horizons
-}
-
-func (s *Stack) String() string {
-	if s == nil {
-		return "none"
-	}
-	var parts []string
-	for j, name := range s.Names {
-		text := fmt.Sprintf("%s %.3f", name, s.Errors[j])
-		if j > 0 {
-			text += fmt.Sprintf(", weight %.2f", stat.Mean(s.Components[j].Weights[0], nil))
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, "; ")
 }
 
 // Spec returns the prior dynamics of the components.

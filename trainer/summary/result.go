@@ -38,10 +38,6 @@ type Result struct {
 	Elapsed            time.Duration
 }
 
-func (r *Result) String() string {
-	return fmt.Sprintf("%d windows, %v, %d members in %v: %s", r.Windows, r.Chosen, len(r.Model.Members), r.Elapsed.Round(time.Millisecond), r.Verdict.Line())
-}
-
 // Tables returns the tables that there are.
 func (r *Result) Tables() []*evaluate.Table {
 	return slices.DeleteFunc([]*evaluate.Table{r.Table, r.HoldTable}, func(t *evaluate.Table) bool { return t == nil })

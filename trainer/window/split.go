@@ -14,10 +14,6 @@ type Split struct {
 	How         string
 }
 
-func (s Split) String() string {
-	return fmt.Sprintf("%s: %.6g s to train on, %.6g s held out", s.How, Duration(s.Train), Duration(s.Held))
-}
-
 // minStretches is how many stretches without a gap there must be to hold out whole ones,
 // and minFlights how many flights, of which one may have several stretches: the folds of
 // what is left then hold out whole flights, too.

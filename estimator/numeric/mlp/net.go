@@ -106,20 +106,6 @@ func (n *Net) Glorot(src Normal) {
 	}
 }
 
-// Finite reports whether every parameter is a finite number.
-func (n *Net) Finite() bool {
-	for i := range n.Layers {
-		for _, p := range [][]float64{n.Layers[i].W, n.Layers[i].B} {
-			for _, v := range p {
-				if math.IsNaN(v) || math.IsInf(v, 0) {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
 const badShape = "mlp: shapes do not agree"
 
 // Widest returns the largest width of the net's layers and its input.

@@ -1,7 +1,5 @@
 package simd
 
-import "slices"
-
 // Unit is an instruction set that the kernels are written for.
 type Unit uint8
 
@@ -31,8 +29,5 @@ func Units() []Unit { return append(vector(), Plain) }
 
 // Best returns the fastest unit of this processor.
 func Best() Unit { return Units()[0] }
-
-// Has reports whether this processor has the unit.
-func (u Unit) Has() bool { return slices.Contains(Units(), u) }
 
 const badLength = "simd: lengths do not agree"
