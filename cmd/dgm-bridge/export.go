@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +21,7 @@ func exportCSV() *cobra.Command {
 		Short: "Write a flight log as a table of text",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := notOver(args[0], out); err != nil {
+			if err := cli.Apart("--out", args, []string{out}); err != nil {
 				return err
 			}
 			show, done := progress()
@@ -36,7 +34,7 @@ func exportCSV() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "table to write")
-	required(cmd, "out")
+	cli.Require(cmd, "out")
 	return cmd
 }
 
@@ -63,7 +61,7 @@ its input held, and the 95 % band has the times that it is about: over what was 
 			if modelFile == "" && len(horizons) > 0 {
 				return cli.Usage("--horizons needs --model")
 			}
-			if err := notOver(args[0], out); err != nil {
+			if err := cli.Apart("--out", args, []string{out}); err != nil {
 				return err
 			}
 			if modelFile != "" {
@@ -94,7 +92,7 @@ its input held, and the 95 % band has the times that it is about: over what was 
 	f.DurationVar(&every, "every", 0, "time between states that are predicted from (default: from each)")
 	f.StringVar(&foxglove, "foxglove", "", "also write a layout for Foxglove to this file")
 	f.StringVar(&plotJuggler, "plotjuggler", "", "also write a layout for PlotJuggler to this file")
-	required(cmd, "out")
+	cli.Require(cmd, "out")
 	return cmd
 }
 
@@ -103,7 +101,7 @@ func layouts(log string, o *export.Options, foxglove, plotJuggler string) error 
 	if foxglove == "" && plotJuggler == "" {
 		return nil
 	}
-	h, err := logHeader(log)
+	h, err := logs.Header(log)
 	if err != nil {
 		return err
 	}
@@ -122,16 +120,6 @@ func layouts(log string, o *export.Options, foxglove, plotJuggler string) error 
 		err = durable.WriteFile(plotJuggler, export.PlotJugglerLayout(&h, o.Schema, horizon))
 	}
 	return err
-}
-
-// notOver refuses to write over the input.
-func notOver(in, out string) error {
-	a, errA := os.Stat(in)
-	b, errB := os.Stat(out)
-	if errA == nil && errB == nil && os.SameFile(a, b) {
-		return errors.New(out + ": is the input, too; choose another name")
-	}
-	return nil
 }
 
 // reportExport reports what was written.

@@ -69,7 +69,7 @@ func TestExport(t *testing.T) {
 		{cli.Wrong, "--horizons needs --model", []string{"mcap", in("f.msgpack"), "--out", in("g"), "--horizons", "1s"}},
 		{cli.Wrong, "is negative", []string{"mcap", in("f.msgpack"), "--out", in("g"), "--every", "-1s"}},
 		{cli.Wrong, `"out" not set`, []string{"csv", in("f.msgpack")}},
-		{cli.Failed, "is the input, too", []string{"csv", in("f.msgpack"), "--out", in("f.msgpack")}},
+		{cli.Wrong, "would be replaced by what is written", []string{"csv", in("f.msgpack"), "--out", in("f.msgpack")}},
 		{cli.Failed, "not a flight log", []string{"csv", in("m.dgm"), "--out", in("g")}},
 		{cli.Failed, "no such file", []string{"mcap", in("nix"), "--out", in("g")}},
 		{cli.Failed, "up to the model's 1s", []string{"mcap", in("f.msgpack"), "--model", in("m.dgm"), "--out", in("g"), "--horizons", "3s"}},

@@ -10,16 +10,8 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/link"
 	"github.com/dgm-robotics/dgm/cmd/internal/logs"
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
-
-// required marks a flag as one that must be there.
-func required(cmd *cobra.Command, name string) {
-	if err := cmd.MarkFlagRequired(name); err != nil {
-		panic(err)
-	}
-}
 
 // notice writes what an operator should read on standard error.
 func notice(cmd *cobra.Command) func(string) {
@@ -53,18 +45,8 @@ func (n *channelNames) channels() ([]channel.Channel, error) {
 		}
 		return m.Channels, nil
 	case n.like != "":
-		h, err := logHeader(n.like)
+		h, err := logs.Header(n.like)
 		return h.Channels, err
 	}
 	return nil, nil
-}
-
-// logHeader reads the header of a flight log.
-func logHeader(path string) (h flightlog.Header, err error) {
-	r, err := flightlog.OpenFile(path)
-	if err != nil {
-		return h, logs.Explained(path, err)
-	}
-	defer r.Close()
-	return r.Header(), nil
 }

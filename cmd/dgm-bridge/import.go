@@ -182,8 +182,7 @@ func report(w io.Writer, s *importer.Summary) error {
 // progress shows the share that is done on standard error where that is a
 // terminal. done clears the line.
 func progress() (show func(float64), done func()) {
-	info, err := os.Stderr.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	if !cli.Terminal(os.Stderr) {
 		return nil, func() {}
 	}
 	last := -1

@@ -19,6 +19,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/bridge/live"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/logs"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -102,7 +103,7 @@ func (k *keeper) run(ctx context.Context) error {
 	// What an earlier run has left was not decided on, and may have ended with the alarm.
 	left, err := filepath.Glob(filepath.Join(k.dir, "*.msgpack"))
 	for _, path := range left {
-		if _, e := logHeader(path); e != nil { // such as one that the loss of power left empty
+		if _, e := logs.Header(path); e != nil { // such as one that the loss of power left empty
 			k.log(fmt.Sprintf("%v; it stays where it is", e))
 			continue
 		}
@@ -218,7 +219,6 @@ func (k *keeper) limit() error {
 
 // send sends what waits, the oldest first. What cannot be sent is tried again later and keeps nothing else.
 func (k *keeper) send(ctx context.Context) {
-	const pause = time.Second
 	failed := map[string]time.Time{}
 	for ctx.Err() == nil {
 		all, err := k.waiting()
@@ -242,22 +242,18 @@ func (k *keeper) send(ctx context.Context) {
 				k.log(err.Error())
 			}
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+		cli.Wait(ctx, time.Second)
 	}
 }
 
 // upload stores a log, beginning again after errors of the link until it has waited for too long
 // without progress.
 func upload(ctx context.Context, nc *nats.Conn, path string, wait time.Duration, log func(string)) (l fleet.Log, sent fleet.Sent, err error) {
-	const pause = 2 * time.Second
 	last := time.Now()
 	for {
-		var logs *fleet.Logs
-		if logs, err = fleet.OpenLogs(ctx, nc); err == nil {
-			l, sent, err = logs.Upload(ctx, path, func(s fleet.Sent) {
+		var store *fleet.Logs
+		if store, err = fleet.OpenLogs(ctx, nc); err == nil {
+			l, sent, err = store.Upload(ctx, path, func(s fleet.Sent) {
 				if s.Bytes > 0 {
 					last = time.Now()
 				}
@@ -267,10 +263,8 @@ func upload(ctx context.Context, nc *nats.Conn, path string, wait time.Duration,
 			return l, sent, err
 		}
 		log(fmt.Sprintf("%v; trying again", err))
-		select {
-		case <-ctx.Done():
+		if cli.Wait(ctx, 2*time.Second); ctx.Err() != nil {
 			return l, sent, context.Cause(ctx)
-		case <-time.After(pause):
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/live"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/link"
+	"github.com/dgm-robotics/dgm/cmd/internal/logs"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -33,7 +34,7 @@ func playCommand() *cobra.Command {
 				return cli.Usage("--to is not after --from")
 			}
 			c.Log = args[0]
-			if _, err := logHeader(c.Log); err != nil {
+			if _, err := logs.Header(c.Log); err != nil {
 				return err
 			}
 			nc, err := connect(cmd, &server)
@@ -122,7 +123,6 @@ model or another log of the same vehicle, else channels are called x1, x2, …, 
 	f.DurationVar(&c.Duration, "duration", 0, "how long; 0 = until interrupted")
 	f.DurationVar(&c.Pause, "max-gap", time.Second, "a longer time between states begins a segment")
 	server.Add(f)
-	required(cmd, "vehicle")
-	required(cmd, "out")
+	cli.Require(cmd, "vehicle", "out")
 	return cmd
 }

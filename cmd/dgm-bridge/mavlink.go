@@ -87,8 +87,7 @@ inputs, in the axes that they name; by default all twelve and four motors, in ne
 	f.DurationVar(&c.Ahead, "ahead", 100*time.Millisecond, "which point of the horizon goes out as ODOMETRY")
 	f.StringVar(&key, "signing-key", "", "file with the 32 bytes of the link's signing key in hexadecimal")
 	server.Add(f)
-	required(cmd, "link")
-	required(cmd, "vehicle")
+	cli.Require(cmd, "link", "vehicle")
 	return cmd
 }
 

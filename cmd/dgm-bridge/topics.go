@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -72,7 +70,7 @@ func topics() *cobra.Command {
 				r.Topics = append(r.Topics, t)
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), r)
+				return cli.WriteJSON(cmd.OutOrStdout(), r)
 			}
 			return r.writeText(cmd, f.name)
 		},
@@ -136,7 +134,7 @@ func info() *cobra.Command {
 					return err
 				}
 				if asJSON {
-					return writeJSON(cmd.OutOrStdout(), m)
+					return cli.WriteJSON(cmd.OutOrStdout(), m)
 				}
 				return m.writeText(cmd.OutOrStdout())
 			}
@@ -147,16 +145,9 @@ func info() *cobra.Command {
 			if !asJSON {
 				return r.WriteText(cmd.OutOrStdout())
 			}
-			return writeJSON(cmd.OutOrStdout(), r)
+			return cli.WriteJSON(cmd.OutOrStdout(), r)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON document")
 	return cmd
-}
-
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

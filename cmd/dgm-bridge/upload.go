@@ -8,6 +8,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/link"
+	"github.com/dgm-robotics/dgm/cmd/internal/logs"
 )
 
 func uploadCommand() *cobra.Command {
@@ -62,7 +63,7 @@ With --when, as a service on a robot: record the states of a vehicle in logs as 
 
 // uploadFiles stores logs, with the inboxes of the vehicle of the first one.
 func uploadFiles(cmd *cobra.Command, server *link.Flags, paths []string, wait time.Duration) error {
-	h, err := logHeader(paths[0])
+	h, err := logs.Header(paths[0])
 	if err != nil {
 		return err
 	}

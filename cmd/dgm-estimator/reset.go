@@ -29,9 +29,7 @@ forgets in which amounts the robot differs from that of the training data, and l
 	f := cmd.Flags()
 	server.Add(f)
 	f.StringVar(&vehicle, "vehicle", "", "vehicle, as in dgm.model.<vehicle>")
-	if err := cmd.MarkFlagRequired("vehicle"); err != nil {
-		panic(err)
-	}
+	cli.Require(cmd, "vehicle")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := wire.CheckVehicle(vehicle); err != nil {
 			return cli.Usage("--vehicle: %v", err)

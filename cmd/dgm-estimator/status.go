@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -112,9 +111,7 @@ func writeJSON(out io.Writer, all []wire.Status) error {
 		list[i] = all[i].Map()
 		list[i]["alarms"] = append([]wire.Alarm{}, all[i].Alarms()...)
 	}
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	return e.Encode(list)
+	return cli.WriteJSON(out, list)
 }
 
 func writeStatus(out io.Writer, s *wire.Status) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
 // checkLinks is how often the links are checked.
@@ -17,10 +18,8 @@ const checkLinks = 100 * time.Millisecond
 func notifySystemd(ctx context.Context, all []*served, log func(string)) {
 	defer func() { _, _ = daemon.SdNotify(false, daemon.SdNotifyStopping) }()
 	for !connected(all) {
-		select {
-		case <-ctx.Done():
+		if cli.Wait(ctx, checkLinks); ctx.Err() != nil {
 			return
-		case <-time.After(checkLinks):
 		}
 	}
 	if _, err := daemon.SdNotify(false, daemon.SdNotifyReady); err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/logs"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
@@ -42,12 +43,12 @@ func compare(ctx context.Context, o *options, models []*model.Model, out, messag
 	var pairs []pair
 	var fit []*model.Model
 	for j, log := range o.logs {
-		have, err := logs.Channels(log)
+		have, err := logs.Header(log)
 		if err != nil {
 			return err
 		}
 		for i, m := range models {
-			if _, err := places(m.Channels, have); err != nil {
+			if _, err := places(m.Channels, have.Channels); err != nil {
 				c.LeftOut = append(c.LeftOut, leftOut{o.models[i], log, err.Error()})
 				continue
 			}
@@ -78,7 +79,7 @@ func compare(ctx context.Context, o *options, models []*model.Model, out, messag
 		c.Evaluations = append(c.Evaluations, e)
 	}
 	if o.json {
-		return writeJSON(out, c)
+		return cli.WriteJSON(out, c)
 	}
 	return c.write(out)
 }

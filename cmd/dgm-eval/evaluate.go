@@ -231,12 +231,3 @@ func eraseImplausible(m *model.Model, log *flightlog.Log, messages io.Writer) {
 		}
 	}
 }
-
-func writeJSON(out io.Writer, v any) error {
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "%s\n", text)
-	return err
-}

@@ -51,7 +51,7 @@ func run(ctx context.Context, o *options, out, messages io.Writer) error {
 		}
 	}
 	if o.json {
-		return writeJSON(out, e)
+		return cli.WriteJSON(out, e)
 	}
 	w := bufio.NewWriter(out) // keeps the first error
 	fmt.Fprintf(w, "%s\n\n", e.Verdict.Text())

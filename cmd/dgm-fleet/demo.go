@@ -351,10 +351,8 @@ func ended(ctx context.Context, q *fleet.Queue, ids []string) error {
 			if s.State.Ended() {
 				break
 			}
-			select {
-			case <-ctx.Done():
+			if cli.Wait(ctx, 200*time.Millisecond); ctx.Err() != nil {
 				return context.Cause(ctx)
-			case <-time.After(200 * time.Millisecond):
 			}
 		}
 	}
@@ -368,12 +366,8 @@ func conclude(ctx context.Context, c client, out io.Writer) error {
 		return err
 	}
 	defer robots.Close()
-	pause := time.NewTimer(1500 * time.Millisecond) // statuses come once a second
-	defer pause.Stop()
-	select {
-	case <-ctx.Done():
+	if cli.Wait(ctx, 1500*time.Millisecond); ctx.Err() != nil { // statuses come once a second
 		return context.Cause(ctx)
-	case <-pause.C:
 	}
 	s, err := readStatus(ctx, c, robots)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -78,16 +79,10 @@ func (s *simulated) wait() error {
 // permit lets the vehicle permit swaps at all times: a pendulum is as safe with one model as with another.
 func permit(ctx context.Context, nc *nats.Conn, vehicle string) error {
 	p := wire.SwapPermission{Permitted: true}
-	every := time.NewTicker(time.Second)
-	defer every.Stop()
-	for {
+	for ; ctx.Err() == nil; cli.Wait(ctx, time.Second) {
 		_ = nc.Publish(wire.SwapSubject(vehicle), p.Append(nil)) // the next one follows
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-every.C:
-		}
 	}
+	return nil
 }
 
 // installed returns the model that a vehicle reads.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/link"
 	"github.com/dgm-robotics/dgm/estimator/durable"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -36,18 +36,13 @@ func statusCommand() *cobra.Command {
 					return err
 				}
 				defer robots.Close()
-				select { // vehicles report once a second
-				case <-ctx.Done():
-				case <-time.After(wait):
-				}
+				cli.Wait(ctx, wait) // vehicles report once a second
 				s, err := readStatus(ctx, c, robots)
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					e := json.NewEncoder(cmd.OutOrStdout())
-					e.SetIndent("", "  ")
-					return e.Encode(&s)
+					return cli.WriteJSON(cmd.OutOrStdout(), &s)
 				}
 				return printStatus(cmd.OutOrStdout(), &s)
 			})
@@ -191,9 +186,7 @@ func fetchCommand() *cobra.Command {
 	server.Add(f)
 	cmd.MarkFlagsOneRequired("vehicle", "study")
 	cmd.MarkFlagsMutuallyExclusive("vehicle", "study")
-	if err := cmd.MarkFlagRequired("out"); err != nil {
-		panic(err)
-	}
+	cli.Require(cmd, "out")
 	return cmd
 }
 

@@ -76,9 +76,7 @@ itself follow --.`,
 	f.Var(&seeds, "seeds", "seeds, such as 1-100 or 7")
 	f.BoolVar(&again, "again", false, "queue jobs again that have failed or were cancelled")
 	server.Add(f)
-	if err := cmd.MarkFlagRequired("seeds"); err != nil {
-		panic(err)
-	}
+	cli.Require(cmd, "seeds")
 	return cmd
 }
 

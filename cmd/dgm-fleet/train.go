@@ -52,7 +52,7 @@ on a schedule: that of the system, or --every.`,
 				return err
 			}
 			return with(cmd, &server, func(ctx context.Context, c client) error {
-				for {
+				for ctx.Err() == nil {
 					_, err := submit(ctx, c, o, cfg, cmd.OutOrStdout())
 					if every == 0 {
 						return err
@@ -60,12 +60,9 @@ on a schedule: that of the system, or --every.`,
 					if err != nil && ctx.Err() == nil { // no logs, or the link: the next time there may be
 						fmt.Fprintf(cmd.ErrOrStderr(), "dgm-fleet: %v\n", err)
 					}
-					select {
-					case <-ctx.Done():
-						return nil
-					case <-time.After(time.Duration(every)):
-					}
+					cli.Wait(ctx, time.Duration(every))
 				}
+				return nil
 			})
 		},
 	}
@@ -77,9 +74,7 @@ on a schedule: that of the system, or --every.`,
 	f.StringVar(&preset, "preset", "default", "settings to start from: default, or quick (seconds; larger uncertainty)")
 	f.StringVar(&config, "config", "", "settings file over the preset, as dgm-train --print-config prints it")
 	server.Add(f)
-	if err := cmd.MarkFlagRequired("vehicle"); err != nil {
-		panic(err)
-	}
+	cli.Require(cmd, "vehicle")
 	return cmd
 }
 

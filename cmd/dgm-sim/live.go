@@ -33,9 +33,7 @@ func liveCommand() *cobra.Command {
 	fl.StringVar(&vehicle, "vehicle", "", "states go to dgm.state.<vehicle>")
 	server.Add(fl)
 	fl.DurationVar(&duration, "duration", 0, "how long; 0 = until interrupted")
-	if err := cmd.MarkFlagRequired("vehicle"); err != nil {
-		panic(err)
-	}
+	cli.Require(cmd, "vehicle")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := robot.config()
 		if err != nil {

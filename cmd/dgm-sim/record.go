@@ -44,9 +44,7 @@ func recordCommand() *cobra.Command {
 	fl.DurationVar(&duration, "duration", 0, "length of each segment; defaults to the system's")
 	fl.IntVar(&points, "points", 0, "samples of each segment, at equal steps with both ends, instead of --rate")
 	fl.IntVar(&segments, "segments", 1, "flights, each from another initial condition")
-	if err := cmd.MarkFlagRequired("out"); err != nil {
-		panic(err)
-	}
+	cli.Require(cmd, "out")
 	cmd.MarkFlagsMutuallyExclusive("rate", "points")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := robot.config()

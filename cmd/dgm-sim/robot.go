@@ -41,10 +41,7 @@ func (f *robotFlags) add(cmd *cobra.Command, horizon time.Duration) {
 	fl.StringArrayVar(&f.faults, "fault", nil, `add a fault, "dropout=0.01" (repeatable, see dgm-sim list)`)
 	fl.DurationVar(&f.horizon, "plan-horizon", horizon, "horizon of the plan of inputs in each state; 0 = no plan")
 	fl.IntVar(&f.rows, "plan-rows", 50, "values of each input in a plan")
-	// The flag was just defined.
-	if err := cmd.MarkFlagRequired("system"); err != nil {
-		panic(err)
-	}
+	cli.Require(cmd, "system")
 }
 
 // config reads the flags. Every error is wrong usage.

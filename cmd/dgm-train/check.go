@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +37,9 @@ func (o *options) checkOnly(logs []*flightlog.Log, d *trainer.Data, refused erro
 	}
 	print := func() error { return printProblems(out, d, o.logs) }
 	if o.json {
-		print = func() error { return writeProblems(out, d.Problems) }
+		print = func() error {
+			return cli.WriteJSON(out, map[string][]trainer.Problem{"problems": append([]trainer.Problem{}, d.Problems...)})
+		}
 	}
 	if err := print(); err != nil {
 		return err
@@ -47,15 +48,6 @@ func (o *options) checkOnly(logs []*flightlog.Log, d *trainer.Data, refused erro
 		return fmt.Errorf("cannot be trained on: %w", refused)
 	}
 	return nil
-}
-
-func writeProblems(w io.Writer, p []trainer.Problem) error {
-	if p == nil {
-		p = []trainer.Problem{}
-	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(map[string][]trainer.Problem{"problems": p})
 }
 
 // printProblems prints the findings log by log, then those of all logs.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 )
 
@@ -97,7 +98,7 @@ func run(ctx context.Context, o Options, s scenario) (r Outcome, err error) {
 	}
 	b := &records{simulation: w, log: o.Log, jobs: map[string]bool{}, results: map[string]string{}, promoted: map[string]map[string]bool{}, wrong: map[string]bool{}}
 	b.first = artificial.New(size, 0).ID
-	for began := time.Now(); len(b.jobs) == 0; wait(ctx, 100*time.Millisecond) { // on a slow computer later than the disturbance
+	for began := time.Now(); len(b.jobs) == 0; cli.Wait(ctx, 100*time.Millisecond) { // on a slow computer later than the disturbance
 		if err = b.once(ctx); time.Since(began) > settled || ctx.Err() != nil {
 			return r, fmt.Errorf("no job was taken in the first %v: %w", settled, cmp.Or(err, ctx.Err(), errors.New("no robot has sent a log")))
 		}
@@ -142,11 +143,11 @@ func killAny(ctx context.Context, w *simulation, o *Outcome) error {
 		}
 		p.kill()
 		o.Kills++
-		wait(ctx, rand.N(1500*time.Millisecond))
+		cli.Wait(ctx, rand.N(1500*time.Millisecond))
 		if err := p.start(w.program); err != nil {
 			return err
 		}
-		wait(ctx, 500*time.Millisecond+rand.N(2*time.Second))
+		cli.Wait(ctx, 500*time.Millisecond+rand.N(2*time.Second))
 	}
 	return nil
 }
@@ -157,16 +158,16 @@ func cutLeaf(ctx context.Context, w *simulation, o *Outcome) error {
 	for ctx.Err() == nil {
 		w.proxy.cut(true)
 		o.Kills++
-		wait(ctx, 5*time.Second)
+		cli.Wait(ctx, 5*time.Second)
 		w.proxy.cut(false)
-		wait(ctx, 5*time.Second)
+		cli.Wait(ctx, 5*time.Second)
 	}
 	return nil
 }
 
 // fill leaves little room to the servers' stores, and then enough.
 func fill(ctx context.Context, w *simulation, o *Outcome) error {
-	wait(ctx, 3*time.Second)
+	cli.Wait(ctx, 3*time.Second)
 	again := func(most func(dir string) int64) error {
 		for _, s := range w.servers {
 			s.kill()
@@ -175,7 +176,7 @@ func fill(ctx context.Context, w *simulation, o *Outcome) error {
 			if err := s.start(w.program); err != nil {
 				return err
 			}
-			wait(context.WithoutCancel(ctx), 3*time.Second) // the others carry on
+			cli.Wait(context.WithoutCancel(ctx), 3*time.Second) // the others carry on
 		}
 		return nil
 	}
@@ -194,7 +195,7 @@ func fillDisks(ctx context.Context, w *simulation, o *Outcome) error {
 		each := time.Until(end) / time.Duration(len(w.servers)-i)
 		filler := filepath.Join(s.part.Dir, "filler")
 		o.Kills++
-		for begin := time.Now(); ; wait(ctx, 100*time.Millisecond) {
+		for begin := time.Now(); ; cli.Wait(ctx, 100*time.Millisecond) {
 			if err := fillUp(filler); err != nil {
 				return err
 			}
@@ -209,7 +210,7 @@ func fillDisks(ctx context.Context, w *simulation, o *Outcome) error {
 		if err := s.start(w.program); err != nil {
 			return err
 		}
-		wait(context.WithoutCancel(ctx), 5*time.Second) // the others carry on
+		cli.Wait(context.WithoutCancel(ctx), 5*time.Second) // the others carry on
 	}
 	return nil
 }

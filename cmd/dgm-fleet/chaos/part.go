@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -67,17 +68,10 @@ func RunPart(ctx context.Context, described string) error {
 			err = p.control(ctx, nc)
 		}
 		if err != nil {
-			wait(ctx, 200*time.Millisecond) // the servers start
+			cli.Wait(ctx, 200*time.Millisecond) // the servers start
 		}
 	}
 	return nil
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }
 
 func (p *part) serve(ctx context.Context) error {
@@ -120,7 +114,7 @@ func (p *part) work(ctx context.Context, nc *nats.Conn) error {
 	}
 	w := &fleet.Worker{Name: p.Name, Version: "chaos", Logs: logs, Queue: queue, Models: models, Dir: p.Dir, Log: func(string) {}}
 	w.Train = func(ctx context.Context, t fleet.Training) (fleet.Model, error) {
-		wait(ctx, 200*time.Millisecond+rand.N(time.Second))
+		cli.Wait(ctx, 200*time.Millisecond+rand.N(time.Second))
 		m := artificial.New(size, rand.Uint64())
 		if err := m.Sealed(); err != nil {
 			return fleet.Model{}, err
@@ -188,10 +182,10 @@ func (p *part) fly(ctx context.Context, nc *nats.Conn) error {
 			if err == nil {
 				break
 			}
-			wait(ctx, 500*time.Millisecond)
+			cli.Wait(ctx, 500*time.Millisecond)
 		}
 		_ = os.Remove(path) // a temporary folder
-		wait(ctx, 2*time.Second+rand.N(2*time.Second))
+		cli.Wait(ctx, 2*time.Second+rand.N(2*time.Second))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 )
 
@@ -34,7 +35,7 @@ func (b *records) keep(ctx context.Context) {
 	for ctx.Err() == nil {
 		_ = b.once(ctx) // the servers may be down: what is not acknowledged does not count
 		b.watch()
-		wait(ctx, 500*time.Millisecond)
+		cli.Wait(ctx, 500*time.Millisecond)
 	}
 }
 
@@ -147,7 +148,7 @@ func (b *records) settle(ctx context.Context, o *Outcome) error {
 	}
 	began := time.Now()
 	least, since := math.MaxInt, began
-	for ; ; wait(ctx, time.Second) {
+	for ; ; cli.Wait(ctx, time.Second) {
 		b.watch()
 		if err = b.count(ctx, o); err == nil && o.JobsLost+o.Behind < least {
 			least, since = o.JobsLost+o.Behind, time.Now()

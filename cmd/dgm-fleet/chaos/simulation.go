@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/node"
 )
 
@@ -231,7 +232,7 @@ func (w *simulation) retry(ctx context.Context, long time.Duration, do func(ctx 
 		if err == nil || ctx.Err() != nil || time.Since(began) > long {
 			return err
 		}
-		wait(ctx, 300*time.Millisecond)
+		cli.Wait(ctx, 300*time.Millisecond)
 	}
 }
 

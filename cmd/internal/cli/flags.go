@@ -80,3 +80,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	return Usage("--%s %s is not %s", f.Name, invalid.GetValue(), want)
 }
+
+// Require marks flags as ones that must be given.
+func Require(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err) // it is not defined
+		}
+	}
+}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"unicode/utf8"
 
-	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/flightlog/inspect"
 )
@@ -21,14 +20,14 @@ func Read(path string) (*flightlog.Log, error) {
 	return log, Explained(path, err)
 }
 
-// Channels returns the channels of a flight log without reading its samples.
-func Channels(path string) ([]channel.Channel, error) {
+// Header returns the header of a flight log without reading its samples.
+func Header(path string) (h flightlog.Header, err error) {
 	r, err := flightlog.OpenFile(path)
 	if err != nil {
-		return nil, Explained(path, err)
+		return h, Explained(path, err)
 	}
 	defer r.Close()
-	return r.Header().Channels, nil
+	return r.Header(), nil
 }
 
 // Inspect describes a flight log and its damage.

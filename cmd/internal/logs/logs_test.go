@@ -37,7 +37,7 @@ func TestOtherFilesAreNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := logs.Read(path)
-		_, of := logs.Channels(path)
+		_, of := logs.Header(path)
 		_, described := logs.Inspect(path)
 		for _, e := range []error{err, of, described} {
 			if !errors.Is(e, flightlog.ErrNotLog) || !strings.Contains(e.Error(), c.remedy) || strings.Count(e.Error(), path) > 3 || !strings.HasPrefix(e.Error(), path) {
@@ -69,8 +69,8 @@ func TestFlightLogsAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	log, err := logs.Read(path)
-	channels, e := logs.Channels(path)
-	if err != nil || e != nil || len(log.Segments) != 1 || len(channels) != 1 || channels[0].Name != "rate" {
-		t.Errorf("%v, %v: %+v, %+v", err, e, log, channels)
+	header, e := logs.Header(path)
+	if err != nil || e != nil || len(log.Segments) != 1 || len(header.Channels) != 1 || header.Channels[0].Name != "rate" {
+		t.Errorf("%v, %v: %+v, %+v", err, e, log, header)
 	}
 }
