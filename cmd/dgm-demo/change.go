@@ -235,7 +235,7 @@ func (c *change) draw(k int) ([]byte, error) {
 	}
 	first.YMin, first.YMax = -1.05*most, 1.05*most
 	first.Ribbons = []plot.Ribbon{
-		{Name: "95 % × factor", X: t, Low: edges[1][0], High: edges[1][1], Color: plot.Model, Opacity: 0.14},
+		{Name: "95 % × live trust", X: t, Low: edges[1][0], High: edges[1][1], Color: plot.Model, Opacity: 0.14},
 		{Name: "95 %", X: t, Low: edges[0][0], High: edges[0][1], Color: plot.Model, Opacity: 0.28},
 	}
 	first.Lines = []plot.Line{{Name: "error", X: t, Y: e, Color: plot.Measured, Width: 1.2}, c.onset(first.YMin, first.YMax)}

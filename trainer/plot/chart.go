@@ -49,10 +49,13 @@ type Chart struct {
 	YLog, XLog     bool
 	XNames         []string // (optional) labels at 1, 2, … in place of numbers
 	Percent        bool     // print y as per cent
+	Width          float64  // (optional) defaults to 420
 	Height         float64  // (optional) defaults to 250
+	Equal          bool     // a unit is as long on one axis as on the other: a map of places
 	Description    string   // (optional) for readers who cannot see it
 }
 
+func (c Chart) width() float64  { return cmp.Or(c.Width, chartWidth) }
 func (c Chart) height() float64 { return cmp.Or(c.Height, chartHeight) }
 
 // check returns the first error in lengths and numbers.
@@ -133,6 +136,11 @@ func (c Chart) axes(left, right, top, bottom float64) (x, y axis) {
 	}
 	if x.log && x.max < x.min*1.01 {
 		x.min, x.max = x.min/2, x.max*2
+	}
+	if c.Equal {
+		scale := math.Min((right-left)/(x.max-x.min), (bottom-top)/(y.max-y.min))
+		x.widen((right - left) / scale)
+		y.widen((bottom - top) / scale)
 	}
 	return x, y
 }

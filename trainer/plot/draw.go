@@ -13,7 +13,7 @@ func (c Chart) SVG() ([]byte, error) {
 	if err := c.draw(w); err != nil {
 		return nil, err
 	}
-	return w.finish(chartWidth, c.height(), c.Title, c.Description), nil
+	return w.finish(c.width(), c.height(), c.Title, c.Description), nil
 }
 
 const gutter = 18.0 // between the charts of a sheet
@@ -22,16 +22,18 @@ const gutter = 18.0 // between the charts of a sheet
 // and a second line, as one <svg> element.
 func Sheet(title, more string, rows [][]Chart) ([]byte, error) {
 	w := &writer{}
-	y, width := 8.0, chartWidth
+	y, width := 0.0, 0.0
 	if title != "" {
-		y += titleSize + 4
+		y += 8 + titleSize + 4
 		w.text(10, y, title, titleSize+1, ink, semibold)
 	}
 	if more != "" {
 		y += labelSize + 7
 		w.text(10, y, more, labelSize, Soft, start)
 	}
-	y += gutter / 2
+	if y > 0 {
+		y += gutter / 2
+	}
 	for _, row := range rows {
 		x, height := 0.0, 0.0
 		for _, c := range row {
@@ -40,7 +42,7 @@ func Sheet(title, more string, rows [][]Chart) ([]byte, error) {
 				return nil, err
 			}
 			w.put("</g>")
-			x += chartWidth + gutter
+			x += c.width() + gutter
 			height = max(height, c.height())
 		}
 		width = max(width, x-gutter)
@@ -59,13 +61,13 @@ func (c Chart) draw(w *writer) error {
 		top += titleSize + 2
 		w.text(10, top-3, c.Title, titleSize, ink, semibold)
 	}
-	right := chartWidth - 14
+	right := c.width() - 14
 	if rows := c.legend(w, 10, top+4, right); rows > 0 {
 		top += float64(rows)*(labelSize+5) + 3
 	}
 	top += 8
 	bottom := c.height() - 38
-	_, probe := c.axes(0, 1, top, bottom)
+	_, probe := c.axes(30, right, top, bottom)
 	left, yTicks := 26.0, probe.ticks(5)
 	for _, t := range yTicks {
 		left = math.Max(left, 30+textWidth(c.yLabel(t), tickSize))
@@ -101,7 +103,7 @@ func (c Chart) draw(w *writer) error {
 
 // drawXTicks marks the x axis, and labels the marks as far as the labels do not overlap.
 func (c Chart) drawXTicks(w *writer, x axis, bottom float64) {
-	ticks := x.ticks(6)
+	ticks := x.ticks(int(6 * c.width() / chartWidth))
 	if len(c.XNames) > 0 {
 		ticks = nil
 		for i, name := range c.XNames {
@@ -113,7 +115,7 @@ func (c Chart) drawXTicks(w *writer, x axis, bottom float64) {
 		p, half := x.at(t.value), textWidth(t.label, tickSize)/2
 		w.line(p, bottom, p, bottom+4, frame, 1, "")
 		if p-half > last+4 {
-			w.text(math.Min(p, chartWidth-half-1), bottom+16, t.label, tickSize, Soft, middle)
+			w.text(math.Min(p, c.width()-half-1), bottom+16, t.label, tickSize, Soft, middle)
 			last = p + half
 		}
 	}

@@ -276,3 +276,30 @@ func TestNamesInPlaceOfNumbers(t *testing.T) {
 		t.Error("numbers in place of names, or with exponents")
 	}
 }
+
+// A map of places shows a circle as a circle, whichever axis is the shorter one, and all of it.
+func TestEqualScales(t *testing.T) {
+	for _, box := range [][2]float64{{420, 100}, {200, 300}} {
+		c := Chart{Equal: true, Width: box[0], Height: box[1], Lines: []Line{{X: []float64{-1, 5}, Y: []float64{2, 3}}}}
+		right, bottom := box[0]-10, box[1]-10
+		x, y := c.axes(10, right, 10, bottom)
+		if across, up := x.at(1)-x.at(0), y.at(0)-y.at(1); math.Abs(across-up) > 1e-9*up {
+			t.Errorf("%v: a unit is %v across and %v up", box, across, up)
+		}
+		if x.at(-1) < 10-1e-9 || x.at(5) > right+1e-9 || y.at(2) > bottom || y.at(3) < 10 {
+			t.Errorf("%v: places %v to %v and %v to %v", box, x.at(-1), x.at(5), y.at(2), y.at(3))
+		}
+		if svg, err := c.SVG(); err != nil || !strings.Contains(string(svg), fmt.Sprintf(`viewBox="0 0 %v %v"`, box[0], box[1])) {
+			t.Errorf("%v: %v, %.80s", box, err, svg)
+		}
+	}
+}
+
+// Texts are as wide as Helvetica's metrics say, or wider by what other fonts add.
+func TestTextWidths(t *testing.T) {
+	for text, want := range map[string]float64{"no-intervals": 5.168, "margin-7cm": 5.278, "intervals-adapting": 7.798, "mean": 2.501, "0.05": 1.946} {
+		if got := textWidth(text, 1); got < want || got > 1.2*want {
+			t.Errorf("%s: %.2f, is %.2f", text, got, want)
+		}
+	}
+}

@@ -12,6 +12,11 @@
 // Numbers must be finite: a chart of NaN is an error, never an empty frame.
 package plot
 
+import (
+	"strings"
+	"unicode"
+)
+
 // Color is a CSS colour.
 type Color string
 
@@ -45,10 +50,24 @@ const (
 	titleSize = 13.0
 	labelSize = 11.0
 	tickSize  = 10.5
-
-	// em is the width of an average character over the font size.
-	em = 0.54
 )
 
-// textWidth returns the width of a text, about.
-func textWidth(s string, size float64) float64 { return float64(len([]rune(s))) * size * em }
+// textWidth returns the width of a text, about: sans-serif fonts differ by a tenth.
+func textWidth(s string, size float64) float64 {
+	em := 0.0 // widths over the font size
+	for _, r := range s {
+		switch {
+		case strings.ContainsRune("ijl.,:;'|! ", r):
+			em += 0.3
+		case strings.ContainsRune("frt()[]/-\u2009", r):
+			em += 0.38
+		case strings.ContainsRune("mwMW%", r):
+			em += 0.9
+		case unicode.IsUpper(r), strings.ContainsRune("±−×+=", r):
+			em += 0.7
+		default:
+			em += 0.59
+		}
+	}
+	return em * size
+}

@@ -72,10 +72,14 @@ func picture(t *study.Table, rows study.Group) error {
 	if len(lines) == 0 {
 		return nil
 	}
+	far := 0.0
+	for _, l := range lines {
+		far = max(far, slices.Max(l.X))
+	}
 	for i, o := range field(planar(), shown) {
 		disc := plot.Line{Color: plot.Soft, Width: 1.2}
 		if i == 0 {
-			disc.Name = "obstacle and vehicle"
+			disc.Name = "obstacle with the radius of the vehicle: no path may enter it"
 		}
 		for a := range 49 {
 			s, c := math.Sincos(2 * math.Pi * float64(a) / 48)
@@ -84,7 +88,7 @@ func picture(t *study.Table, rows study.Group) error {
 		lines = append(lines, disc)
 	}
 	return t.Draw("planning", plot.Chart{
-		Title: "A field, with a payload put on in flight", XLabel: "x [m]", YLabel: "z [m]", Height: 300,
+		Title: "A field of obstacles, with a payload put on in flight", XLabel: plot.WithUnit("x", "m"), YLabel: plot.WithUnit("height z", "m"), XMax: far, Width: 760, Height: 310, Equal: true,
 		Description: "Paths of three planners through eight gaps between discs, from left to right.",
 	}, lines...)
 }
