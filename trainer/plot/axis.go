@@ -21,8 +21,8 @@ func (a axis) at(v float64) float64 {
 	return a.from + (v-lo)/(hi-lo)*(a.to-a.from)
 }
 
-// widen makes the axis span so many units, about its middle.
-func (a *axis) widen(span float64) {
+// fit makes the axis span so many units, about its middle.
+func (a *axis) fit(span float64) {
 	middle := (a.min + a.max) / 2
 	a.min, a.max = middle-span/2, middle+span/2
 }

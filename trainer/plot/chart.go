@@ -139,8 +139,8 @@ func (c Chart) axes(left, right, top, bottom float64) (x, y axis) {
 	}
 	if c.Equal {
 		scale := math.Min((right-left)/(x.max-x.min), (bottom-top)/(y.max-y.min))
-		x.widen((right - left) / scale)
-		y.widen((bottom - top) / scale)
+		x.fit((right - left) / scale)
+		y.fit((bottom - top) / scale)
 	}
 	return x, y
 }
