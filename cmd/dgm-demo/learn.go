@@ -91,17 +91,9 @@ func recordFlights(ctx context.Context, sc *scene, seed uint64, out *output, scr
 		Source:  fmt.Sprintf("dgm-demo: %s, seed %d", sc.robot.Plant.Name, seed),
 	}
 	o.Robot.Seed = seed
-	log, err := flightlog.CreateFile(out.path(logName), o.Header(false))
-	if err != nil {
-		return err
-	}
-	defer log.Abort()
 	began := time.Now()
-	sum, err := record.Run(ctx, o, log.Writer, nil)
+	sum, err := record.File(ctx, o, out.path(logName), "")
 	if err != nil {
-		return err
-	}
-	if err := log.Commit(); err != nil {
 		return err
 	}
 	out.wrote(logName, fmt.Sprintf("the log: %d flights of %.0f s at %g Hz, %d samples", sc.segments, sc.length.Seconds(), sc.robot.Rate, sum.Samples))

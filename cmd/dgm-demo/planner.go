@@ -37,7 +37,7 @@ const backlog = 4096
 
 // listen starts a planner for a vehicle of K states.
 func listen(s *server.Server, sc *scene, times []float64) (*planner, error) {
-	nc, err := connect(s, "dgm-demo planner")
+	nc, err := connect(s, "planner")
 	if err != nil {
 		return nil, err
 	}
@@ -174,3 +174,25 @@ func (p *planner) reasons() string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// startEcho returns every state of a vehicle at once, on a connection of its own. Its
+// delay is that of the computer and the server alone: the reference for the
+// estimator's.
+func startEcho(s *server.Server, vehicle string) (*nats.Conn, error) {
+	nc, err := connect(s, "echo")
+	if err != nil {
+		return nil, err
+	}
+	_, err = nc.Subscribe(wire.StateSubject(vehicle), func(m *nats.Msg) { _ = nc.Publish(echoSubject(vehicle), m.Data) })
+	if err == nil {
+		err = nc.FlushTimeout(patience)
+	}
+	if err != nil {
+		nc.Close()
+		return nil, fmt.Errorf("the echo cannot subscribe: %w", err)
+	}
+	return nc, nil
+}
+
+// echoSubject is where the states come back.
+func echoSubject(vehicle string) string { return "demo.echo." + vehicle }

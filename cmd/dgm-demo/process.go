@@ -23,7 +23,7 @@ type process struct {
 
 // start runs a process until stop, or until it ends by itself.
 func start(ctx context.Context, s *server.Server, name string, run func(ctx context.Context, nc *nats.Conn) error) (*process, error) {
-	nc, err := node.Link{InProcess: s, Name: "dgm-demo " + name}.Connect()
+	nc, err := connect(s, name)
 	if err != nil {
 		return nil, err
 	}

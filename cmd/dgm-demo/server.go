@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-view/page"
+	"github.com/dgm-robotics/dgm/estimator/node"
 )
 
 // patience is how long is waited for what starts in this process.
@@ -69,9 +70,5 @@ func stop(s *server.Server) {
 
 // connect returns a connection through memory.
 func connect(s *server.Server, name string) (*nats.Conn, error) {
-	nc, err := nats.Connect("", nats.InProcessServer(s), nats.Name(name))
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the NATS server: %w", err)
-	}
-	return nc, nil
+	return node.Link{InProcess: s, Name: "dgm-demo " + name}.Connect()
 }

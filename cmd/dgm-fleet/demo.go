@@ -19,7 +19,6 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/cmd/dgm-view/page"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
-	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 	"github.com/dgm-robotics/dgm/firmware-sim/record"
@@ -321,15 +320,7 @@ func (d *demo) retrain(ctx context.Context, c client, dir string, screen *lines)
 // upload simulates a robot and uploads its log.
 func (d *demo) upload(ctx context.Context, c client, o record.Options, dir string, out io.Writer) (log fleet.Log, err error) {
 	path := filepath.Join(dir, o.Vehicle+".msgpack")
-	f, err := flightlog.CreateFile(path, o.Header(false))
-	if err != nil {
-		return log, err
-	}
-	defer f.Abort()
-	if _, err := record.Run(ctx, o, f.Writer, nil); err != nil {
-		return log, err
-	}
-	if err := f.Commit(); err != nil {
+	if _, err := record.File(ctx, o, path, ""); err != nil {
 		return log, err
 	}
 	log, sent, err := c.logs.Upload(ctx, path, nil)

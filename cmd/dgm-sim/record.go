@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
-	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/firmware-sim/record"
 )
@@ -102,30 +101,8 @@ func writeLogs(cmd *cobra.Command, o record.Options, out, truth string) error {
 	if err := cli.Outputs("--out or --truth", nil, []string{out, truth}); err != nil {
 		return err
 	}
-	log, err := flightlog.CreateFile(out, o.Header(false))
+	sum, err := record.File(cmd.Context(), o, out, truth)
 	if err != nil {
-		return err
-	}
-	defer log.Abort()
-	var exact *flightlog.File
-	var exactWriter *flightlog.Writer
-	if truth != "" {
-		if exact, err = flightlog.CreateFile(truth, o.Header(true)); err != nil {
-			return err
-		}
-		defer exact.Abort()
-		exactWriter = exact.Writer
-	}
-	sum, err := record.Run(cmd.Context(), o, log.Writer, exactWriter)
-	if err != nil {
-		return err
-	}
-	if exact != nil {
-		if err := exact.Commit(); err != nil {
-			return err
-		}
-	}
-	if err := log.Commit(); err != nil {
 		return err
 	}
 	lost := ""

@@ -35,6 +35,34 @@ func (o *Options) Header(truth bool) flightlog.Header {
 	return flightlog.Header{Vehicle: o.Vehicle, Source: o.Source, Channels: o.Robot.Channels(truth), Kinematics: o.Robot.Plant.Kinematics}
 }
 
+// File records into a log and, where truth is not empty, the exact states into a second one.
+// Neither file appears unless both are complete.
+func File(ctx context.Context, o Options, out, truth string) (sum Summary, err error) {
+	log, err := flightlog.CreateFile(out, o.Header(false))
+	if err != nil {
+		return sum, err
+	}
+	defer log.Abort()
+	if truth == "" {
+		if sum, err = Run(ctx, o, log.Writer, nil); err != nil {
+			return sum, err
+		}
+		return sum, log.Commit()
+	}
+	exact, err := flightlog.CreateFile(truth, o.Header(true))
+	if err != nil {
+		return sum, err
+	}
+	defer exact.Abort()
+	if sum, err = Run(ctx, o, log.Writer, exact.Writer); err != nil {
+		return sum, err
+	}
+	if err := exact.Commit(); err != nil {
+		return sum, err
+	}
+	return sum, log.Commit()
+}
+
 // Run writes all segments to log and, where truth is not nil, the exact states
 // of every sample at their true times to truth. It flushes neither at the end.
 func Run(ctx context.Context, o Options, log, truth *flightlog.Writer) (sum Summary, err error) {

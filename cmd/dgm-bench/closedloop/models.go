@@ -29,7 +29,7 @@ type learned struct {
 	fast    *estimator.Fast
 	derived *estimator.Prediction
 	bare    *estimator.Prediction
-	past    *history.Buffer
+	past    *history.Buffer // nil reads nothing
 	rows    []float64
 	filter  *adapt.Filter // (optional) what adapts the model
 	query   estimator.Query
@@ -62,9 +62,7 @@ func times(rows int) (t []float64) {
 }
 
 func (l *learned) observe(t int64, x, u []float64) {
-	if l.past != nil {
-		l.past.Add(t, x, u)
-	}
+	l.past.Add(t, x, u)
 	if l.filter != nil {
 		l.filter.Observed(t, x, u)
 	}
@@ -72,10 +70,7 @@ func (l *learned) observe(t int64, x, u []float64) {
 
 func (l *learned) predict(t int64) planning.Model {
 	return func(dst *planning.Prediction, x, plan []float64) bool {
-		l.query = estimator.Query{X0: x, Plan: plan, PlanStep: row}
-		if l.past != nil {
-			l.query.History = l.rows[:l.past.Fill(l.rows, t, x)*l.size]
-		}
+		l.query = estimator.Query{X0: x, Plan: plan, PlanStep: row, History: l.rows[:l.past.Fill(l.rows, t, x)*l.size]}
 		d := l.bare
 		if len(dst.ByPlan) > 0 {
 			d = l.derived
@@ -98,10 +93,7 @@ func (l *learned) predict(t int64) planning.Model {
 func (l *learned) means(b *estimator.Batch, t int64) planning.Batch {
 	m := l.fast.Model()
 	return func(mean []float64, x, plans []float64) bool {
-		rows := 0
-		if l.past != nil {
-			rows = l.past.Fill(l.rows, t, x)
-		}
+		rows := l.past.Fill(l.rows, t, x)
 		q := estimator.NewQuestions(m, len(b.Times()), rows)
 		q.States.X, q.Plans.X, q.PlanStep, q.History.X = x, plans, row, l.rows[:rows*l.size]
 		return b.Predict(&estimator.Predictions{Mean: mean}, &q) == nil

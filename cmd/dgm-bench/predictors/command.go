@@ -64,14 +64,6 @@ RMSE of holding as well. A recording that is not in --data is left out, with a m
 	}
 }
 
-func names(all []recording) []string {
-	var out []string
-	for i := range all {
-		out = append(out, all[i].name)
-	}
-	return out
-}
-
 // units returns the chosen recordings that are there, each with the chosen predictors.
 func (o *options) units(all []recording) ([]study.Work, error) {
 	sets, err := study.Chosen("--sets", o.sets, names(all))

@@ -122,3 +122,11 @@ func find(name string) *recording {
 	all := recordings()
 	return &all[slices.IndexFunc(all, func(r recording) bool { return r.name == name })]
 }
+
+func names(all []recording) []string {
+	var out []string
+	for i := range all {
+		out = append(out, all[i].name)
+	}
+	return out
+}
