@@ -123,16 +123,12 @@ func (p *Predictor) addRows(dst *Gradient, q *Query) {
 // addKnot adds what knot j contributes at t, whose adjoint is bar (P), and reports whether its
 // block has begun.
 func (g *Gradient) addKnot(in *feature.Inputs, j int, t float64, bar []float64) bool {
-	block := in.Horizon / float64(in.Knots)
-	from, to := float64(j)*block, float64(j+1)*block
-	if in.Causal {
-		to = math.Min(t, to)
-	}
+	from, to, length := in.Block(j, t)
 	if to <= from {
 		return false
 	}
 	for p, std := range in.InputStd {
-		g.knot[p] = bar[p] * (to - from) / block / std
+		g.knot[p] = bar[p] * (to - from) / length / std
 	}
 	g.input(g.knot, from, to)
 	return true

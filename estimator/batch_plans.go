@@ -119,14 +119,9 @@ func newPlanBlock(f *Fast, rows int, step float64) *planBlock {
 // timeAt returns what is of a time.
 func (b *planBlock) timeAt(t float64) (at blockTime) {
 	in, P := &b.f.plain.m.Inputs, b.f.plain.m.P
-	length := in.Horizon / float64(max(in.Knots, 1))
 	var spans []priordynamics.Span
 	for j := range in.Knots {
-		from, to := float64(j)*length, float64(j+1)*length
-		if in.Causal {
-			to = min(t, to)
-		}
-		if to > from {
+		if from, to, length := in.Block(j, t); to > from {
 			spans = append(spans, priordynamics.Span{From: from, To: to, Factor: (to - from) / length})
 		}
 	}

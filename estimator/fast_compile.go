@@ -101,12 +101,10 @@ type fastFactor struct {
 // compile returns nil for a model that a Fast does not serve.
 func compile(m *model.Model, unit simd.Unit) *compiled {
 	c := &compiled{m: m, unit: unit, powers: 2, fixed: 1 + m.Inputs.Lift.Dim(), knots: m.Inputs.Knots * m.P}
-	for _, set := range [][]model.Member{m.Members, m.Refits} {
-		for i := range set {
-			head := &set[i].Map.Head
-			if set[i].Posterior[0].Exact != nil || head.Layers[len(head.Layers)-1].Act != mlp.Linear {
-				return nil
-			}
+	for e := range m.All() {
+		head := &e.Map.Head
+		if e.Posterior[0].Exact != nil || head.Layers[len(head.Layers)-1].Act != mlp.Linear {
+			return nil
 		}
 	}
 	variances := 0

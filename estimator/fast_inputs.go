@@ -77,14 +77,10 @@ func (f *Fast) isLater(row int, t float64) bool {
 func (f *Fast) addKnots(condition model.Condition, lane, first, numbers int) {
 	w, g, in := &f.w.input, f.g, &f.plain.m.Inputs
 	K, P, n, t := f.plain.m.K, f.plain.m.P, len(g.times), g.times[lane]
-	length := in.Horizon / float64(in.Knots)
 	weights := g.parts[condition].networkWeight[lane:]
 	block, size := lane/simd.Width, len(w.one)
 	for knot := range in.Knots {
-		from, to := float64(knot)*length, float64(knot+1)*length
-		if in.Causal {
-			to = min(t, to)
-		}
+		from, to, length := in.Block(knot, t)
 		if to <= from {
 			return
 		}

@@ -45,11 +45,8 @@ func (p *Predictor) posteriorByInput(dst *Prediction) {
 // is in dsum.
 func (p *Predictor) addKnot(dst *Prediction, i int, t float64, knot, input int) {
 	in, K, P := &p.m.Inputs, p.m.K, p.m.P
-	block, rows := in.Horizon/float64(in.Knots), len(p.plan.Values)/P
-	from, to := float64(knot)*block, float64(knot+1)*block
-	if in.Causal {
-		to = min(t, to)
-	}
+	rows := len(p.plan.Values) / P
+	from, to, length := in.Block(knot, t)
 	if to <= from {
 		return
 	}
@@ -57,7 +54,7 @@ func (p *Predictor) addKnot(dst *Prediction, i int, t float64, knot, input int) 
 	for r := range rows {
 		d := feature.PlanRow{Plan: &p.plan, Row: r, Input: input}
 		d.Mean(p.scratch, from, to)
-		share := p.scratch[input] * (to - from) / block / in.InputStd[input] / float64(len(p.members))
+		share := p.scratch[input] * (to - from) / length / in.InputStd[input] / float64(len(p.members))
 		if share == 0 {
 			continue
 		}

@@ -2,6 +2,7 @@ package estimator
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
@@ -40,11 +41,9 @@ func Memory(m *model.Model, times ...int) int64 {
 // plainMemory returns about how many bytes a Predictor at so many times allocates.
 func plainMemory(m *model.Model, times int) int64 {
 	row := m.K*m.K + 16*m.K + 2*m.Inputs.Dim() + len(m.NoiseKnots)
-	for _, set := range [][]model.Member{m.Members, m.Refits} {
-		for i := range set {
-			e := &set[i].Map
-			row += 2*e.Basis.Dim(e.Inputs()) + 2*e.Features() + 2*e.F + width(&e.Core) + width(&e.Head)
-		}
+	for member := range m.All() {
+		e := &member.Map
+		row += 2*e.Basis.Dim(e.Inputs()) + 2*e.Features() + 2*e.F + 3*(units(&e.Core)+units(&e.Head))
 	}
 	nodes := int64(0)
 	for i := range m.Stack {
@@ -60,17 +59,10 @@ func plainMemory(m *model.Model, times int) int64 {
 // its Predictor and those of what depends on the model alone.
 func fastMemory(m *model.Model, times int) int64 {
 	K, L, powers, members := m.K, m.Inputs.Lift.Dim(), 2, 0
-	for _, set := range [][]model.Member{m.Members, m.Refits} {
-		for i := range set {
-			e := &set[i].Map
-			powers = max(powers, e.Basis.Terms)
-			members += K*(2+e.D) + e.F - e.Head.Out()
-			for _, net := range []*mlp.Net{&e.Core, &e.Head} {
-				for l := range net.Layers {
-					members += net.Layers[l].Out
-				}
-			}
-		}
+	for member := range m.All() {
+		e := &member.Map
+		powers = max(powers, e.Basis.Terms)
+		members += K*(2+e.D) + e.F - e.Head.Out() + units(&e.Core) + units(&e.Head)
 	}
 	row := members + K*L + 24*K + (powers+K)*(1+m.Inputs.Knots*m.P) // in pairs of single numbers
 	fixed := int64(0)
@@ -96,30 +88,25 @@ func fastMemory(m *model.Model, times int) int64 {
 // precision, the matrix that such a factor is made from.
 func compiledMemory(m *model.Model) int64 {
 	singles, doubles := int64(0), int64(0)
-	for _, set := range [][]model.Member{m.Members, m.Refits} {
-		for i := range set {
-			e := &set[i].Map
-			for _, net := range []*mlp.Net{&e.Core, &e.Head} {
-				for l := range net.Layers {
-					singles += 2 * int64(len(net.Layers[l].W))
-				}
-			}
-			if F, B := int64(e.F), int64(e.Features()-e.F); set[i].GivesVariance() {
-				singles += int64(len(set[i].Posterior)*m.K) * (F*F/2 + 2*B*(F+B))
-				doubles = max(doubles, (F+B)*(F+B))
-			}
+	for member := range m.All() {
+		e := &member.Map
+		for _, l := range slices.Concat(e.Core.Layers, e.Head.Layers) {
+			singles += 2 * int64(len(l.W))
+		}
+		if F, B := int64(e.F), int64(e.Features()-e.F); member.GivesVariance() {
+			singles += int64(len(member.Posterior)*m.K) * (F*F/2 + 2*B*(F+B))
+			doubles = max(doubles, (F+B)*(F+B))
 		}
 	}
 	return 4*singles + 8*doubles
 }
 
-// width returns how many numbers a row takes on a net's tape.
-func width(n *mlp.Net) int {
-	s := 0
+// units returns the number of outputs of all layers of a net.
+func units(n *mlp.Net) (sum int) {
 	for i := range n.Layers {
-		s += 3 * n.Layers[i].Out
+		sum += n.Layers[i].Out
 	}
-	return s
+	return sum
 }
 
 // checkTimes returns the times to predict at, the model's own for nil; an error if

@@ -72,10 +72,8 @@ func New(m *model.Model, times []float64) (*Predictor, error) {
 func build(m *model.Model, times []float64) *Predictor {
 	T, K, P := len(times), m.K, m.P
 	most := feature.Basis{}
-	for _, set := range [][]model.Member{m.Members, m.Refits} {
-		for i := range set {
-			most.Terms = max(most.Terms, set[i].Map.Basis.Terms)
-		}
+	for e := range m.All() {
+		most.Terms = max(most.Terms, e.Map.Basis.Terms)
 	}
 	p := &Predictor{
 		m: m, times: append([]float64(nil), times...), rows: feature.NewRows(T, &m.Inputs, most),

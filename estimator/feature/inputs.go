@@ -24,6 +24,17 @@ func (in *Inputs) Dim() int { return 1 + in.Lift.Dim() + in.Knots*len(in.InputMe
 // Standard returns standardised time.
 func (in *Inputs) Standard(t float64) float64 { return (t - in.TimeMean) / in.TimeStd }
 
+// Block returns the part of block j that knot j is of at t, s, and the length of a block; none
+// where to ≤ from.
+func (in *Inputs) Block(j int, t float64) (from, to, length float64) {
+	length = in.Horizon / float64(in.Knots)
+	from, to = float64(j)*length, float64(j+1)*length
+	if in.Causal {
+		to = min(t, to)
+	}
+	return from, to, length
+}
+
 // Row writes one row of S to s (I) and its derivative by standardised time to ds
 // (I; nil leaves it out): x0 is the lifted start state (L), u the input over the
 // horizon (nil when there is none), scratch has room for P numbers.

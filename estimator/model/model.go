@@ -5,6 +5,7 @@
 package model
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -95,6 +96,19 @@ func (m *Member) At(r Readout) *Posterior {
 // only its mean counts.
 func (m *Member) GivesVariance() bool {
 	return slices.ContainsFunc(m.Posterior, func(p Posterior) bool { return len(p.InverseFactor) > 0 })
+}
+
+// All yields the members, then the refits.
+func (m *Model) All() iter.Seq[*Member] {
+	return func(yield func(*Member) bool) {
+		for _, set := range [][]Member{m.Members, m.Refits} {
+			for i := range set {
+				if !yield(&set[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // EqualTimes returns n times, s, at equal steps of the horizon, the last at its end.

@@ -103,7 +103,13 @@ func Judge(t, hold *evaluate.Table, partial string) Verdict {
 	compared, covered := comparison(t), coverageAspect(t, partial)
 	all := []aspect{
 		trainedOn(t), partialAspect(partial), compared, behind(t), covered, centreAspect(t), supported(t, partial), calibrated(t), withoutPlan(t, hold),
-		angles(t), windows(t), flights(t), flagged(t), networks(t), adaptation(t),
+		angles(t), windows(t), flights(t), flagged(t),
+	}
+	if t.Networks != nil {
+		all = append(all, aspect{level: Use, sentence: t.Networks.Brief()})
+	}
+	if t.Adapted != nil {
+		all = append(all, aspect{level: Use, sentence: t.Adapted.Brief()})
 	}
 	worst := slices.MaxFunc(all, func(a, b aspect) int { return cmp.Compare(severity[a.level], severity[b.level]) })
 	v := Verdict{Level: worst.level, Reason: worst.sentence, Next: worst.next}
@@ -453,20 +459,4 @@ func flagged(t *evaluate.Table) aspect {
 		a.level, a.next = Care, "Train on flights like these, too."
 	}
 	return a
-}
-
-// adaptation states what adaptation in flight brings.
-func adaptation(t *evaluate.Table) aspect {
-	if t.Adapted == nil {
-		return aspect{level: Use}
-	}
-	return aspect{level: Use, sentence: t.Adapted.Brief()}
-}
-
-// networks states what the networks add to the prior dynamics.
-func networks(t *evaluate.Table) aspect {
-	if t.Networks == nil {
-		return aspect{level: Use}
-	}
-	return aspect{level: Use, sentence: t.Networks.Brief()}
 }

@@ -46,7 +46,6 @@ func (r *Result) Tables() []*evaluate.Table {
 // Warning returns in one line why intervals of the model may be wrong, and the remedy:
 // choices that there was no time for. It is empty where there is none.
 func (r *Result) Warning() string {
-	var parts []string
 	var untried []string
 	if r.Untried.Core {
 		untried = append(untried, "core and basis")
@@ -54,11 +53,8 @@ func (r *Result) Warning() string {
 	if r.Untried.Temperature {
 		untried = append(untried, "likelihood temperature")
 	}
-	if len(untried) > 0 {
-		parts = append(parts, fmt.Sprintf("There was no time to choose %s: the safe candidate was taken untried, and intervals may be too wide.", strings.Join(untried, ", and ")))
+	if len(untried) == 0 {
+		return ""
 	}
-	if len(parts) > 0 {
-		parts = append(parts, "Give the training more time.")
-	}
-	return strings.Join(parts, " ")
+	return fmt.Sprintf("There was no time to choose %s: the safe candidate was taken untried, and intervals may be too wide. Give the training more time.", strings.Join(untried, ", and "))
 }
