@@ -115,7 +115,7 @@ func (r *Reader) ReadAll() (*Log, error) {
 		}
 		switch rec.Kind {
 		case KindSegment:
-			name, x0, broken = rec.Name, clone(rec.X0), true
+			name, x0, broken = rec.Name, slices.Clone(rec.X0), true
 		case KindSample:
 			s := &log.Segments[len(log.Segments)-1]
 			s.T = append(s.T, rec.T)
@@ -124,17 +124,9 @@ func (r *Reader) ReadAll() (*Log, error) {
 			s.Aux = append(s.Aux, rec.Aux...)
 		case KindPlan:
 			s := &log.Segments[len(log.Segments)-1]
-			s.Plans = append(s.Plans, Plan{T: rec.T, Step: rec.Step, U: clone(rec.Plan)})
+			s.Plans = append(s.Plans, Plan{T: rec.T, Step: rec.Step, U: slices.Clone(rec.Plan)})
 		case KindNote:
 			log.Notes = append(log.Notes, Note{T: rec.T, Text: rec.Text})
 		}
 	}
-}
-
-// clone copies a slice and keeps nil.
-func clone(v []float64) []float64 {
-	if v == nil {
-		return nil
-	}
-	return append(make([]float64, 0, len(v)), v...)
 }

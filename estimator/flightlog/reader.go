@@ -237,15 +237,15 @@ func (r *Reader) checkHeader(size int, err error) error {
 // record at from or after it. It is right after the header, but where that is
 // damaged its end is unknown.
 func (r *Reader) findCopy(from int) (at int, rec msgbin.Record, found bool) {
-	sums := newSumBudget()
+	budget := sumBudget
 	for at = from; at <= MaxHeader; at++ {
 		if at == len(r.src.Bytes()) && !r.src.Fill(at+1) {
 			return at, rec, false
 		}
-		if rec, whole := r.recordAt(at, &sums); whole {
+		if rec, whole := r.recordAt(at, &budget); whole {
 			return at, rec, Kind(rec.Kind) == KindHeader
 		}
-		sums.earn(1)
+		budget += sumsPerByte
 	}
 	return at, rec, false
 }

@@ -20,23 +20,14 @@ const (
 	KindCount   Kind = 6 // of the records, for readers alone
 )
 
+var kindNames = [...]string{KindHeader: "header", KindSegment: "segment", KindSample: "sample", KindPlan: "plan", KindNote: "note", KindCount: "count"}
+
 // String names the kind.
 func (k Kind) String() string {
-	switch k {
-	case KindHeader:
-		return "header"
-	case KindSegment:
-		return "segment"
-	case KindSample:
-		return "sample"
-	case KindPlan:
-		return "plan"
-	case KindNote:
-		return "note"
-	case KindCount:
-		return "count"
+	if k == 0 || int(k) >= len(kindNames) {
+		return fmt.Sprintf("kind %d", uint8(k))
 	}
-	return fmt.Sprintf("kind %d", uint8(k))
+	return kindNames[k]
 }
 
 // Record is one record. Its fields are set according to Kind. Slices are valid

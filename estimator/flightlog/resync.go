@@ -17,7 +17,7 @@ import (
 // in the length of the log; a budget keeps it linear.
 func (r *Reader) skipDamage(reason error) error {
 	d := &DamageError{Path: r.path, Offset: r.src.Offset(), Record: r.records, Err: reason}
-	sums := newSumBudget()
+	budget := sumBudget
 	zeros := r.src.Bytes()[0] == 0
 	r.src.Advance(1)
 	for {
@@ -26,8 +26,8 @@ func (r *Reader) skipDamage(reason error) error {
 		if n < 0 {
 			n = len(window)
 		}
-		zeros = zeros && allZero(window[:n])
-		sums.earn(n)
+		zeros = zeros && len(bytes.TrimLeft(window[:n], "\x00")) == 0
+		budget += sumsPerByte * n
 		r.src.Advance(n)
 		if n == len(window) {
 			if r.src.Fill(1) {
@@ -36,11 +36,11 @@ func (r *Reader) skipDamage(reason error) error {
 			break
 		}
 		zeros = false
-		if _, whole := r.recordAt(0, &sums); whole {
+		if _, whole := r.recordAt(0, &budget); whole {
 			d.End = r.src.Offset()
 			return d
 		}
-		sums.earn(1)
+		budget += sumsPerByte
 		r.src.Advance(1)
 	}
 	if err := r.src.Err(); err != nil {
@@ -85,36 +85,24 @@ func (r *Reader) parse(b []byte, maxSum int) (rec msgbin.Record, sum int, err er
 }
 
 // recordAt returns the whole record at a place in the window, reading more as it
-// needs to.
-func (r *Reader) recordAt(at int, sums *sumBudget) (rec msgbin.Record, whole bool) {
+// needs to, and takes the bytes of payloads that it summed from the budget.
+func (r *Reader) recordAt(at int, budget *int) (rec msgbin.Record, whole bool) {
 	for {
 		window := r.src.Bytes()
-		rec, sum, err := r.parse(window[at:], sums.left())
+		rec, sum, err := r.parse(window[at:], *budget)
 		if err == nil {
 			return rec, true
 		}
-		sums.spend(sum)
+		*budget -= sum
 		if !errors.Is(err, errTorn) || !r.src.Fill(len(window)+1) {
 			return rec, false
 		}
 	}
 }
 
-// sumBudget bounds the bytes of candidates that are summed: a fixed part, so that
+// The budget bounds the bytes of candidates that are summed: a fixed part, so that
 // no record is missed in ordinary damage, and a part for each byte passed.
-type sumBudget struct{ bytes int }
-
-func newSumBudget() sumBudget { return sumBudget{16 << 20} }
-
-func (b *sumBudget) left() int   { return b.bytes }
-func (b *sumBudget) spend(n int) { b.bytes -= n }
-func (b *sumBudget) earn(n int)  { b.bytes += 64 * n }
-
-func allZero(b []byte) bool {
-	for _, v := range b {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
-}
+const (
+	sumBudget   = 16 << 20
+	sumsPerByte = 64
+)

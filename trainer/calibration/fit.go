@@ -145,11 +145,11 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 func (f *Folds) scale(m *Model, frame *rows.Frame, c *cells, r *regression, q quantiles) {
 	for k := range c.K {
 		for _, tau := range frame.NoiseKnots {
-			table := make([][]float64, c.T)
-			for i := range table {
-				table[i] = []float64{r.level[k][i] + math.Log(math.Max(q.q95[i]/normal95, 1e-9)) + q.margin()}
+			values := make([]float64, c.T)
+			for i := range values {
+				values[i] = r.level[k][i] + math.Log(math.Max(q.q95[i]/normal95, 1e-9)) + q.margin()
 			}
-			scale := interpolate(c.taus, table, 0, tau)
+			scale := interpolate(c.taus, values, tau)
 			m.Intervals.LogScale = append(m.Intervals.LogScale, scale+0.5*math.Log1p(square(f.anotherFlight(tau, m.FlightEffect))))
 		}
 	}

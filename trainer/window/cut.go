@@ -2,6 +2,7 @@ package window
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -53,17 +54,7 @@ func (f *Flight) Starts(dst []int, H, stride float64) []int {
 
 // Known reports whether sample i has every state and every input.
 func (f *Flight) Known(i int) bool {
-	for _, v := range f.State(i) {
-		if math.IsNaN(v) {
-			return false
-		}
-	}
-	for _, v := range f.Input(i) {
-		if math.IsNaN(v) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.State(i), math.IsNaN) && !slices.ContainsFunc(f.Input(i), math.IsNaN)
 }
 
 // Task is what is predicted of flights: their states, over a horizon, from a state and

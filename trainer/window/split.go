@@ -38,85 +38,56 @@ func HoldOut(flights []Flight, share, horizon float64, seed uint64) Split {
 		}
 	}
 	if len(flown) >= minFlights {
-		return holdOutFlights(flights, share, horizon, rng)
+		s, n, all := holdOutWhole(flights, func(i int) int { return flights[i].Segment }, share, horizon, rng)
+		s.Whole, s.How = true, fmt.Sprintf("%d of %d flights held out whole", n, all)
+		return s
 	}
 	if long >= minStretches {
-		return holdOutStretches(flights, share, horizon, rng)
+		s, n, all := holdOutWhole(flights, func(i int) int { return i }, share, horizon, rng)
+		s.How = fmt.Sprintf("%d of %d stretches without a gap held out whole", n, all)
+		return s
 	}
 	return holdOutBlocks(flights, share, horizon, rng)
 }
 
-// holdOutFlights holds out all stretches of some flights: about the share, as
-// holdOutStretches.
-func holdOutFlights(flights []Flight, share, horizon float64, rng *rand.Rand) Split {
+// holdOutWhole holds out some flights, or some stretches of them, of which of numbers each, whole:
+// about the share. It returns how many, and of how many.
+func holdOutWhole(flights []Flight, of func(i int) int, share, horizon float64, rng *rand.Rand) (s Split, out, all int) {
 	lasts, long := map[int]float64{}, map[int]bool{}
 	var order []int
 	for i := range flights {
-		segment := flights[i].Segment
-		if _, known := lasts[segment]; !known {
-			order = append(order, segment)
+		n := of(i)
+		if _, known := lasts[n]; !known {
+			order = append(order, n)
 		}
-		lasts[segment] += flights[i].Duration()
-		long[segment] = long[segment] || flights[i].Duration() >= 1.5*horizon
+		lasts[n] += flights[i].Duration()
+		long[n] = long[n] || flights[i].Duration() >= 1.5*horizon
 	}
-	held, out, shortest := 0.0, map[int]bool{}, -1
+	sum, held, shortest := 0.0, map[int]bool{}, -1
 	for _, i := range rng.Perm(len(order)) {
-		segment := order[i]
-		if !long[segment] {
+		n := order[i]
+		if !long[n] {
 			continue
 		}
-		if shortest < 0 || lasts[segment] < lasts[shortest] {
-			shortest = segment
+		if shortest < 0 || lasts[n] < lasts[shortest] {
+			shortest = n
 		}
-		if held+0.5*lasts[segment] <= share*Duration(flights) {
-			out[segment] = true
-			held += lasts[segment]
+		if sum+0.5*lasts[n] <= share*Duration(flights) {
+			held[n] = true
+			sum += lasts[n]
 		}
 	}
-	if held == 0 {
-		out[shortest] = true
+	if sum == 0 { // even half of the shortest is more than was asked for
+		held[shortest] = true
 	}
-	s := Split{Whole: true, How: fmt.Sprintf("%d of %d flights held out whole", len(out), len(order))}
 	for i := range flights {
-		if out[flights[i].Segment] {
+		if held[of(i)] {
 			s.Held = append(s.Held, flights[i])
 		} else {
 			s.Train = append(s.Train, flights[i])
 		}
 	}
-	return s
-}
-
-// holdOutStretches holds out whole stretches without a gap.
-func holdOutStretches(flights []Flight, share, horizon float64, rng *rand.Rand) (s Split) {
-	held, shortest, total := 0.0, -1, Duration(flights)
-	out := map[int]bool{}
-	for _, i := range rng.Perm(len(flights)) {
-		d := flights[i].Duration()
-		if d < 1.5*horizon {
-			continue
-		}
-		if shortest < 0 || d < flights[shortest].Duration() {
-			shortest = i
-		}
-		if held+0.5*d > share*total {
-			continue
-		}
-		out[i] = true
-		held += d
-	}
-	if held == 0 { // even half of the shortest is more than was asked for
-		out[shortest] = true
-	}
-	for i := range flights {
-		if out[i] {
-			s.Held = append(s.Held, flights[i])
-		} else {
-			s.Train = append(s.Train, flights[i])
-		}
-	}
-	s.How = fmt.Sprintf("%d of %d stretches without a gap held out whole", len(s.Held), len(flights))
-	return s
+	return s, len(held), len(order)
 }
 
 func holdOutBlocks(flights []Flight, share, horizon float64, rng *rand.Rand) (s Split) {

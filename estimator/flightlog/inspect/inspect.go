@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"errors"
-	"io"
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -25,26 +24,23 @@ func File(path string) (*Report, error) {
 	}
 	defer r.Close()
 	in := newInspector(path, r.Header())
-	for {
-		rec, err := r.Next()
-		var damage *flightlog.DamageError
-		var format *flightlog.FormatError
-		switch {
-		case errors.Is(err, io.EOF):
-			in.finish()
-			in.rep.Bytes, in.rep.Unknown, in.rep.Counted = r.Offset(), r.Unknown(), r.Counted()
-			return in.rep, nil
-		case errors.As(err, &damage):
-			in.damage(damage)
-		case errors.As(err, &format):
-			if len(in.rep.Invalid) < maxInvalid {
-				in.rep.Invalid = append(in.rep.Invalid, format.Error())
-			}
-		case err != nil:
+	for rec, err := range r.Records(in.skipped) {
+		if err != nil {
 			return nil, err
-		default:
-			in.record(&rec)
 		}
+		in.record(&rec)
+	}
+	in.finish()
+	in.rep.Bytes, in.rep.Unknown, in.rep.Counted = r.Offset(), r.Unknown(), r.Counted()
+	return in.rep, nil
+}
+
+// skipped notes what could not be read.
+func (in *inspector) skipped(err error) {
+	if damage, ok := errors.AsType[*flightlog.DamageError](err); ok {
+		in.damage(damage)
+	} else if len(in.rep.Invalid) < maxInvalid {
+		in.rep.Invalid = append(in.rep.Invalid, err.Error())
 	}
 }
 
