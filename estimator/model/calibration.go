@@ -62,13 +62,9 @@ func (m *Model) checkCalibration(c *checker) {
 			if len(b) > 0 {
 				c.length(at, b, m.K)
 			}
-			for _, v := range b {
-				c.that(v >= -maxLogScale && v <= maxLogScale, at, "%v is outside ±%d", v, maxLogScale)
-			}
+			c.each(at, b, func(v float64) bool { return v >= -maxLogScale && v <= maxLogScale }, "%v is outside ±%d", maxLogScale)
 		}
-		for _, v := range p.LogScale {
-			c.that(v >= -maxLogScale && v <= maxLogScale, field+".log_scale", "%v is outside ±%d", v, maxLogScale)
-		}
+		c.each(field+".log_scale", p.LogScale, func(v float64) bool { return v >= -maxLogScale && v <= maxLogScale }, "%v is outside ±%d", maxLogScale)
 		c.positive(field+".half50", p.Half50)
 		if len(p.Most) > 0 {
 			c.length(field+".most", p.Most, int(CovariateMotion))
@@ -76,9 +72,7 @@ func (m *Model) checkCalibration(c *checker) {
 	}
 	if len(m.Bound) > 0 {
 		c.length("bound", m.Bound, m.K*Q)
-		for _, v := range m.Bound {
-			c.that(v >= 0, "bound", "%v is negative", v)
-		}
+		c.each("bound", m.Bound, func(v float64) bool { return v >= 0 }, "%v is negative")
 	}
 }
 

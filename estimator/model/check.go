@@ -76,23 +76,17 @@ func (m *Model) Check() error {
 		field := fmt.Sprintf("gain[%d]", i)
 		c.that(m.Displacement, field, "belongs to a model of displacements")
 		c.length(field, g, m.K*Q)
-		for _, v := range g {
-			c.that(v >= 0 && v <= 1, field, "a share of %v is outside 0…1", v)
-		}
+		c.each(field, g, func(v float64) bool { return v >= 0 && v <= 1 }, "a share of %v is outside 0…1")
 	}
 	c.that(len(m.ScaleFactor) <= Conditions, "widen", "%d conditions, at most %d", len(m.ScaleFactor), Conditions)
 	for i, w := range m.ScaleFactor {
 		field := fmt.Sprintf("widen[%d]", i)
 		c.length(field, w, m.K*Q)
-		for _, f := range w {
-			c.that(f > 0, field, "%v is not a factor: it must be positive", f)
-		}
+		c.each(field, w, func(v float64) bool { return v > 0 }, "%v is not a factor: it must be positive")
 	}
 	c.that(len(m.OODExponent) == 0 || len(m.OODExponent) == len(m.ScaleFactor), "growth", "of %d readouts, and widen has %d", len(m.OODExponent), len(m.ScaleFactor))
 	c.finite("growth", m.OODExponent)
-	for _, g := range m.OODExponent {
-		c.that(g >= 0 && g <= 10, "growth", "%v is outside 0…10", g)
-	}
+	c.each("growth", m.OODExponent, func(v float64) bool { return v >= 0 && v <= 10 }, "%v is outside 0…10")
 	m.checkMotion(c, Q)
 	m.checkCalibration(c)
 	m.checkJoint(c)
@@ -114,18 +108,14 @@ func (m *Model) checkMotion(c *checker, Q int) {
 	o := &m.RMSDisplacement
 	c.that(len(o.Exponent) == 0 || len(o.Exponent) == len(m.ScaleFactor), "motion.power", "of %d readouts, and widen has %d", len(o.Exponent), len(m.ScaleFactor))
 	c.finite("motion.power", o.Exponent)
-	for _, p := range o.Exponent {
-		c.that(p >= 0 && p <= 10, "motion.power", "%v is outside 0…10", p)
-	}
+	c.each("motion.power", o.Exponent, func(v float64) bool { return v >= 0 && v <= 10 }, "%v is outside 0…10")
 	c.finite("motion", []float64{o.Min, o.Max})
 	if len(o.Typical) == 0 {
 		return
 	}
 	c.that(m.Displacement, "motion.usual", "belongs to a model of displacements")
 	c.length("motion.usual", o.Typical, m.K*Q)
-	for _, u := range o.Typical {
-		c.that(u >= 0, "motion.usual", "%v is negative", u)
-	}
+	c.each("motion.usual", o.Typical, func(v float64) bool { return v >= 0 }, "%v is negative")
 	c.that(o.Min > 0 && o.Min <= 1, "motion.least", "%v is outside 0…1", o.Min)
 	c.that(o.Max >= 1 && o.Max <= 1e6, "motion.most", "%v is outside 1…1e6", o.Max)
 }
@@ -234,9 +224,7 @@ func (m *Model) checkRest(c *checker) {
 		c.finite(path+".history", s.History)
 		c.that(len(s.Times) >= 1 && len(s.Times) <= maxCheckTimes, path+".times", "%d times, expected 1…%d", len(s.Times), maxCheckTimes)
 		c.finite(path+".times", s.Times)
-		for _, t := range s.Times {
-			c.that(!m.Displacement || (t > 0 && t <= m.Horizon*(1+1e-9)), path+".times", "%v s is outside the horizon (0, %v] s", t, m.Horizon)
-		}
+		c.each(path+".times", s.Times, func(v float64) bool { return !m.Displacement || (v > 0 && v <= m.Horizon*(1+1e-9)) }, "%v s is outside the horizon (0, %v] s", m.Horizon)
 		c.length(path+".mean", s.Mean, n)
 		c.length(path+".std", s.Std, n)
 		c.length(path+".obs_std", s.ObsStd, n)

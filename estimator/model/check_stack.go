@@ -13,9 +13,7 @@ const (
 )
 
 func (m *Model) checkStack(c *checker) {
-	if err := m.History.Check(); err != nil {
-		c.that(false, "history", "%v", err)
-	}
+	c.right("history", m.History.Check())
 	c.that(len(m.Stack) <= maxComponents, "stack", "%d components, at most %d", len(m.Stack), maxComponents)
 	for i := range m.Stack {
 		if c.err != nil {
@@ -32,9 +30,7 @@ func (m *Model) checkAdaptation(c *checker) {
 	}
 	c.length("adaptation.rate", m.Adaptation.Rate, m.K)
 	c.finite("adaptation.rate", m.Adaptation.Rate)
-	for _, r := range m.Adaptation.Rate {
-		c.that(r >= 0, "adaptation.rate", "%v is negative", r)
-	}
+	c.each("adaptation.rate", m.Adaptation.Rate, func(v float64) bool { return v >= 0 }, "%v is negative")
 	if e := &m.Adaptation.Equation; e.Degree > 0 && c.err == nil {
 		m.checkEquation(c, "adaptation.equation", e)
 	}
@@ -44,13 +40,9 @@ func (m *Model) checkRidge(c *checker) {
 	if len(m.Ridge.Direct.Levels) == 0 || c.err != nil {
 		return
 	}
-	if err := m.Ridge.History.Check(); err != nil {
-		c.that(false, "ridge.edges", "%v", err)
-	}
+	c.right("ridge.edges", m.Ridge.History.Check())
 	c.lift("ridge.lift", &m.Ridge.Direct.Lift, m.K)
-	if err := m.Ridge.Direct.Check(m.K, m.P, m.Ridge.History.Rows()); err != nil {
-		c.that(false, "ridge", "%v", err)
-	}
+	c.right("ridge", m.Ridge.Direct.Check(m.K, m.P, m.Ridge.History.Rows()))
 }
 
 func (m *Model) checkComponent(c *checker, p *Component, path string, first bool) {
@@ -66,9 +58,7 @@ func (m *Model) checkComponent(c *checker, p *Component, path string, first bool
 	}
 	if p.Kind == Direct && c.err == nil {
 		c.lift(path+".direct.lift", &p.Direct.Lift, m.K)
-		if err := p.Direct.Check(m.K, m.P, m.History.Rows()); err != nil {
-			c.that(false, path+".direct", "%v", err)
-		}
+		c.right(path+".direct", p.Direct.Check(m.K, m.P, m.History.Rows()))
 	}
 	c.finite(path+".near", []float64{p.Near})
 	c.finite(path+".far", []float64{p.Far})
@@ -87,9 +77,7 @@ func (m *Model) checkComponent(c *checker, p *Component, path string, first bool
 	for i, w := range p.Weights {
 		field := fmt.Sprintf("%s.weights[%d]", path, i)
 		c.length(field, w, m.K*len(m.NoiseKnots))
-		for _, v := range w {
-			c.that(v >= 0 && v <= 1, field, "a weight of %v is outside 0…1", v)
-		}
+		c.each(field, w, func(v float64) bool { return v >= 0 && v <= 1 }, "a weight of %v is outside 0…1")
 	}
 }
 
@@ -121,8 +109,6 @@ func (m *Model) checkEquation(c *checker, field string, r *priordynamics.Model) 
 	if c.err != nil {
 		return
 	}
-	if err := r.Check(m.K, m.P); err != nil {
-		c.that(false, field, "%v", err)
-	}
+	c.right(field, r.Check(m.K, m.P))
 	c.that(m.Horizon <= maxRoll*r.Step, field+".step", "%g s is too short for a horizon of %g s", r.Step, m.Horizon)
 }

@@ -17,6 +17,18 @@ func (c *checker) that(ok bool, field, format string, args ...any) {
 	}
 }
 
+// each checks every number; text describes one that is not ok, and args follow it.
+func (c *checker) each(field string, v []float64, ok func(v float64) bool, text string, args ...any) {
+	for _, x := range v {
+		if !ok(x) {
+			c.that(false, field, text, append([]any{x}, args...)...)
+		}
+	}
+}
+
+// right checks that there is no error.
+func (c *checker) right(field string, err error) { c.that(err == nil, field, "%v", err) }
+
 func (c *checker) finite(field string, v []float64) {
 	if allFinite(v) {
 		return
