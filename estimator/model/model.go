@@ -65,7 +65,7 @@ type Model struct {
 	RMSDisplacement ood.RMSDisplacement // (key motion)
 	Calibration     []Calibration       // per condition; none = by ScaleFactor, OODExponent and RMSDisplacement
 	Joint           []Joint             // per condition; none = not known how errors go together
-	Bound           []float64           // K×Q: rms error of holding the start state at the noise knots, state units; see Calibration; none = no bound
+	Bound           []float64           // K×Q: rms error of holding the start state at the noise knots (of the block that moves most, where blocks calibrate), state units; see Calibration; none = no bound
 	Dynamics        Dynamics
 	Stack           []Component  // the prior dynamics, which the nets' mean and vector field add to; none = the start state is held
 	History         history.Spec // what the stack reads before the start

@@ -59,21 +59,25 @@ func (c *cells) each(fold int, f func(k int, e *cell)) {
 	}
 }
 
-// quantiles are those of |z|/σ at every scored time: geometric means over folds, so that
-// one that is unlike all others does not decide alone.
+// quantiles are those of |z|/σ at every scored time. Of folds that hold out whole flights they are
+// geometric means over folds, so that one that is unlike all others does not decide alone. Of blocks
+// of the same flights they are those of all errors, every fold weighing the same: where a robot mostly
+// rests few blocks show motion, and a mean over blocks is that of rest.
 type quantiles struct {
 	q50, q95      []float64 // T
-	standardError float64   // of the log of the 95 % quantile, over folds
+	standardError float64   // of the log of the 95 % quantile, over folds; 0 of all errors
 }
 
 // mostApart is how far from the median of the folds the log of a fold's quantile counts.
 const mostApart = 0.5
 
 // quantiles returns those of a form: each fold under the regression to the others, where
-// leaving out is asked for and there are others, else under that to all.
-func (c *cells) quantiles(f form, leaveOut bool) quantiles {
+// leaving out is asked for and there are others, else under that to all. Together is whether
+// they are those of the errors of all folds.
+func (c *cells) quantiles(f form, leaveOut, together bool) quantiles {
 	q50, q95 := make([][]float64, c.T), make([][]float64, c.T)
 	var whole []float64
+	errors := make([][]weighted, c.T)
 	r := c.regress(f, -1)
 	for fold := range c.folds {
 		if leaveOut && c.folds > 1 {
@@ -90,13 +94,29 @@ func (c *cells) quantiles(f form, leaveOut bool) quantiles {
 			if len(v) > 0 {
 				q50[i], q95[i] = append(q50[i], logQuantile(v, 0.5)), append(q95[i], logQuantile(v, 0.95))
 			}
+			errors[i] = append(errors[i], v...)
 		}
+	}
+	if together {
+		return pooledQuantiles(errors)
 	}
 	var out quantiles
 	for i := range c.T {
 		out.q50, out.q95 = append(out.q50, winsorised(q50[i])), append(out.q95, winsorised(q95[i]))
 	}
 	_, out.standardError = Mean(clipped(whole))
+	return out
+}
+
+// pooledQuantiles returns those of the errors of all folds; 1 of none.
+func pooledQuantiles(errors [][]weighted) (out quantiles) {
+	for _, v := range errors {
+		q50, q95 := 1.0, 1.0
+		if len(v) > 0 {
+			q50, q95 = math.Exp(logQuantile(v, 0.5)), math.Exp(logQuantile(v, 0.95))
+		}
+		out.q50, out.q95 = append(out.q50, q50), append(out.q95, q95)
+	}
 	return out
 }
 

@@ -12,11 +12,12 @@
 // dynamics are apart, and the roughness of the channel's history. a and b maximise the likelihood with a robust tail. b is each channel's
 // own, unless folds that are left out are clearly likelier with one for all channels, or with a
 // prior, as that of other robots (choose). Last, a is raised so that
-// 95 % intervals cover 95 %.
+// 95 % intervals cover 95 % (quantiles).
 //
 // Where folds hold out whole flights, their errors have the flight effect, the mean error
 // of one flight, in them; where they hold out blocks of the same flights, they do not. A prior
-// for what another flight adds is larger there (anotherFlight).
+// for what another flight adds is larger there (anotherFlight), and intervals cover 95 % of the errors
+// of all blocks, instead of a block in the mean.
 //
 // The model that is judged on held-out flights adds its errors on these, as one more fold,
 // to the calibration of the exported model, which knows them (Errors.Add).

@@ -123,11 +123,14 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 	}
 	m.Terms, m.Own = chosen.terms, chosen.freedom == own
 	r := c.regress(chosen, -1)
-	q := c.quantiles(chosen, choosing)
+	q := c.quantiles(chosen, choosing, choosing && !f.Whole)
 	m.Intervals.PlainSensor, m.Intervals.Most = true, mostCovariates
 	if choosing {
 		m.FlightEffect = f.flightEffect(folds, c, r)
 		m.limits = limitsOf(folds, r, q)
+		if !f.Whole {
+			m.bound = blockBound(frame, folds)
+		}
 	}
 	if on.ScaleFactor {
 		f.scale(&m, frame, c, r, q)
@@ -161,7 +164,8 @@ func (f *Folds) scale(m *Model, frame *rows.Frame, c *cells, r *regression, q qu
 }
 
 // margin is what the log of the standard deviation is raised by: two standard errors over
-// folds, as the next flight is not among them.
+// folds, as the next flight is not among them. Blocks have none: what another flight adds to
+// theirs is a prior (anotherFlight).
 func (q *quantiles) margin() float64 { return 2 * q.standardError }
 
 // half50 returns the half width of the 50 % interval over the standard deviation, geometric

@@ -2,12 +2,14 @@ package calibration
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/ood"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/replay"
+	"github.com/dgm-robotics/dgm/trainer/rows"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -120,4 +122,33 @@ func LimitLeverage(m *model.Model, d nets.Data) {
 	if limit := trainedFactor * quantile(values, 1-trainedShare); m.OOD.Leverage == 0 || limit < m.OOD.Leverage {
 		m.OOD.Leverage = limit
 	}
+}
+
+// blockBound returns up to which standard deviation intervals grow (K×Q) where folds hold out
+// blocks of the same flights: the rms error of holding the start state in the block where it is
+// largest, since rest bounds no motion.
+func blockBound(frame *rows.Frame, folds []*heldErrors) []float64 {
+	K, Q, H := frame.K, len(frame.NoiseKnots), frame.Inputs.Horizon
+	bound, d := slices.Clone(frame.HoldRMSE), make([]float64, K)
+	for _, e := range folds {
+		for i := range e.flights {
+			block := &e.flights[i]
+			squares, n := make([]float64, K*Q), make([]float64, K*Q)
+			for _, w := range window.Cut(e.flights[i:i+1], H, H/windowsPerHorizon) {
+				for q, tau := range frame.NoiseKnots {
+					block.Displacement(d, w.Start, tau*H)
+					for k, v := range d {
+						if !math.IsNaN(v) {
+							squares[k*Q+q] += v * v
+							n[k*Q+q]++
+						}
+					}
+				}
+			}
+			for j, sum := range squares {
+				bound[j] = math.Max(bound[j], math.Sqrt(sum/math.Max(n[j], 1)))
+			}
+		}
+	}
+	return bound
 }

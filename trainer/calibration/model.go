@@ -22,6 +22,7 @@ type Model struct {
 
 	Scores []float64 // of each fold, mean log likelihood of a held-out point, outliers capped
 	limits ood.Limits
+	bound  []float64 // K×Q, as model.Model.Bound; nil = that of the frame
 }
 
 // Apply writes the calibrations of the conditions to a model of the frame, whose detector is
@@ -41,5 +42,8 @@ func Apply(m *model.Model, f *rows.Frame, conditions []Model) {
 	}
 	if len(conditions) > 0 {
 		m.OOD.Limits = conditions[0].limits
+		if b := conditions[0].bound; b != nil {
+			m.Bound = b
+		}
 	}
 }
