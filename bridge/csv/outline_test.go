@@ -76,6 +76,8 @@ func TestSuggestedAnglesAndInputs(t *testing.T) {
 		{"force", math.Sin, "role = \"input\"\n"},
 		{"force_x (N)", math.Sin, "unit = \"N\"\nrole = \"input\"\n"},
 		{"torque_nm", math.Sin, "unit = \"N m\"\nrole = \"input\"\n"},
+		{"Moment [Nm]", math.Sin, "unit = \"Nm\"\nrole = \"input\"\n"},
+		{"Kraft (N)", math.Sin, "unit = \"N\"\nrole = \"input\"\n"},
 		{"u1", math.Sin, "role = \"input\"\n"},
 		{"u [m/s]", math.Exp, "unit = \"m/s\"\nrole = \"state\"\n"},
 		{"Throttle", math.Sin, "role = \"input\"\n"},

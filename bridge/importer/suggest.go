@@ -306,7 +306,7 @@ func suggestTable(w io.Writer, path string) error {
 			channels.column(&o.Columns[i])
 		}
 	}
-	_, err = fmt.Fprintf(w, "# What is in %s, by its first %d rows. Correct it: roles and units.\n%svehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us or ns: %s\n%s",
+	_, err = fmt.Fprintf(w, "# What is in %s, by its first %d rows. Correct it: roles and units.\n%svehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us or ns: %s\n# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
 		filepath.Base(path), o.Rows, channels.angles(), o.Columns[o.Time].Column, o.Unit, how, channels.text.String())
 	return err
 }
@@ -365,9 +365,12 @@ func hasAngles(columns []csv.Column) bool {
 	})
 }
 
-// drives reports whether a column is called as what drives a robot is. A measured voltage or
-// current is a state by its name alone.
+// drives reports whether a column is called as what drives a robot is, or is a torque or a force
+// by its unit. A measured voltage or current is a state by its name alone.
 func drives(name, unit string) bool {
+	if channel.SameUnit(unit, "N m") || channel.SameUnit(unit, "N") {
+		return true
+	}
 	if containsAny(name, "cmd", "command", "input", "torque", "motor", "pwm", "thrust", "throttle", "setpoint", "actuator", "ctrl", "control", "force") {
 		return true
 	}

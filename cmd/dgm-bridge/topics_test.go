@@ -122,7 +122,7 @@ func TestTopicsAndImportULog(t *testing.T) {
 		line string
 		args []string
 	}{
-		{cli.Failed, "this is none of the logs of topics (ulog, ardupilot, mavlink, mcap, crazyflie); a table of text: add --suggest for a map", []string{"topics", in("a.csv")}},
+		{cli.Failed, "this is none of the logs of topics (ulog, ardupilot, mavlink, mcap, crazyflie); of a table of text dgm-bridge topics " + in("a.csv") + " --suggest > map.toml writes a map", []string{"topics", in("a.csv")}},
 		{cli.Failed, "empty.ulg: the file is empty", []string{"topics", in("empty.ulg")}},
 		{cli.Failed, `format "xls" is not known`, []string{"topics", in("a.ulg"), "--format", "xls"}},
 		{cli.Failed, "this is not a ULog", []string{"topics", in("a.csv"), "--format", "ulog"}},
@@ -164,7 +164,7 @@ func TestSuggest(t *testing.T) {
 	}
 	for _, c := range []struct{ format, file, rows, want string }{
 		{"ulog", "a.ulg", "500 rows", "field = \"q[0]\" # -1 to 1\n"},
-		{"csv", "a.csv", "50 rows", "unit = \"ms\" # s, ms, us or ns: guessed from the step\n"},
+		{"csv", "a.csv", "50 rows", "unit = \"ms\" # s, ms, us or ns: guessed from the step\n# max_gap = \"1s\" # "},
 	} {
 		code, out, errs := run("topics", in(c.file), "--suggest")
 		if code != cli.Done || errs != "" || !strings.Contains(out, c.want) {

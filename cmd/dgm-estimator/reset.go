@@ -47,7 +47,7 @@ forgets in which amounts the robot differs from that of the training data, and l
 		m, err := nc.Request(wire.ModelSubject(vehicle), c.Append(nil), 5*time.Second)
 		switch {
 		case errors.Is(err, nats.ErrNoResponders):
-			return fmt.Errorf("no estimator serves vehicle %s at this server", vehicle)
+			return fmt.Errorf("no estimator serves vehicle %s at this server; dgm-estimator status lists those that run", vehicle)
 		case err != nil:
 			return fmt.Errorf("resetting adaptation of %s: %w; check --nats, and the permission to publish to %s", vehicle, err, wire.ModelSubject(vehicle))
 		}

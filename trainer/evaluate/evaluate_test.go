@@ -310,6 +310,39 @@ func TestForecastsStartWhereTheyWereMeasured(t *testing.T) {
 	}
 }
 
+// The dots of a prediction's picture are samples, of many so few as there are points, and no values between them.
+func TestForecastsShowSamples(t *testing.T) {
+	const step, points = 0.005, 20
+	flight := shaft(rand.New(rand.NewPCG(9, 9)), 2000, 5, 0, 0)[0]
+	slow := flight // each 40th sample alone is measured
+	slow.X = slices.Repeat([]float64{math.NaN()}, len(flight.X))
+	for i := 0; i < flight.N(); i += 40 {
+		copy(slow.State(i), flight.State(i))
+	}
+	forecasts, err := Forecasts(handmade(0), []window.Flight{flight}, Options{}, 2, points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range forecasts {
+		p := f.Bands(0)
+		if len(p.At) != len(p.Measured) || len(p.At) > points || len(p.At) < points/2 || math.Abs(p.At[len(p.At)-1]-horizon) > points*step {
+			t.Fatalf("dots at %v", p.At)
+		}
+		for i, at := range p.At {
+			n := (f.Start + at) / step
+			if math.Abs(n-math.Round(n)) > 1e-6 || p.Measured[i] != flight.State(int(math.Round(n)))[0] {
+				t.Errorf("%v s after %v s: %v is no sample", at, f.Start, p.Measured[i])
+			}
+		}
+	}
+	var f Forecast
+	f.addSamples(&slow, 0, horizon, 1000)
+	f.Truth, f.Mean, f.Std = f.Samples, f.Samples, f.Samples
+	if p := f.Bands(0); len(p.At) != 2 {
+		t.Errorf("a slow channel has dots at %v in %v s", p.At, horizon)
+	}
+}
+
 func TestTheBestBaseline(t *testing.T) {
 	for _, c := range []struct {
 		geo   Geo

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"math"
+	"sort"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/plot"
@@ -16,6 +17,11 @@ type Forecast struct {
 	Start            float64     // s since the segment's first sample; T counts from there
 	T                []float64   // n, s, of the predicted moments
 	Truth, Mean, Std [][]float64 // K × n, in the channels' units; Truth is NaN where nothing was measured
+
+	// (optional) the samples after Start that are drawn, in place of Truth, which has values
+	// between samples, too: times since Start, and K × as many values.
+	At      []float64
+	Samples [][]float64
 
 	half50 float64 // half width of the 50 % interval over Std
 	tube   float64 // that of the tube of 95 %; 0 = it is no trajectory, or not known
@@ -46,11 +52,32 @@ func (f *Forecast) Bands(k int) plot.Prediction {
 		if f.tube > 0 {
 			p.LoTube, p.HiTube = append(p.LoTube, m-f.tube*s), append(p.HiTube, m+f.tube*s)
 		}
-		if y := f.Truth[k][i]; !math.IsNaN(y) && !math.IsInf(y, 0) {
-			p.At, p.Measured = append(p.At, f.T[i]), append(p.Measured, y)
+	}
+	at, measured := f.T, f.Truth[k]
+	if f.At != nil {
+		at, measured = f.At, f.Samples[k]
+	}
+	for i, y := range measured {
+		if !math.IsNaN(y) && !math.IsInf(y, 0) {
+			p.At, p.Measured = append(p.At, at[i]), append(p.Measured, y)
 		}
 	}
 	return p
+}
+
+// addSamples keeps the samples of a flight up to the end of the horizon after a start, of many
+// each so-manyth.
+func (f *Forecast) addSamples(flight *window.Flight, start int, horizon float64, most int) {
+	after := flight.T[start+1:]
+	n := sort.SearchFloat64s(after, flight.T[start]+horizon*(1+1e-9))
+	every := max(1, (n+most-1)/most)
+	f.At, f.Samples = []float64{}, make([][]float64, flight.K)
+	for i := every - 1; i < n; i += every {
+		f.At = append(f.At, after[i]-flight.T[start])
+		for k, x := range flight.State(start + 1 + i) {
+			f.Samples[k] = append(f.Samples[k], x)
+		}
+	}
 }
 
 // prepare checks the options and returns them with their defaults, and a comparer.
@@ -99,7 +126,7 @@ func Follow(m *model.Model, flights []window.Flight, opt Options, ahead float64,
 }
 
 // Forecasts predicts from count starts spread over the flights, at points equal steps
-// of the model's horizon.
+// of the model's horizon, and the samples over it.
 func Forecasts(m *model.Model, flights []window.Flight, opt Options, count, points int) ([]Forecast, error) {
 	opt.Horizons = m.EqualTimes(points)
 	opt, c, err := prepare(m, opt)
@@ -122,6 +149,7 @@ func Forecasts(m *model.Model, flights []window.Flight, opt Options, count, poin
 		for j, t := range opt.Horizons {
 			out[i].add(o, j, t, f.State(w.Start))
 		}
+		out[i].addSamples(f, w.Start, m.Horizon, points)
 	}
 	return out, nil
 }
