@@ -197,3 +197,21 @@ def test_threads(m):
     for t in threads:
         t.join()
     assert not wrong
+
+
+@pytest.mark.skipif("DGM_EXPECTED" not in os.environ, reason="DGM_EXPECTED is not set: go test ./cmd/libdgm sets it")
+def test_the_program_of_the_page_runs():
+    path = next(c["path"] for c in cases() if any(c["tube"]))
+    page = (PENDULUM.parents[2] / "docs" / "planning.md").read_text()
+    program = page.split("```python\n")[1].split("```")[0]
+    assert '"flight.dgm"' in program
+    names = {}
+    exec(program.replace('"flight.dgm"', repr(path)), names)
+    m, T, K, P = names["m"], len(names["m"].times), len(names["m"].states), len(names["m"].inputs)
+    assert names["low"].shape == names["high"].shape == (T, K)
+    assert names["b"].mean.shape == (500, T, K)
+    assert names["A"].shape == (T, K, K) and names["B"].shape == (T, K, 10, P)
+    assert names["g"].x.shape == (K,) and names["g"].plan.shape == (10, P)
+    assert names["s"].shape == (100, T, K)
+    assert names["v"].each.shape == (1, T) and np.ndim(names["v"].whole) == 0
+    m.close()
