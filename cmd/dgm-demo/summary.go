@@ -61,9 +61,11 @@ func howToSubscribe(url, model string, sc *scene) string {
 	return fmt.Sprintf(`
 The NATS server listens on %[1]s. In another terminal:
   go run ./examples/planner-go %[1]s
-  python3 examples/planner-python/planner.py %[1]s
+  go run ./examples/whatif-go %[4]s %[1]s
   go run ./examples/mpc-go %[4]s %[1]s
-  python3 examples/mppi-python/mppi.py %[5]s
+  go run ./cmd/dgm-estimator status --nats %[1]s
+  python3 examples/planner-python/planner.py %[1]s    # after pip install nats-py msgpack
+  python3 examples/mppi-python/mppi.py %[5]s          # after pip install ./python
 States are on %[2]s, predictions on %[3]s.
 `, url, wire.StateSubject(sc.vehicle), wire.PredictSubject(sc.vehicle), sc.vehicle, model)
 }
