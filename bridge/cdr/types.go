@@ -3,6 +3,7 @@ package cdr
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/internal/number"
@@ -181,10 +182,5 @@ func (t *Type) steps(path string) ([]step, error) {
 
 // index returns which field has a name, or −1.
 func (t *Type) index(name string) int {
-	for i := range t.fields {
-		if t.fields[i].name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(t.fields, func(f field) bool { return f.name == name })
 }

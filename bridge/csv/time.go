@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -63,12 +64,7 @@ var units = []string{"s", "ms", "us", "ns"}
 // Check sets the policies that are left open and returns the first key that is
 // wrong, with the reason and the remedy; "" where there is none.
 func (t *Time) Check() (key, reason, remedy string) {
-	if t.OnBackwards == "" {
-		t.OnBackwards = Fail
-	}
-	if t.OnDuplicate == "" {
-		t.OnDuplicate = Drop
-	}
+	t.OnBackwards, t.OnDuplicate = cmp.Or(t.OnBackwards, Fail), cmp.Or(t.OnDuplicate, Drop)
 	_, unitKnown := unitPower[t.Unit]
 	switch {
 	case t.Column == "":

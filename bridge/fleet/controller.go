@@ -28,10 +28,6 @@ const deliverEvery = 10
 // Run carries rollouts on until the context ends, or, with a group, until the rollout to that has
 // ended.
 func (c *Controller) Run(ctx context.Context, group string) error {
-	every := c.Every
-	if every == 0 {
-		every = 2 * time.Second
-	}
 	logged := ""
 	for look := 0; ; look++ {
 		err := c.look(ctx, look%deliverEvery == 0)
@@ -48,7 +44,7 @@ func (c *Controller) Run(ctx context.Context, group string) error {
 				return err
 			}
 		}
-		pause(ctx, every) // a watch could end without a message after a reconnect
+		pause(ctx, cmp.Or(c.Every, 2*time.Second)) // a watch could end without a message after a reconnect
 		if ctx.Err() != nil {
 			return nil
 		}

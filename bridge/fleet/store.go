@@ -70,12 +70,7 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 	default:
 		s.Replicas = cmp.Or(s.Replicas, 1)
 	}
-	if s.Lease == 0 {
-		s.Lease = usualLease
-	}
-	if s.KeepJobs == 0 {
-		s.KeepJobs = usualKeepJobs
-	}
+	s.Lease, s.KeepJobs = cmp.Or(s.Lease, usualLease), cmp.Or(s.KeepJobs, usualKeepJobs)
 	if s.LogBytes <= 0 {
 		s.LogBytes = -1
 	}

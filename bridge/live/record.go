@@ -69,10 +69,7 @@ func Record(ctx context.Context, nc *nats.Conn, c RecordConfig) (sum RecordSumma
 	if err != nil {
 		return sum, err
 	}
-	defer func() {
-		// The connection ends with the caller anyway.
-		_ = sub.Unsubscribe()
-	}()
+	defer func() { _ = sub.Unsubscribe() }() // the connection ends with the caller anyway
 	if c.Duration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.Duration)

@@ -40,10 +40,7 @@ func View(ctx context.Context, nc *nats.Conn, server *foxglove.Server, c ViewCon
 		if err != nil {
 			return err
 		}
-		defer func() {
-			// The connection ends with the caller anyway.
-			_ = sub.Unsubscribe()
-		}()
+		defer func() { _ = sub.Unsubscribe() }() // the connection ends with the caller anyway
 	}
 	for {
 		select {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -186,11 +187,7 @@ func stopServer(s *server.Server) {
 
 // serve starts the server, on the port that it had before.
 func (s *rig) serve(change ...func(o *server.Options)) {
-	port := s.port
-	if port == 0 {
-		port = server.RANDOM_PORT
-	}
-	srv, err := startServer(port, change...)
+	srv, err := startServer(cmp.Or(s.port, server.RANDOM_PORT), change...)
 	s.must(err)
 	if s.server == nil {
 		s.port = srv.Addr().(*net.TCPAddr).Port
@@ -205,9 +202,7 @@ func (s *rig) path(name string) string { return filepath.Join(s.dir, name) }
 
 // estimate runs an estimator in this process.
 func (s *rig) estimate(url string, cfg node.Config) *node.Node {
-	if cfg.Vehicle == "" {
-		cfg.Vehicle = vehicle
-	}
+	cfg.Vehicle = cmp.Or(cfg.Vehicle, vehicle)
 	cfg.Clock = s.clock.read
 	cfg.Every = 50 * time.Millisecond
 	n, err := node.New(cfg, s.model)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -21,12 +22,8 @@ const patience = time.Minute
 // the demo keeps running for others; then it is one of the loopback, and a page of one of
 // the origins may read by WebSocket.
 func serve(o options, origins []string) (*server.Server, error) {
-	port := o.port
-	if port == 0 {
-		port = server.RANDOM_PORT
-	}
 	options := &server.Options{
-		ServerName: "dgm-demo", Host: "127.0.0.1", Port: port, DontListen: !o.keep,
+		ServerName: "dgm-demo", Host: "127.0.0.1", Port: cmp.Or(o.port, server.RANDOM_PORT), DontListen: !o.keep,
 		NoLog: true, NoSigs: true,
 		NoFastProducerStall: true, // one slow subscriber must not slow the others
 	}

@@ -61,67 +61,52 @@ reset makes the estimator forget what adaptation has learned.`,
 			_, err := fmt.Fprint(cmd.OutOrStdout(), template)
 			return err
 		}
-		for _, t := range times {
-			flags.Times = append(flags.Times, duration(t))
-		}
-		s, err := combine(config, &flags, f.Changed)
-		if err != nil {
+		if err := flags.combine(cmd, config, times); err != nil {
 			return err
 		}
-		return run(cmd.Context(), s, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		return run(cmd.Context(), &flags, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	cmd.AddCommand(replayCommand(), statusCommand(), resetCommand(), manCommand())
 	return cmd
 }
 
-// combine returns the settings of a file, "" = none, with the given flags in place of
-// its own.
-func combine(config string, flags *settings, given func(flag string) bool) (*settings, error) {
-	s := defaults()
+// ofVehicle are the flags of settings that each vehicle has.
+var ofVehicle = []string{"model", "vehicle", "points", "times", "rate", "predictor", "clock", "adapt", "record"}
+
+// combine puts the settings of a file, "" = none, in the place of the flags that are not given.
+func (s *settings) combine(cmd *cobra.Command, config string, times []time.Duration) error {
+	given := cli.Given(cmd)
+	*s = defaults()
 	s.Model = "" // nobody's choice yet
 	if config != "" {
 		if err := s.readChecked(config); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if len(s.each) > 0 {
-		for _, name := range [...]string{"model", "vehicle", "points", "times", "rate", "predictor", "clock", "adapt", "record"} {
-			if given(name) {
-				return nil, cli.Usage("--%s is of one vehicle, and %s describes %d: set it there", name, config, len(s.each))
-			}
+	for _, name := range ofVehicle {
+		if _, ok := given[name]; ok && len(s.each) > 0 {
+			return cli.Usage("--%s is of one vehicle, and %s describes %d: set it there", name, config, len(s.each))
 		}
 	}
-	s.overlay(flags, given)
+	if given["points"] != "" || times != nil {
+		s.Points, s.Times = 0, nil
+	}
+	for _, t := range times {
+		s.Times = append(s.Times, duration(t))
+	}
+	delete(given, "times")
+	for name, value := range given {
+		if err := cmd.Flags().Set(name, value); err != nil {
+			return err
+		}
+	}
 	if s.Model == "" && len(s.each) == 0 {
-		return nil, cli.Usage("no model given: --model flight.dgm")
+		return cli.Usage("no model given: --model flight.dgm")
 	}
 	if err := s.check(); err != nil {
-		return nil, cli.Usage("%v", err)
+		return cli.Usage("%v", err)
 	}
-	return &s, nil
-}
-
-// overlay copies from flags what was given.
-func (s *settings) overlay(flags *settings, given func(name string) bool) {
-	for _, o := range [...]struct {
-		name     string
-		dst, src *string
-	}{
-		{"model", &s.Model, &flags.Model}, {"vehicle", &s.Vehicle, &flags.Vehicle}, {"clock", &s.Clock, &flags.Clock},
-		{"record", &s.Record, &flags.Record}, {"adapt", &s.Adapt, &flags.Adapt}, {"predictor", &s.Predictor, &flags.Predictor},
-		{"nats", &s.NATS.URL, &flags.NATS.URL}, {"creds", &s.NATS.Creds, &flags.NATS.Creds}, {"nkey", &s.NATS.NKey, &flags.NATS.NKey},
-		{"tls-ca", &s.NATS.CA, &flags.NATS.CA}, {"tls-cert", &s.NATS.Cert, &flags.NATS.Cert}, {"tls-key", &s.NATS.Key, &flags.NATS.Key},
-	} {
-		if given(o.name) {
-			*o.dst = *o.src
-		}
-	}
-	if given("points") || given("times") {
-		s.Points, s.Times = flags.Points, flags.Times
-	}
-	if given("rate") {
-		s.Rate = flags.Rate
-	}
+	return nil
 }
 
 func manCommand() *cobra.Command {

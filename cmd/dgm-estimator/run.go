@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -105,10 +106,7 @@ func (v vehicle) prepare(s *settings, key ed25519.PublicKey, log func(string)) (
 	if err != nil {
 		return nil, err
 	}
-	name := v.Vehicle
-	if name == "" {
-		name = m.Vehicle
-	}
+	name := cmp.Or(v.Vehicle, m.Vehicle)
 	accept := model.Acceptance{Key: key, Vehicle: name, Fleet: s.Models.Fleet, Least: s.Models.LeastSequence, Unnumbered: s.Models.Unnumbered}
 	if err := accept.Check(statement); err != nil {
 		return nil, fmt.Errorf("%s: %w", v.Model, err)
@@ -158,10 +156,7 @@ func serve(ctx context.Context, s *settings, all []*served, out io.Writer, log f
 			return err
 		}
 		defer nc.Close()
-		object := v.settings.Object
-		if object == "" {
-			object = v.node.Vehicle() + ".dgm"
-		}
+		object := cmp.Or(v.settings.Object, v.node.Vehicle()+".dgm")
 		sides.Go(func() { v.node.Watch(beside, nc, s.Models.Bucket, object) })
 	}
 	errs := make([]error, len(all))

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+	"github.com/spf13/cobra"
 
-	"github.com/dgm-robotics/dgm/cmd/internal/link"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 )
 
@@ -58,13 +58,21 @@ func TestTheTemplateIsTheManual(t *testing.T) {
 }
 
 func TestFlagsGoBeforeTheFile(t *testing.T) {
-	s := defaults()
-	if err := s.parse("model = \"a.dgm\"\npoints = 5\nclock = \"robot\"\n[nats]\nurl = \"nats://a\"\ncreds = \"c\"\n", "file"); err != nil {
+	file := filepath.Join(t.TempDir(), "estimator.toml")
+	if err := os.WriteFile(file, []byte("model = \"a.dgm\"\npoints = 5\nclock = \"robot\"\n[nats]\nurl = \"nats://a\"\ncreds = \"c\"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	flags := settings{vehicle: vehicle{Model: "b.dgm", Times: []duration{duration(time.Second)}}, NATS: link.Flags{URL: "nats://b"}}
-	given := map[string]bool{"model": true, "times": true, "nats": true}
-	s.overlay(&flags, func(name string) bool { return given[name] })
+	s := defaults()
+	c := &cobra.Command{}
+	c.Flags().StringVar(&s.Model, "model", "", "")
+	times := c.Flags().DurationSlice("times", nil, "")
+	s.NATS.Add(c.Flags())
+	if err := c.ParseFlags([]string{"--model", "b.dgm", "--times", "1s", "--nats", "nats://b"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.combine(c, file, *times); err != nil {
+		t.Fatal(err)
+	}
 	if s.Model != "b.dgm" || s.Points != 0 || len(s.Times) != 1 || s.NATS.URL != "nats://b" || s.NATS.Creds != "c" || s.Clock != "robot" {
 		t.Errorf("%+v", s)
 	}

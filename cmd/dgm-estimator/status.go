@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,10 +167,7 @@ func adaptation(s *wire.Status) string {
 	if s.AdaptNote != "" {
 		return s.Adapt + ", and nothing is learned: " + s.AdaptNote
 	}
-	changes := s.Changes()
-	if changes == "" {
-		changes = "no change is significant"
-	}
+	changes := cmp.Or(s.Changes(), "no change is significant")
 	counts := map[string]string{wire.AdaptOn: "counts", wire.AdaptWatch: "would count"}[s.Adapt]
 	return fmt.Sprintf("%s, %s %.0f %%: %s", s.Adapt, counts, 100*s.AdaptShare, changes)
 }

@@ -49,19 +49,16 @@ to go back to a model, for dgm.model.<vehicle>.`,
   dgm-train --sign private.pem --rollback 0123456789abcdef --vehicle quad1 --out rollback.msgpack`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			given := map[string]string{} // flags override the configuration file
-			for _, name := range settings {
-				if f := cmd.Flags().Lookup(name); f.Changed {
-					given[name] = f.Value.String()
-				}
-			}
+			given := cli.Given(cmd)
 			var err error
 			if cfg, err = recipe.Settings(o.preset, o.config); err != nil {
 				return err
 			}
-			for name, value := range given {
-				if err := cmd.Flags().Set(name, value); err != nil {
-					return err
+			for _, name := range settings { // flags override the configuration file
+				if value, ok := given[name]; ok {
+					if err := cmd.Flags().Set(name, value); err != nil {
+						return err
+					}
 				}
 			}
 			if err := cfg.Check(); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"fmt"
@@ -173,15 +174,9 @@ func (o *options) signOnly(out io.Writer) error {
 // statement returns what is signed beside a model of a vehicle.
 func (o *options) statement(vehicle string) (model.Statement, error) {
 	now := time.Now()
-	s := model.Statement{Vehicle: vehicle, Sequence: o.sequence, Created: now.UnixNano()}
-	if o.vehicle != "" {
-		s.Vehicle = o.vehicle
-	}
+	s := model.Statement{Vehicle: cmp.Or(o.vehicle, vehicle), Sequence: cmp.Or(o.sequence, uint64(now.Unix())), Created: now.UnixNano()}
 	if o.fleet != "" {
 		s.Vehicle, s.Fleet = "", o.fleet
-	}
-	if s.Sequence == 0 {
-		s.Sequence = uint64(now.Unix())
 	}
 	if s.Vehicle == "" && s.Fleet == "" {
 		return s, cli.Usage("the model names no vehicle to sign it for: give --vehicle or --fleet")

@@ -20,7 +20,7 @@ import (
 //
 // (comparing the coefficients of (s + λ)⁴).
 type Balance struct {
-	src                *seed.Source
+	src                seed.Source
 	g, big, small, l   float64
 	friction           float64
 	k1, k2, k3, k4     float64
@@ -41,7 +41,7 @@ const (
 func NewBalance(p *plant.Plant, tick float64, src *seed.Source) *Balance {
 	v := p.Values()
 	b := &Balance{
-		src: src, g: v[0], big: v[1], small: v[2], l: v[3], friction: v[4],
+		src: *src, g: v[0], big: v[1], small: v[2], l: v[3], friction: v[4],
 		goal: NewSteps(2, 5, tick), shake: NewWander(1.5, tick),
 		follow: -math.Expm1(-tick / 0.3),
 	}
@@ -55,19 +55,14 @@ func NewBalance(p *plant.Plant, tick float64, src *seed.Source) *Balance {
 
 // Command sets u[0] to the force, N.
 func (b *Balance) Command(u, x []float64) {
-	b.smoothGoal += b.follow * (balanceReach*b.goal.Next(b.src) - b.smoothGoal)
+	b.smoothGoal += b.follow * (balanceReach*b.goal.Next(&b.src) - b.smoothGoal)
 	s, c := math.Sincos(x[2])
 	lean := math.Remainder(x[2], 2*math.Pi)
 	a := b.k1*(x[0]-b.smoothGoal) + b.k2*x[1] + b.k3*lean + b.k4*x[3]
-	a += balanceShake * b.shake.Next(b.src)
+	a += balanceShake * b.shake.Next(&b.src)
 	force := a*(b.big+b.small*s*s) - b.small*b.l*x[3]*x[3]*s + b.small*b.g*s*c + b.friction*x[1]
 	u[0] = clamp(force, -balanceMax, balanceMax)
 }
 
 // CopyFrom copies the state of another Balance.
-func (b *Balance) CopyFrom(other Driver) {
-	src := b.src
-	*b = *other.(*Balance)
-	src.CopyFrom(b.src)
-	b.src = src
-}
+func (b *Balance) CopyFrom(other Driver) { *b = *other.(*Balance) }

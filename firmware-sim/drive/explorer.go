@@ -11,7 +11,7 @@ import (
 // a target jumps between random places, the position loop asks for an acceleration, to which
 // a random part is added, and the acceleration gives thrust and pitch.
 type Explorer struct {
-	src              *seed.Source
+	src              seed.Source
 	b1, b2, g, pitch float64   // of the plant; pitch is the command for an angle of 1 rad
 	goal             [2]Steps  // of x and z
 	shake            [2]Wander // of the acceleration
@@ -34,7 +34,7 @@ const (
 // parameters of the plant, not its actual ones.
 func NewExplorer(p *plant.Plant, tick float64, src *seed.Source) *Explorer {
 	v := p.Values()
-	e := &Explorer{src: src, b1: v[0], b2: v[1], g: v[6], pitch: -v[2] / v[4]}
+	e := &Explorer{src: *src, b1: v[0], b2: v[1], g: v[6], pitch: -v[2] / v[4]}
 	for i := range e.goal {
 		e.goal[i], e.shake[i] = NewSteps(0.7, 1.6, tick), NewWander(explorerBand, tick)
 	}
@@ -43,11 +43,11 @@ func NewExplorer(p *plant.Plant, tick float64, src *seed.Source) *Explorer {
 
 // Command sets u (2) to thrust and pitch, from x (6) as the plant orders it.
 func (e *Explorer) Command(u, x []float64) {
-	goal := [2]float64{explorerX * e.goal[0].Next(e.src), explorerMiddle + explorerZ*e.goal[1].Next(e.src)}
+	goal := [2]float64{explorerX * e.goal[0].Next(&e.src), explorerMiddle + explorerZ*e.goal[1].Next(&e.src)}
 	var acc [2]float64
 	for i := range acc {
 		want := clamp(explorerPos*(goal[i]-x[2*i]), -explorerFast, explorerFast)
-		acc[i] = explorerVel*(want-x[2*i+1]) + explorerShake*e.shake[i].Next(e.src)
+		acc[i] = explorerVel*(want-x[2*i+1]) + explorerShake*e.shake[i].Next(&e.src)
 	}
 	up := e.g + clamp(acc[1], -explorerLift, explorerLift)
 	ahead := clamp(acc[0], -explorerTilt*up, explorerTilt*up)
@@ -56,9 +56,4 @@ func (e *Explorer) Command(u, x []float64) {
 }
 
 // CopyFrom copies the state of another Explorer.
-func (e *Explorer) CopyFrom(other Driver) {
-	src := e.src
-	*e = *other.(*Explorer)
-	src.CopyFrom(e.src)
-	e.src = src
-}
+func (e *Explorer) CopyFrom(other Driver) { *e = *other.(*Explorer) }

@@ -16,7 +16,7 @@ import (
 // to two and a half times hovering. There is no yaw torque, so the heading is not
 // controlled.
 type Pilot struct {
-	src      *seed.Source
+	src      seed.Source
 	tick     float64
 	m, g     float64
 	ixx, iyy float64
@@ -52,7 +52,7 @@ const (
 func NewPilot(p *plant.Plant, tick float64, src *seed.Source) *Pilot {
 	v := p.Values()
 	c := &Pilot{
-		src: src, tick: tick,
+		src: *src, tick: tick,
 		m: v[0], ixx: v[1], iyy: v[2], izz: v[3], dx: v[4], dy: v[5], g: v[6],
 	}
 	for i := range c.shake {
@@ -100,7 +100,7 @@ func (c *Pilot) Command(u, x []float64) {
 	var acc [3]float64
 	for i := range acc {
 		want := clamp(pilotPos*(c.target[i]-x[9+i]), -pilotMaxVel, pilotMaxVel)
-		acc[i] = pilotVel*(want-vel[i]) + pilotShake*c.shake[i].Next(c.src)
+		acc[i] = pilotVel*(want-vel[i]) + pilotShake*c.shake[i].Next(&c.src)
 	}
 	acc[2] = clamp(acc[2], -pilotMaxClimb, pilotMaxClimb)
 
@@ -127,9 +127,4 @@ func (c *Pilot) Command(u, x []float64) {
 }
 
 // CopyFrom copies the state of another Pilot.
-func (c *Pilot) CopyFrom(other Driver) {
-	src := c.src
-	*c = *other.(*Pilot)
-	src.CopyFrom(c.src)
-	c.src = src
-}
+func (c *Pilot) CopyFrom(other Driver) { *c = *other.(*Pilot) }

@@ -6,7 +6,7 @@ import "github.com/dgm-robotics/dgm/firmware-sim/seed"
 // that what each input does can be learned from a recording: a controller moves them together.
 type Shaken struct {
 	inner Driver
-	src   *seed.Source
+	src   seed.Source
 	shake []Wander  // P
 	std   []float64 // P, in the units of the inputs
 }
@@ -17,7 +17,7 @@ const shakenBand = 4
 // NewShaken returns a driver for ticks of tick seconds; std (P) is the standard deviation of what
 // is added.
 func NewShaken(inner Driver, std []float64, tick float64, src *seed.Source) *Shaken {
-	s := &Shaken{inner: inner, src: src, std: std}
+	s := &Shaken{inner: inner, src: *src, std: std}
 	for range std {
 		s.shake = append(s.shake, NewWander(shakenBand, tick))
 	}
@@ -28,7 +28,7 @@ func NewShaken(inner Driver, std []float64, tick float64, src *seed.Source) *Sha
 func (s *Shaken) Command(u, x []float64) {
 	s.inner.Command(u, x)
 	for i := range u {
-		u[i] += s.std[i] * s.shake[i].Next(s.src)
+		u[i] += s.std[i] * s.shake[i].Next(&s.src)
 	}
 }
 
@@ -36,6 +36,6 @@ func (s *Shaken) Command(u, x []float64) {
 func (s *Shaken) CopyFrom(other Driver) {
 	o := other.(*Shaken)
 	s.inner.CopyFrom(o.inner)
-	s.src.CopyFrom(o.src)
+	s.src = o.src
 	copy(s.shake, o.shake)
 }

@@ -6,7 +6,7 @@ import "github.com/dgm-robotics/dgm/firmware-sim/seed"
 // random steps, within what the motor can give. It reads no state, so its plan
 // is exact.
 type Torque struct {
-	src    *seed.Source
+	src    seed.Source
 	smooth Wander
 	steps  Steps
 }
@@ -24,18 +24,14 @@ const (
 
 // NewTorque returns the programme for ticks of tick seconds.
 func NewTorque(tick float64, src *seed.Source) *Torque {
-	return &Torque{src: src, smooth: NewWander(torqueBand, tick), steps: NewSteps(torqueHold, torqueLonger, tick)}
+	return &Torque{src: *src, smooth: NewWander(torqueBand, tick), steps: NewSteps(torqueHold, torqueLonger, tick)}
 }
 
 // Command sets u[0] to the torque, N·m.
 func (m *Torque) Command(u, _ []float64) {
-	v := torqueSmooth*m.smooth.Next(m.src) + torqueStep*m.steps.Next(m.src)
+	v := torqueSmooth*m.smooth.Next(&m.src) + torqueStep*m.steps.Next(&m.src)
 	u[0] = clamp(v, -torqueMax, torqueMax)
 }
 
 // CopyFrom copies the state of another Torque.
-func (m *Torque) CopyFrom(other Driver) {
-	o := other.(*Torque)
-	m.src.CopyFrom(o.src)
-	m.smooth, m.steps = o.smooth, o.steps
-}
+func (m *Torque) CopyFrom(other Driver) { *m = *other.(*Torque) }

@@ -21,25 +21,19 @@ const (
 	Input   Purpose = 9 // noise that is added to commands
 )
 
-// Source is a stream that can be copied: a copy continues identically.
-type Source struct {
-	pcg rand.PCG
-	rng *rand.Rand
-}
+// Source is a stream. A copy of its value continues identically.
+type Source struct{ pcg rand.PCG }
 
 // New returns the stream for one purpose in one segment; n distinguishes
 // streams of the same purpose. Segment and n are below 2^24.
 func New(seed uint64, p Purpose, segment, n int) *Source {
-	s := &Source{pcg: *rand.NewPCG(seed, uint64(p)<<48|uint64(segment)<<24|uint64(n))}
-	s.rng = rand.New(&s.pcg)
-	return s
+	return &Source{*rand.NewPCG(seed, uint64(p)<<48|uint64(segment)<<24|uint64(n))}
 }
 
-// CopyFrom copies the state of o.
-func (s *Source) CopyFrom(o *Source) { s.pcg = o.pcg }
-
 // Normal returns a standard normal number.
-func (s *Source) Normal() float64 { return s.rng.NormFloat64() }
+func (s *Source) Normal() float64 { return rand.New(&s.pcg).NormFloat64() }
 
 // Uniform returns a number in [low, high).
-func (s *Source) Uniform(low, high float64) float64 { return low + (high-low)*s.rng.Float64() }
+func (s *Source) Uniform(low, high float64) float64 {
+	return low + (high-low)*rand.New(&s.pcg).Float64()
+}

@@ -24,7 +24,7 @@ func TestStreamsDifferAndRepeat(t *testing.T) {
 func TestACopyHasTheSameFuture(t *testing.T) {
 	a, b := New(1, Noise, 0, 0), New(2, Wind, 1, 1)
 	a.Normal()
-	b.CopyFrom(a)
+	*b = *a
 	for range 5 {
 		if a.Normal() != b.Normal() {
 			t.Fatal("futures differ")

@@ -245,11 +245,8 @@ func (a *Assembler) Dims() (K, P int) { return len(a.states), len(a.inputs) }
 func (a *Assembler) Missing() (out []string) {
 	for g, n := range a.missing {
 		if n > 0 {
-			noun := "states"
-			if n == 1 {
-				noun = "state"
-			}
-			out = append(out, fmt.Sprintf("%d %s without %s", n, noun, groupNames[g]))
+			plural := map[bool]string{true: "s"}[n > 1]
+			out = append(out, fmt.Sprintf("%d state%s without %s", n, plural, groupNames[g]))
 		}
 	}
 	return out

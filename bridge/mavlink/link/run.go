@@ -110,10 +110,7 @@ func Run(ctx context.Context, nc *nats.Conn, c Config, n *Counts) error {
 		if err != nil {
 			return err
 		}
-		defer func() {
-			// The connection ends with the caller anyway.
-			_ = sub.Unsubscribe()
-		}()
+		defer func() { _ = sub.Unsubscribe() }() // the connection ends with the caller anyway
 	}
 	sync := time.NewTicker(syncEvery)
 	defer sync.Stop()

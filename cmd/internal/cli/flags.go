@@ -89,3 +89,10 @@ func Require(cmd *cobra.Command, names ...string) {
 		}
 	}
 }
+
+// Given returns the flags that are given, with their values as text.
+func Given(cmd *cobra.Command) map[string]string {
+	given := map[string]string{}
+	cmd.Flags().Visit(func(f *pflag.Flag) { given[f.Name] = f.Value.String() })
+	return given
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -47,10 +48,7 @@ func Version() string {
 }
 
 func version(info *debug.BuildInfo) string {
-	text := info.Main.Version
-	if text == "" {
-		text = "(devel)"
-	}
+	text := cmp.Or(info.Main.Version, "(devel)")
 	set := map[string]string{}
 	for _, s := range info.Settings {
 		set[s.Key] = s.Value
