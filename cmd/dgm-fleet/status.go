@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -82,7 +83,7 @@ func printRobots(out io.Writer, s *fleet.Status) error {
 		for _, u := range slices.Sorted(maps.Keys(r.Coverage)) {
 			covered = append(covered, strings.TrimSpace(fmt.Sprintf("%.0f %% %s", 100*r.Coverage[u], shown(u))))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.8s\t%s\t%s\t%.2g\t%q\t%s\t%s\t%s\n", r.Vehicle, r.Link, shown(r.Model), moment(r.Since), strings.Join(covered, ", "), r.Factor, strings.Join(r.Alarms, ", "), moment(r.LastLog), shadow, decided)
+		fmt.Fprintf(w, "%s\t%s\t%.8s\t%s\t%s\t%.2g\t%s\t%s\t%s\t%s\n", r.Vehicle, r.Link, shown(r.Model), moment(r.Since), strings.Join(covered, ", "), r.Factor, quoted(strings.Join(r.Alarms, ", ")), moment(r.LastLog), shadow, decided)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -103,6 +104,14 @@ func moment(t *time.Time) string {
 		return "-"
 	}
 	return t.Local().Format(time.DateTime)
+}
+
+// quoted returns a text that a robot or worker has sent in quotes, "-" for none.
+func quoted(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return strconv.Quote(text)
 }
 
 // shown returns a text that a robot or worker has sent, on one line and without what a terminal carries out.
@@ -136,7 +145,7 @@ func printStatus(out io.Writer, s *fleet.Status) error {
 	}
 	fmt.Fprintln(w, "\nJOB\tOF\tLOGS\tSTATE\tPROGRESS\tTRIES\tWORKER\tUPDATED\tREASON")
 	for _, j := range s.Jobs {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.0f %%\t%d\t%s\t%s\t%q\n", j.ID, j.Title(), len(j.Logs), shown(string(j.State)), 100*j.Progress, j.Tries, shown(j.Worker), j.Updated.Local().Format(time.DateTime), j.Reason)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.0f %%\t%d\t%s\t%s\t%s\n", j.ID, j.Title(), len(j.Logs), shown(string(j.State)), 100*j.Progress, j.Tries, shown(j.Worker), j.Updated.Local().Format(time.DateTime), quoted(j.Reason))
 	}
 	if s.KeepJobs > 0 {
 		fmt.Fprintf(w, "jobs are listed for %.3g days after their end\n", s.KeepJobs/86400)
