@@ -14,14 +14,25 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// freePort returns a port of the loopback that nobody listens on now.
-func freePort(t *testing.T) int {
+// reservedPort returns a port of the loopback on which nobody listens before the test does. Two ends of a connection hold it
+// until the test ends, as a server that starts again finds it: a program that asks for any port is not given this one.
+func reservedPort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	held, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { held.Close() })
 	return l.Addr().(*net.TCPAddr).Port
 }
 
@@ -49,7 +60,7 @@ func robot(t *testing.T, nc *nats.Conn) {
 }
 
 func TestServerIsAwaited(t *testing.T) {
-	port := freePort(t)
+	port := reservedPort(t)
 	url := "nats://127.0.0.1:" + itoa(port)
 	var logged lines
 	nc := connect(t, url, &logged)
@@ -64,8 +75,8 @@ func TestServerIsAwaited(t *testing.T) {
 }
 
 func TestNothingOldIsSentAfterTheLinkWasLost(t *testing.T) {
-	first := serve(t, 0)
-	port := first.Addr().(*net.TCPAddr).Port
+	port := reservedPort(t)
+	first := serve(t, port)
 	var logged lines
 	nc := connect(t, first.ClientURL(), &logged)
 	run(t, nc, Config{Clock: SystemClock()}, pendulum())

@@ -21,7 +21,7 @@ func TestServerInAnotherProcess(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", bin, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
 		t.Skipf("nats-server in a second process: it cannot be built here: %v: %s", err, out)
 	}
-	port := itoa(freePort(t))
+	port := itoa(reservedPort(t))
 	launch := func() (kill func()) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cmd := exec.CommandContext(ctx, bin, "-a", "127.0.0.1", "-p", port)

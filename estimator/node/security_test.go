@@ -199,7 +199,7 @@ func TestRefusalAfterAnAbsenceIsLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	public, _ := user.PublicKey()
-	port := freePort(t)
+	port := reservedPort(t)
 	var logged lines
 	nc, err := Link{URL: "nats://127.0.0.1:" + itoa(port), Log: logged.add}.Connect()
 	if err != nil {

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -148,17 +149,32 @@ func TestStatesArriveAsTheRobotMeasuresThem(t *testing.T) {
 	}
 }
 
-// Without a server nothing is kept: the first state that arrives is of now.
-func TestNothingOldIsSentWhenTheServerComes(t *testing.T) {
+// reservedPort returns a port of the loopback on which nobody listens before the test does. Two ends of a connection hold it
+// until the test ends, as a server that starts again finds it: a program that asks for any port is not given this one.
+func reservedPort(t *testing.T) int {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	url := "nats://" + l.Addr().String()
-	if err := l.Close(); err != nil {
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { client.Close() })
+	held, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { held.Close() })
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// Without a server nothing is kept: the first state that arrives is of now.
+func TestNothingOldIsSentWhenTheServerComes(t *testing.T) {
+	port := reservedPort(t)
+	url := fmt.Sprintf("nats://127.0.0.1:%d", port)
 	var d diary
 	nc := connect(t, url, &d)
 	ctx, cancel := context.WithCancel(context.Background())
