@@ -44,6 +44,7 @@ func bench(out io.Writer, args ...string) (code int, errs string) {
 }
 
 func TestLatencyDocument(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	if code, errs := bench(&out, "latency", "--json", "--rate", "50,100", "--points", "3", "--duration", "100ms", "--load", "both"); code != cli.Done {
 		t.Fatalf("code %d: %s", code, errs)
@@ -103,7 +104,7 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
-// A few scenarios in earnest, the whole table by name.
+// A few scenarios in earnest, each with a document of its own, the whole table by name.
 func TestChaosDocument(t *testing.T) {
 	if testing.Short() {
 		t.Skip("scenarios of chaos: left out of short runs, they take seconds")
@@ -111,29 +112,33 @@ func TestChaosDocument(t *testing.T) {
 	if len(scenarios) < 12 {
 		t.Errorf("only %d scenarios", len(scenarios))
 	}
-	names := []string{"disk full", "corrupt model offered", "sender starts again", "soak"}
 	var out bytes.Buffer
-	code, errs := bench(&out, "chaos", "--json", "--soak", "10s", "--only", strings.Join(names, ","))
-	if code != cli.Done {
-		t.Fatalf("code %d: %s; %s", code, errs, out.String())
-	}
-	var doc map[string][]map[string]any
-	if err := json.Unmarshal(out.Bytes(), &doc); err != nil || len(doc["chaos"]) != len(names) {
-		t.Fatalf("%v: %s", err, out.String())
-	}
-	for i, row := range doc["chaos"] {
-		for _, key := range []string{"lost", "stale", "nonfinite"} {
-			if row[key] != 0.0 {
-				t.Errorf("%s: %v", names[i], row)
-			}
-		}
-		if row["scenario"] != names[i] || row["ok"] != true || row["answered"].(float64) < 10 {
-			t.Errorf("%s: %v", names[i], row)
-		}
-	}
-	out.Reset()
 	if code, _ := bench(&out, "chaos", "--list"); code != cli.Done || strings.Count(out.String(), "\n") != len(scenarios) {
 		t.Errorf("listed %q", out.String())
+	}
+	for _, names := range [][]string{{"disk full", "corrupt model offered"}, {"sender starts again"}, {"soak"}} {
+		t.Run(names[0], func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			code, errs := bench(&out, "chaos", "--json", "--soak", "8s", "--only", strings.Join(names, ","))
+			if code != cli.Done {
+				t.Fatalf("code %d: %s; %s", code, errs, out.String())
+			}
+			var doc map[string][]map[string]any
+			if err := json.Unmarshal(out.Bytes(), &doc); err != nil || len(doc["chaos"]) != len(names) {
+				t.Fatalf("%v: %s", err, out.String())
+			}
+			for i, row := range doc["chaos"] {
+				for _, key := range []string{"lost", "stale", "nonfinite"} {
+					if row[key] != 0.0 {
+						t.Errorf("%s: %v", names[i], row)
+					}
+				}
+				if row["scenario"] != names[i] || row["ok"] != true || row["answered"].(float64) < 10 {
+					t.Errorf("%s: %v", names[i], row)
+				}
+			}
+		})
 	}
 }
 

@@ -30,7 +30,7 @@ is counted as dropped: every planner knows it by valid_until.`,
   dgm-bench chaos --list
   dgm-bench chaos --only "server killed,disk full"`,
 		Numbers: []study.Flag{{Name: "day", Usage: "simulated time of the scenario in fast time, at least a minute", Value: &l.day, Least: 60, Changes: true},
-			{Name: "soak", Usage: "time of the scenario soak, at least 10 s", Value: &l.soak, Least: 10, Changes: true}},
+			{Name: "soak", Usage: "time of the scenario soak, at least 7 s", Value: &l.soak, Least: 7, Changes: true}},
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
 			f.StringSliceVar(&only, "only", nil, "only these scenarios")

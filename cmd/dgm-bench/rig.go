@@ -196,6 +196,21 @@ func (s *rig) serve(change ...func(o *server.Options)) {
 	s.server = srv
 }
 
+// reservedPort returns a port on which nobody listens before this rig does. Two ends of a connection hold it until the rig
+// ends, as a server that starts again finds it: a program that asks for any port is not given this one.
+func (s *rig) reservedPort() int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	s.must(err)
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	s.must(err)
+	s.later(client.Close)
+	held, err := l.Accept()
+	s.must(err)
+	s.later(held.Close)
+	return l.Addr().(*net.TCPAddr).Port
+}
+
 func (s *rig) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }
 
 func (s *rig) path(name string) string { return filepath.Join(s.dir, name) }

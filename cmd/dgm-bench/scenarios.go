@@ -128,10 +128,7 @@ func otherPermissions(s *rig) {
 
 // anyOrder starts server, estimator, robot and planner in every order.
 func anyOrder(s *rig) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
-	s.must(err)
-	port := l.Addr().(*net.TCPAddr).Port
-	s.must(l.Close())
+	port := s.reservedPort()
 	answered := 0.
 	for _, order := range combin.Permutations(4, 4) {
 		one := &rig{ctx: s.ctx, dir: s.dir, port: port, model: s.model, clock: s.clock}

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	soakRate      = 500. // states a second, Hz
-	soakReordered = 97   // each so many-th state comes after the next
-	soakCycle     = 6 * time.Second
+	soakRate      = 500.            // states a second, Hz
+	soakReordered = 97              // each so many-th state comes after the next
+	soakCycle     = 6 * time.Second // of a kill of the server, at most: a soak has two
 	soakSwap      = time.Second
 	soakGrowth    = 16 // MB by which the estimator may grow after the first cycle
 )
@@ -34,9 +34,9 @@ func soak(s *rig) {
 	s.later(func() error { s.robot.end(); return nil })
 	s.settle()
 	began, first := time.Now(), 0.0
-	kills := 0
+	kills, cycle := 0, min(soakCycle, s.lasts.soak/2)
 	for ; time.Since(began) < s.lasts.soak; kills++ {
-		s.pause(soakCycle - 2*calm)
+		s.pause(cycle - 2*calm)
 		s.during(func() {
 			stopServer(s.server)
 			s.pause(calm)
