@@ -12,6 +12,7 @@ import (
 // A state that is an angle and not declared as one is one finding, with the line to add, and
 // no window crosses a jump of it.
 func TestLooksLikeAnAngle(t *testing.T) {
+	t.Parallel()
 	const line = `"period = 6.283185307179586"`
 	for _, c := range []struct {
 		name, unit string
@@ -69,6 +70,7 @@ func TestLooksLikeAnAngle(t *testing.T) {
 // A declared period that does not fit the values stops training with the unit and the period
 // that do; what is wrapped, or turned on without wrapping, stays.
 func TestPeriodThatDoesNotFit(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(2, 2))
 	wrap := func(turn float64) func(float64) float64 {
 		return func(angle float64) float64 { return math.Remainder(turn/channel.Angle*angle, turn) }

@@ -81,6 +81,7 @@ func TestChannelsOfOneCauseAreOneFinding(t *testing.T) {
 
 // A hole is brief for a long horizon and not for a short one.
 func TestHolesAreMeasuredByTheHorizon(t *testing.T) {
+	t.Parallel()
 	l := swing(even(60, 200), 0.01, 1)
 	for i := 1000; i < 1020; i++ { // 100 ms
 		l.Segments[0].X[2*i] = math.NaN()

@@ -55,6 +55,7 @@ type flight struct {
 // left out and what windows use with the golden file. A change of it is a change of
 // behaviour, and of prose where only Text differs.
 func TestFindingsOfDamagedLogs(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("checks every damaged log")
 	}

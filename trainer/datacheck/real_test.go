@@ -9,6 +9,7 @@ import (
 )
 
 func TestGoodDataOfRealLogsAreNotExcluded(t *testing.T) {
+	t.Parallel()
 	logs := map[string]*flightlog.Log{
 		"single": pendulum(t, 1), "double": pendulum(t, 2), "energy shaping": torque(t, "energy_shaping", 15.9),
 	}
@@ -42,6 +43,7 @@ func TestOutsideForceIsFound(t *testing.T) {
 
 // Whole flights end with samples that were extrapolated after the radio fell silent.
 func TestExtrapolatedTailsOfRealFlights(t *testing.T) {
+	t.Parallel()
 	for name, from := range map[string]float64{"B3_figure8_fast_rep2": 42.03, "B5_helix_fast_rep3": 42.05, "B7_oval_medium_rep3": 42.2} {
 		l := flight(t, name, 0, 99)
 		r := Check(l, Options{Horizon: 0.5})

@@ -36,6 +36,7 @@ func inAnotherUnit(l *flightlog.Log, name string, factor, share float64) (*fligh
 // Of every channel of a real flight a change from radians to degrees, or back, is found at the sample
 // at which it happens, but for channels that rest just then.
 func TestUnitThatChangesWithinARealFlight(t *testing.T) {
+	t.Parallel()
 	for _, l := range []*flightlog.Log{flight(t, "B3_figure8_medium_rep3", 5, 35.5), flight(t, "B5_helix_fast_rep3", 5, 35.5)} {
 		all, found := 0, 0
 		for _, ch := range l.Channels {
@@ -75,6 +76,7 @@ func TestUnitThatChangesOfAPendulum(t *testing.T) {
 
 // Whole flights, with take-off and landing, and pendulums in no other unit than before.
 func TestUnitsOfRealLogsDoNotChange(t *testing.T) {
+	t.Parallel()
 	logs := map[string]*flightlog.Log{"single": pendulum(t, 1), "double": pendulum(t, 2)}
 	for _, name := range []string{"ddp", "direct_collocation", "pd_system_identification", "energy_shaping"} {
 		logs[name] = torque(t, name, 999)

@@ -13,6 +13,7 @@ import (
 // next; none says of another what it should do. A take-off, after which all move more, is no change
 // of unit, nor is a channel that is used more.
 func TestScaleThatChangesUnderWay(t *testing.T) {
+	t.Parallel()
 	const changed = 22.0
 	var channels []channel.Channel
 	for k := range 5 {

@@ -11,6 +11,7 @@ import (
 // A slow smooth channel that is written with two decimals follows no curve but that of its
 // rounding: nothing of it was extrapolated, or filled in, or held.
 func TestSlowChannelWithFewDecimalsIsMeasured(t *testing.T) {
+	t.Parallel()
 	for _, period := range []float64{30, 40, 60, 100, 200} {
 		for _, amplitude := range []float64{2, 3, 5, 10} {
 			for phase := range 2 {

@@ -73,6 +73,7 @@ func stickingJoints(seed uint64) *flightlog.Log {
 }
 
 func TestJointHeldByFrictionIsNotFrozen(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(3) {
 		l := stickingJoints(seed)
 		velocity := columnOf(l, 0, "w2")
@@ -96,6 +97,7 @@ func TestJointHeldByFrictionIsNotFrozen(t *testing.T) {
 }
 
 func TestJointHeldByFrictionIsNotFrozenOnRealRobot(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"sysid-143906", "sysid-144115", "acrobot-swingup-01", "acrobot-swingup-02", "acrobot-swingup-03", "acrobot-perturbed-01"} {
 		if r := Check(acrobot(t, name), Options{Horizon: 0.2}); len(find(r, Frozen)) > 0 {
 			t.Errorf("%s:%s", name, describe(r))

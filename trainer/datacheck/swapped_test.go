@@ -11,6 +11,7 @@ import (
 // Columns that change their order during the recording are reported with both names and the
 // lesser part, and that is left out; states that only cross are not.
 func TestSwappedColumns(t *testing.T) {
+	t.Parallel()
 	channels := []channel.Channel{
 		{Name: "left", Unit: "rad/s", Role: channel.State}, {Name: "right", Unit: "rad/s", Role: channel.State},
 		{Name: "force", Unit: "N", Role: channel.State}, {Name: "u", Role: channel.Input},

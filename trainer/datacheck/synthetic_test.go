@@ -101,6 +101,7 @@ func describe(r Result) string {
 }
 
 func TestCleanLogsAreClean(t *testing.T) {
+	t.Parallel()
 	jitter := rand.New(rand.NewPCG(3, 3))
 	jittered, gappy := even(20, 500), even(60, 30)
 	for i := range jittered {
@@ -122,6 +123,7 @@ func TestCleanLogsAreClean(t *testing.T) {
 }
 
 func TestStamps(t *testing.T) {
+	t.Parallel()
 	const ms = 1_000_000
 	shift := func(s *flightlog.Segment, i, j int, by int64) {
 		for ; i < j; i++ {

@@ -34,6 +34,7 @@ func spinning(omega float64, derivative string, seed uint64) *flightlog.Log {
 // An angle that moves by more than half a turn within a row of the regression is followed
 // sample by sample.
 func TestFastTurnsAreExplained(t *testing.T) {
+	t.Parallel()
 	for _, derivative := range []string{"", "omega"} {
 		for _, omega := range []float64{-50, -35, -20, 15, 18, 40} {
 			r := Check(spinning(omega, derivative, 1), Options{Horizon: 0.5})

@@ -82,6 +82,7 @@ func TestPeriodIsTheLikelyCauseOfAWrongDerivative(t *testing.T) {
 // On a bench, at rest for a second or for a minute, drift and noise show no unit; a log of
 // motion in another unit does.
 func TestUnitNeedsMotion(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		seconds float64
