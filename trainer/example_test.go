@@ -13,7 +13,7 @@ import (
 // A log of a torque-driven pendulum becomes a model, which is evaluated on segments that
 // were held out.
 func Example() {
-	recorded := pendulum(1, 8) // eight segments of ten seconds; flightlog.ReadFile reads one
+	recorded := pendulum(1, 4) // four segments of ten seconds; flightlog.ReadFile reads one
 
 	cfg := trainer.Quick()
 	cfg.Horizon, cfg.Points = trainer.Duration(500*time.Millisecond), 10
@@ -36,7 +36,7 @@ func Example() {
 	fmt.Println("better than every simple predictor:", ratio < 0.9)
 	fmt.Println("error below a tenth of holding the last value:", res.Table.Geo.Model < 0.1)
 	// Output:
-	// held out: 2 of 8 flights held out whole
+	// held out: 1 of 4 flights held out whole
 	// chosen: core linear [8], basis 2, likelihood temperature 0.1
 	// early end: false
 	// better than every simple predictor: true

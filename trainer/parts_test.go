@@ -80,7 +80,7 @@ func isDirect(c model.Component) bool { return c.Kind == model.Direct }
 
 func fit(t *testing.T, cfg trainer.Config) *model.Model {
 	t.Helper()
-	res, err := trainer.Train(context.Background(), load(t, pendulum(1, 4), cfg), cfg, nil)
+	res, err := trainer.Train(context.Background(), load(t, pendulum(1, 2), cfg), cfg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,7 +134,7 @@ func TestPrecheckReportsTheErrorsOfTraining(t *testing.T) {
 		kind    datacheck.Kind
 		say     string // "" = it begins
 	}{
-		{"good", pendulum(5, 6), 500 * time.Millisecond, "", ""},
+		{"good", pendulum(5, 2), 500 * time.Millisecond, "", ""},
 		{"many channels", wide, 200 * time.Millisecond, "", ""},
 		{"a few horizons", brief, 500 * time.Millisecond, datacheck.Short, "fewer than 8 horizons"},
 		{"no window left after the hold-out", pendulum(5, 1), 9 * time.Second, datacheck.Short, "horizon"},
@@ -142,25 +142,28 @@ func TestPrecheckReportsTheErrorsOfTraining(t *testing.T) {
 		{"only invariant states", adrift, 500 * time.Millisecond, datacheck.Unexcited, "every state is invariant (theta, omega) and there is no input"},
 		{"states that are never measured together", turns, 500 * time.Millisecond, datacheck.Short, "at no sample with 0.5 s to come is every state and input measured"},
 	} {
-		cfg := small()
-		cfg.Prior, cfg.Horizon, cfg.Members, cfg.Training.Steps = "none", trainer.Duration(c.horizon), 1, 1
-		d, err := trainer.Load([]*flightlog.Log{c.log}, cfg)
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		p := trainer.Precheck(d, cfg)
-		_, err = trainer.Train(context.Background(), d, cfg, nil)
-		if c.say == "" {
-			if p != nil || err != nil {
-				t.Errorf("%s: %+v, %v", c.name, p, err)
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := small()
+			cfg.Prior, cfg.Horizon, cfg.Members, cfg.Training.Steps = "none", trainer.Duration(c.horizon), 1, 1
+			d, err := trainer.Load([]*flightlog.Log{c.log}, cfg)
+			if err != nil {
+				t.Fatal(err)
 			}
-			continue
-		}
-		if p == nil || p.Kind != c.kind || p.Severity != datacheck.Stop || !strings.Contains(p.Text, c.say) {
-			t.Errorf("%s: %+v", c.name, p)
-		}
-		if err == nil || p != nil && err.Error() != p.Text {
-			t.Errorf("%s: training says %v", c.name, err)
-		}
+			p := trainer.Precheck(d, cfg)
+			_, err = trainer.Train(context.Background(), d, cfg, nil)
+			if c.say == "" {
+				if p != nil || err != nil {
+					t.Errorf("%+v, %v", p, err)
+				}
+				return
+			}
+			if p == nil || p.Kind != c.kind || p.Severity != datacheck.Stop || !strings.Contains(p.Text, c.say) {
+				t.Errorf("%+v", p)
+			}
+			if err == nil || p != nil && err.Error() != p.Text {
+				t.Errorf("training says %v", err)
+			}
+		})
 	}
 }

@@ -86,12 +86,13 @@ func TestPendulumIsLearned(t *testing.T) {
 		"velocity": {estimator.Plan: 0.15, estimator.Hold: 0.3},
 	} {
 		t.Run(prior, func(t *testing.T) {
+			t.Parallel()
 			cfg := small()
 			cfg.Prior = prior
 			if prior == "velocity" {
 				cfg.Members = 1
 			}
-			d := load(t, pendulum(1, 8), cfg)
+			d := load(t, pendulum(1, 5), cfg)
 			last := 0.0
 			res, err := trainer.Train(context.Background(), d, cfg, func(p trainer.Progress) {
 				if p.Done < last || p.Done > 1 || p.Phase == "" {
@@ -200,7 +201,7 @@ func TestTrainingIsReproducible(t *testing.T) {
 	t.Parallel()
 	cfg := small()
 	cfg.Training.Steps, cfg.Members, cfg.Prior = 10, 1, "velocity"
-	d := load(t, pendulum(2, 4), cfg)
+	d := load(t, pendulum(2, 3), cfg)
 	var files [3][]byte
 	for i := range files {
 		if i == 2 {
@@ -227,7 +228,7 @@ func TestStoppedTrainingLeavesAModel(t *testing.T) {
 	t.Parallel()
 	cfg := small()
 	cfg.Prior = "velocity"
-	d := load(t, pendulum(3, 6), cfg)
+	d := load(t, pendulum(3, 4), cfg)
 	ctx, cancel := context.WithCancel(context.Background())
 	steps, done := 0, 0.0
 	res, err := trainer.Train(ctx, d, cfg, func(p trainer.Progress) {
@@ -263,7 +264,7 @@ func TestWrappingDoesNotMatter(t *testing.T) {
 	cfg := small()
 	cfg.Training.Steps, cfg.Members, cfg.Prior = 5, 1, "none"
 	cfg.Holdout, cfg.Dynamics.Members, cfg.Direct, cfg.Folds.ScaleFactor = 0, 0, false, false
-	log := pendulum(4, 6)
+	log := pendulum(4, 3)
 	var models [2]*model.Model
 	for i := range models {
 		d := load(t, log, cfg)

@@ -52,25 +52,28 @@ func TestCandidatesOfTheNetAreTried(t *testing.T) {
 		"all is said":    {func(c *trainer.Config) { c.Core, c.Basis = "linear", 4 }, nil, nil, true},
 		"no time":        {func(c *trainer.Config) { c.Budget = trainer.Duration(time.Millisecond) }, nil, nil, true},
 	} {
-		cfg := base
-		c.set(&cfg)
-		res, err := trainer.Train(context.Background(), d, cfg, nil)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		cores, bases := tried(res)
-		if !slices.Equal(cores, c.cores) || !slices.Equal(bases, c.bases) {
-			t.Errorf("%s: cores %q with bases %v were tried, expected %q, %v", name, cores, bases, c.cores, c.bases)
-		}
-		if late := name == "no time"; res.Untried != (selection.Untried{Core: late, Temperature: late}) {
-			t.Errorf("%s: said to be untried: %+v", name, res.Untried)
-		}
-		m := &res.Model.Members[0].Map
-		if m.Basis.Terms != res.Chosen.Basis || cfg.Basis >= 0 && m.Basis.Terms != cfg.Basis {
-			t.Errorf("%s: the model has a basis of %d terms, %d were chosen of %v", name, m.Basis.Terms, res.Chosen.Basis, bases)
-		}
-		if linear := m.Core.Layers[0].Act == mlp.Linear; linear != (res.Chosen.Core == "linear [8]") || c.linear && !linear {
-			t.Errorf("%s: chosen is %s, the model's first layer is linear: %v", name, res.Chosen.Core, linear)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := base
+			c.set(&cfg)
+			res, err := trainer.Train(context.Background(), d, cfg, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cores, bases := tried(res)
+			if !slices.Equal(cores, c.cores) || !slices.Equal(bases, c.bases) {
+				t.Errorf("cores %q with bases %v were tried, expected %q, %v", cores, bases, c.cores, c.bases)
+			}
+			if late := name == "no time"; res.Untried != (selection.Untried{Core: late, Temperature: late}) {
+				t.Errorf("said to be untried: %+v", res.Untried)
+			}
+			m := &res.Model.Members[0].Map
+			if m.Basis.Terms != res.Chosen.Basis || cfg.Basis >= 0 && m.Basis.Terms != cfg.Basis {
+				t.Errorf("the model has a basis of %d terms, %d were chosen of %v", m.Basis.Terms, res.Chosen.Basis, bases)
+			}
+			if linear := m.Core.Layers[0].Act == mlp.Linear; linear != (res.Chosen.Core == "linear [8]") || c.linear && !linear {
+				t.Errorf("chosen is %s, the model's first layer is linear: %v", res.Chosen.Core, linear)
+			}
+		})
 	}
 }
