@@ -37,8 +37,7 @@ func (c *cells) crossValidate(f form) []float64 {
 		wait.Go(func() {
 			r, sum, n := c.regress(f, fold), 0.0, 0.0
 			c.each(fold, func(k int, e *cell) {
-				v, _ := loss(e.z, r.log(k, e))
-				sum -= e.strata * v
+				sum -= e.strata * loss(e.z, r.log(k, e))
 				n += e.strata
 			})
 			out[fold] = sum / n

@@ -152,10 +152,15 @@ func (r *regression) log(k int, c *cell) float64 {
 }
 
 // loss returns the negative log likelihood of z standard deviations of e^s, but for
-// constants, and its derivative by s.
-func loss(z, s float64) (value, slope float64) {
+// constants.
+func loss(z, s float64) float64 {
+	return s + 0.5*(tail+1)*math.Log1p(z*z*math.Exp(-2*s)/tail)
+}
+
+// slopeOf returns the derivative of loss by s.
+func slopeOf(z, s float64) float64 {
 	r := z * z * math.Exp(-2*s) / tail
-	return s + 0.5*(tail+1)*math.Log1p(r), 1 - (tail+1)*r/(1+r)
+	return 1 - (tail+1)*r/(1+r)
 }
 
 // information is the expected second derivative of the loss.
@@ -223,7 +228,7 @@ func (c *cells) normal(r *regression, k, without int) normal {
 		if e.fold == without {
 			continue
 		}
-		_, slope := loss(e.z, r.log(k, e))
+		slope := slopeOf(e.z, r.log(k, e))
 		n.weight[e.at] += e.weight
 		n.slope[e.at] += e.weight * slope
 		for u, j := range r.terms {
