@@ -21,6 +21,13 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
+// noiseKnots are the places of the noise knots on the horizon: dense where it
+// grows fastest.
+var noiseKnots = []float64{0, 0.03, 0.1, 0.3, 1}
+
+// foldCount is how often the data are parted for choosing and calibrating.
+const foldCount = 4
+
 // Config holds every choice of a training. Template is its commented form.
 type Config struct {
 	Recipe    string   `toml:"recipe"`

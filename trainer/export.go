@@ -17,8 +17,12 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/report"
+	"github.com/dgm-robotics/dgm/trainer/summary"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
+
+// Result is a trained model with what the stages of its training returned.
+type Result = summary.Result
 
 // assembly is what a model is made of, but for the data it is conditioned on.
 type assembly struct {

@@ -26,13 +26,6 @@ import (
 // after them completes the model and needs the rest.
 const netShare = 0.6
 
-// noiseKnots are the places of the noise knots on the horizon: dense where it
-// grows fastest.
-var noiseKnots = []float64{0, 0.03, 0.1, 0.3, 1}
-
-// foldCount is how often the data are parted for choosing and calibrating.
-const foldCount = 4
-
 // Train fits a model to the data, stage by stage, see the package. What it does is counted in
 // work, not in time: the same data and settings give the same model on every machine of a
 // kind, however busy. When ctx ends or the time limit is reached, it finishes what there is
@@ -94,7 +87,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	posterior := set.Posterior
 	if partial != "" {
 		posterior.Rows = budget.ReducedRows(posterior.Rows)
-		b.Remain(b.Calibrate*float64(len(conditions(readouts, data.Frame.Prior.History))) + 2*b.Posterior*float64(len(ensemble.Members)))
+		b.Remain(b.Calibrate*float64(len(conditionsOf(readouts, data.Frame.Prior.History))) + 2*b.Posterior*float64(len(ensemble.Members)))
 	}
 
 	choice, err = trials.ChooseTemperature(limited, choice, ensemble.Members[0], posterior, cfg.Folds.Temperature)
@@ -111,7 +104,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 
 	a := assembly{data: d, cfg: cfg, task: task, ensemble: ensemble, posterior: posterior, readouts: readouts, linearStd: linearStd}
 	res := &Result{Split: split, Prior: prior.Shape.Candidates, Stack: prior.Stack, Choice: choice, Partial: partial}
-	if err := a.calibrateByFolds(res, folded, conditions(readouts, data.Frame.Prior.History), b); err != nil {
+	if err := a.calibrateByFolds(res, folded, conditionsOf(readouts, data.Frame.Prior.History), b); err != nil {
 		return nil, err
 	}
 	for _, net := range ensemble.Members {
@@ -175,8 +168,8 @@ func completing(partial string, ctx, limited context.Context) context.Context {
 	return limited
 }
 
-// conditions returns those of so many readouts, and where history is read those without it.
-func conditions(readouts int, read history.Spec) (out []model.Condition) {
+// conditionsOf returns those of so many readouts, and where history is read those without it.
+func conditionsOf(readouts int, read history.Spec) (out []model.Condition) {
 	for _, noHistory := range []bool{false, true} {
 		for r := range readouts {
 			if !noHistory || read.Rows() > 0 {
@@ -200,9 +193,6 @@ func affordableRows(folded calibration.Folds, ensemble nets.Ensemble, posterior 
 	times := float64(readouts * (len(folded.Folds) + 2*len(ensemble.Members)))
 	return min(posterior.Rows, b.Affordable(time.Since(began), few.Rows, times)), nil
 }
-
-// Result is a trained model with what the stages of its training returned.
-type Result = summary.Result
 
 // Progress is how far a training is.
 type Progress = budget.Progress
