@@ -20,20 +20,17 @@ const (
 
 // ablationStudy is the paper's first figure.
 func ablationStudy() *study.Study {
-	s := &study.Study{
+	steps := 1500
+	return &study.Study{
 		Name: "ablation", Seeds: 3, Sets: []string{"lv100", "lo125", "dp100", "qu64"}, Usual: []string{"lo125"},
 		Needs: []string{"training.loglik", "rmse_over_noise", "mean", "std"}, Summary: []string{"training.loglik", "rmse_over_noise", "seconds"},
 		Short: "Figure 1: joint and separate smoothers, with and without dynamics",
 		Long: `ablation trains four models: one smoother of all trajectories or one for each, with derivatives matched to
 dynamics or without. Smoothers of their own share the dynamics. Scores are of the truth along the trajectories
 of the data, 100 points each; joint smoothers are scored on unseen starts too.`,
-		Kinds: []string{"joint-with", "joint-without", "separate-with", "separate-without"},
+		Kinds: []string{"joint-with", "joint-without", "separate-with", "separate-without"}, Numbers: []study.Flag{stepsFlag(&steps)}, Tables: ablationTables,
+		Run: func(ctx context.Context, u *study.Unit) error { return named(u.Set).ablate(ctx, u, steps) },
 	}
-	steps := 1500
-	s.Numbers = []study.Flag{stepsFlag(&steps)}
-	s.Run = func(ctx context.Context, u *study.Unit) error { return named(u.Set).ablate(ctx, u, steps) }
-	s.Tables = ablationTables
-	return s
 }
 
 func (s *set) ablate(ctx context.Context, u *study.Unit, steps int) error {

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -39,12 +40,8 @@ func (s *set) fit(ctx context.Context, u *study.Unit, settings paper.Settings) e
 		u.Put("rerun", f.Rerun)
 		ask, err = posteriorOf(f)
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		u.Put("failed", err.Error())
-		return nil
+	if err := cmp.Or(ctx.Err(), err); err != nil {
+		return u.Fail(ctx, err)
 	}
 	rmse, err := on.score(u.Row, "", d.K, ask)
 	if err == nil {
@@ -170,34 +167,31 @@ var fitColumns = []study.Column{
 }
 
 func lambdaStudy() *study.Study {
-	s := &study.Study{
-		Name: "lambda", Seeds: 3, Sets: names(anySet), Usual: []string{"lv100"}, Side: true, Needs: []string{"loglik"}, Summary: fitSummary,
-		Short: "Appendix: the weight of the matching term",
-		Long: `lambda trains single models with the weight of the matching term at powers of two of its default, the number
-of observations over that of support points.`,
-	}
 	var powers []int
 	for p := -20; p <= 6; p += 2 {
 		powers = append(powers, p)
 	}
 	steps := usualSteps
-	s.Numbers = []study.Flag{stepsFlag(&steps), {Name: "powers", Usage: "powers of two, within -60 … 60", Value: &powers, Least: -60, Most: 60}}
-	s.Variants = func() []string {
-		var all []string
-		for _, p := range powers {
-			all = append(all, powerName(p))
-		}
-		return all
+	return &study.Study{
+		Name: "lambda", Seeds: 3, Sets: names(anySet), Usual: []string{"lv100"}, Side: true, Needs: []string{"loglik"}, Summary: fitSummary,
+		Short: "Appendix: the weight of the matching term",
+		Long: `lambda trains single models with the weight of the matching term at powers of two of its default, the number
+of observations over that of support points.`,
+		Numbers: []study.Flag{stepsFlag(&steps), {Name: "powers", Usage: "powers of two, within -60 … 60", Value: &powers, Least: -60, Most: 60}}, Tables: lambdaTables,
+		Variants: func() (all []string) {
+			for _, p := range powers {
+				all = append(all, powerName(p))
+			}
+			return all
+		},
+		Run: func(ctx context.Context, u *study.Unit) error {
+			set := named(u.Set)
+			settings := set.defaultFit()
+			settings.Steps = steps
+			settings.Lambda *= math.Exp2(powerOf(u.Row))
+			return set.fit(ctx, u, settings)
+		},
 	}
-	s.Run = func(ctx context.Context, u *study.Unit) error {
-		set := named(u.Set)
-		settings := set.defaultFit()
-		settings.Steps = steps
-		settings.Lambda *= math.Exp2(powerOf(u.Row))
-		return set.fit(ctx, u, settings)
-	}
-	s.Tables = lambdaTables
-	return s
 }
 
 // powerName is how a power is written in a variant.
@@ -258,34 +252,32 @@ func atLeast(v []float64) []float64 {
 
 // timeStudy is the appendix' table of times.
 func timeStudy() *study.Study {
-	s := &study.Study{
+	steps := usualSteps
+	return &study.Study{
 		Name: "time", Seeds: 1, Sets: names(anySet), Needs: []string{"seconds"}, Summary: []string{"steps", "seconds"},
 		Short: "Appendix: seconds of training, by phases and in all",
 		Long: `time trains one model, as members are but for longer, on each set and measures the seconds of its phases: before
 derivatives are matched, while the matching rises, and after. Where results of single and multi are stored, the
 seconds of the whole recipe are shown beside, part by part.`,
+		Numbers: []study.Flag{stepsFlag(&steps)}, Tables: timeTables,
+		Run: func(ctx context.Context, u *study.Unit) error {
+			set := named(u.Set)
+			d, err := set.draw(uint64(u.Seed))
+			if err != nil {
+				return err
+			}
+			settings := set.defaultFit()
+			settings.Steps = steps
+			began := time.Now()
+			fit, err := paper.Train(ctx, d, settings, uint64(u.Seed))
+			if err != nil {
+				return err
+			}
+			u.Put("rows", d.Rows()).Put("steps", steps).Put("cores", runtime.GOMAXPROCS(0)).Put("seconds", time.Since(began).Seconds())
+			u.Put("seconds_before_matching", fit.Seconds[0]).Put("seconds_rising", fit.Seconds[1]).Put("seconds_matching", fit.Seconds[2])
+			return nil
+		},
 	}
-	steps := usualSteps
-	s.Numbers = []study.Flag{stepsFlag(&steps)}
-	s.Run = func(ctx context.Context, u *study.Unit) error {
-		set := named(u.Set)
-		d, err := set.draw(uint64(u.Seed))
-		if err != nil {
-			return err
-		}
-		settings := set.defaultFit()
-		settings.Steps = steps
-		began := time.Now()
-		fit, err := paper.Train(ctx, d, settings, uint64(u.Seed))
-		if err != nil {
-			return err
-		}
-		u.Put("rows", d.Rows()).Put("steps", steps).Put("cores", runtime.GOMAXPROCS(0)).Put("seconds", time.Since(began).Seconds())
-		u.Put("seconds_before_matching", fit.Seconds[0]).Put("seconds_rising", fit.Seconds[1]).Put("seconds_matching", fit.Seconds[2])
-		return nil
-	}
-	s.Tables = timeTables
-	return s
 }
 
 func timeTables(all *study.Results, rows []*study.Row) ([]study.Table, error) {

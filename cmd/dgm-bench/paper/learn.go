@@ -93,6 +93,12 @@ func (s *set) learn(ctx context.Context, u *study.Unit, change func(r *paper.Rec
 	return m, nil
 }
 
+// learnOnly does so by the recipe as it is.
+func learnOnly(ctx context.Context, u *study.Unit) error {
+	_, err := named(u.Set).learn(ctx, u, func(*paper.Recipe) {})
+	return err
+}
+
 // learnAndDraw does so, and draws what the model predicts.
 func learnAndDraw(ctx context.Context, u *study.Unit) error {
 	m, err := named(u.Set).learn(ctx, u, func(*paper.Recipe) {})

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -99,12 +100,8 @@ func learnProduct(ctx context.Context, u *study.Unit, hidden []int, members int)
 	m, err := linearSet().follow(ctx, u, func(r *paper.Recipe) {
 		r.Members, r.Dynamics, r.DynAct, r.Plain = members, hidden, mlp.Linear, true
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
-		u.Put("failed", err.Error())
-		return nil
+	if err := cmp.Or(ctx.Err(), err); err != nil {
+		return u.Fail(ctx, err)
 	}
 	_, err = m.on.score(u.Row, "scores.", m.K, sure(m.Predict))
 	return err

@@ -89,37 +89,33 @@ func meanMember(g study.Group) float64 {
 func learningStudy() *study.Study {
 	members := paper.DefaultRecipe(&paper.Data{}).Members
 	grids := []int{2, 3, 4, 6, 8, 10, 12}
-	s := &study.Study{
+	return &study.Study{
 		Name: "learning", Sets: []string{"lv"}, Seeds: 3, From: unseen, Version: always, Needs: recipeNeeds, Summary: recipeSummary,
 		Short: "Figure: Lotka-Volterra with a growing grid of trajectories",
 		Long: `learning follows the recipe on Lotka-Volterra from grids of starts in the same box, 5 observations each, and
 scores it on ten unseen starts.`,
-	}
-	s.Numbers = []study.Flag{
-		{Name: "members", Usage: "members of the recipe", Value: &members, Least: 1, Most: 20, Changes: true},
-		{Name: "grids", Usage: "starts on each side of the grid, within 2 … 100", Value: &grids, Least: 2, Most: 100},
-	}
-	s.Variants = func() []string {
-		var all []string
-		for _, g := range grids {
-			all = append(all, strconv.Itoa(g))
-		}
-		return all
-	}
-	s.Run = func(ctx context.Context, u *study.Unit) error {
-		side, err := strconv.Atoi(u.Variant)
-		if err != nil {
-			return err
-		}
-		_, err = gridOfLV(side).learn(ctx, u, func(r *paper.Recipe) { r.Members = members })
-		if err != nil && ctx.Err() == nil { // a grid from which nothing can be learned is a result
-			u.Put("failed", err.Error())
+		Numbers: []study.Flag{
+			{Name: "members", Usage: "members of the recipe", Value: &members, Least: 1, Most: 20, Changes: true},
+			{Name: "grids", Usage: "starts on each side of the grid, within 2 … 100", Value: &grids, Least: 2, Most: 100},
+		},
+		Variants: func() (all []string) {
+			for _, g := range grids {
+				all = append(all, strconv.Itoa(g))
+			}
+			return all
+		},
+		Run: func(ctx context.Context, u *study.Unit) error {
+			side, err := strconv.Atoi(u.Variant)
+			if err != nil {
+				return err
+			}
+			if _, err = gridOfLV(side).learn(ctx, u, func(r *paper.Recipe) { r.Members = members }); err != nil {
+				return u.Fail(ctx, err) // a grid from which nothing can be learned
+			}
 			return nil
-		}
-		return err
+		},
+		Tables: learningTables,
 	}
-	s.Tables = learningTables
-	return s
 }
 
 func learningTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {

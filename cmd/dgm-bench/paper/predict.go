@@ -21,7 +21,8 @@ var paperTimes = map[string][2]float64{"lv1": {0.68, 14.98}, "lo1": {0.99, 98.93
 
 // predictStudy compares the closed form with what it replaces.
 func predictStudy() *study.Study {
-	s := &study.Study{
+	duration, steps := 2*time.Second, usualSteps
+	return &study.Study{
 		Name: "predict", Seeds: 3, From: unseen, Version: always, Sets: names((*set).single), Tables: predictTables,
 		Needs: []string{"fast_us", "montecarlo_us", "smoother.loglik", "rollouts.loglik", "samples"}, Summary: []string{"fast_us", "montecarlo_us", "smoother.loglik", "rollouts.loglik"},
 		Short: "Table 1, right, and the figure on the number of samples: closed form against integrating samples",
@@ -29,11 +30,9 @@ func predictStudy() *study.Study {
 samples, on one core with the same kernels (see dgm-bench predict). Then it trains one model a seed and
 samples whole trajectories of its dynamics, with one ε for each: their log likelihood against how many there
 are, beside that of the closed form.`,
+		Numbers: []study.Flag{study.Duration("duration", "how long a prediction's time is measured", &duration), stepsFlag(&steps)},
+		Run:     func(ctx context.Context, u *study.Unit) error { return named(u.Set).forecasts(ctx, u, steps, duration) },
 	}
-	duration, steps := 2*time.Second, usualSteps
-	s.Numbers = []study.Flag{study.Duration("duration", "how long a prediction's time is measured", &duration), stepsFlag(&steps)}
-	s.Run = func(ctx context.Context, u *study.Unit) error { return named(u.Set).forecasts(ctx, u, steps, duration) }
-	return s
 }
 
 // forecasts measures predictions, and scores the closed form and rollouts of one fit.

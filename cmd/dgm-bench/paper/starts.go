@@ -1,15 +1,12 @@
 package paper
 
 import (
-	"context"
-
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/trainer/paper"
 )
 
 // startStudy is the recipe where starts are measured.
 func startStudy() *study.Study {
-	s := &study.Study{
+	return &study.Study{
 		Name: "starts", Short: "The recipe where starts are measured instead of known",
 		Seeds: 5, From: unseen, Version: always, Needs: recipeNeeds, Summary: recipeSummary, Sets: names(anySet), Kinds: []string{measured, trusted},
 		Long: `starts follows the recipe on the data of single and multi with a start that is wrong by the noise of the
@@ -18,13 +15,8 @@ of the trajectories are estimated along with the dynamics, and the intervals hol
 (variant measured); else they count as exact (trusted). With one trajectory the model predicts from the start
 that it was trained with. Unseen starts are measured as well: the truth begins elsewhere than where the model
 is asked from, and the noise of one start is a bound of what any model can reach.`,
+		Run: learnOnly, Tables: startTables,
 	}
-	s.Run = func(ctx context.Context, u *study.Unit) error {
-		_, err := named(u.Set).learn(ctx, u, func(*paper.Recipe) {})
-		return err
-	}
-	s.Tables = startTables
-	return s
 }
 
 // startTables shows measured starts beside those that are trusted, and known ones.

@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
@@ -33,8 +32,7 @@ seeds 0, 200, 400 … are drawn; "paper trajectories" draws those of others.`
 		if u.Seed%unseen == 0 { // one picture is enough, and costs nothing beside its training
 			return learnAndDraw(ctx, u)
 		}
-		_, err := named(u.Set).learn(ctx, u, func(*paper.Recipe) {})
-		return err
+		return learnOnly(ctx, u)
 	}
 	s.Tables = func(all *study.Results, rows []*study.Row) ([]study.Table, error) {
 		by := study.GroupBy(rows, study.BySet)

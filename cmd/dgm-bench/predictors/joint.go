@@ -1,6 +1,7 @@
 package predictors
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -44,7 +45,7 @@ const (
 // JointStudy returns the study "joint".
 func JointStudy() *study.Study {
 	in := Folders{}
-	s := &study.Study{
+	return &study.Study{
 		Name: "joint", Short: "Covariances and tubes on recorded robots",
 		Seeds: 1, From: 1, Sets: names(recordings()), Summary: []string{"energy", "tube95", "factor95"},
 		Needs: []string{"energy"},
@@ -56,9 +57,8 @@ Bonferroni, which takes all states and 50 times for independent.`,
 		Example: `  dgm-bench joint --sets double,crazyflie-readme`,
 		Flags:   in.AddFlags,
 		Tables:  jointTables,
+		Run:     func(ctx context.Context, u *study.Unit) error { return jointly(ctx, u, in) },
 	}
-	s.Run = func(ctx context.Context, u *study.Unit) error { return jointly(ctx, u, in) }
-	return s
 }
 
 // jointly trains a model and scores how its errors go together.
@@ -69,20 +69,17 @@ func jointly(ctx context.Context, u *study.Unit, in Folders) error {
 	}
 	d, err := in.load(ctx, r, uint64(u.Seed))
 	if err != nil {
-		return fail(u, err)
+		return u.Fail(ctx, err)
 	}
 	d.settings = worthSettings(d.settings, "prior")
 	d.settings.Direct, d.settings.History = true, true
 	res, err := trainer.Train(ctx, d.train, d.settings, nil)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		return fail(u, err)
+	if err := cmp.Or(ctx.Err(), err); err != nil {
+		return u.Fail(ctx, err)
 	}
 	u.Put("recording", r.title)
 	if len(res.Model.Joint) == 0 {
-		return fail(u, fmt.Errorf("the model has no correlations"))
+		return u.Fail(ctx, fmt.Errorf("the model has no correlations"))
 	}
 	if err := tubeScores(ctx, u, d, res.Model); err != nil {
 		return err

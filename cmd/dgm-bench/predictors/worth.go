@@ -1,6 +1,7 @@
 package predictors
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -96,7 +97,7 @@ func worthVariants() []string {
 // WorthStudy returns the study "worth".
 func WorthStudy() *study.Study {
 	in := Folders{}
-	s := &study.Study{
+	return &study.Study{
 		Name: "worth", Short: "What each part of the recipe is worth on recorded robots",
 		Seeds: 1, From: 1, Sets: names(recordings()), Usual: []string{"double", "single", "driven", "acrobot", "crazyflie-readme"}, Kinds: worthVariants(),
 		Needs: []string{"geo"}, Summary: []string{"geo", "crps", "seconds"},
@@ -112,9 +113,8 @@ but by the folds. Seconds are processor time.`,
   dgm-bench worth --sets double --variants all:nets-shot,all:nets-matched`,
 		Flags:  in.AddFlags,
 		Tables: worthTables,
+		Run:    func(ctx context.Context, u *study.Unit) error { return worth(ctx, u, in) },
 	}
-	s.Run = func(ctx context.Context, u *study.Unit) error { return worth(ctx, u, in) }
-	return s
 }
 
 // worth trains a variant and scores it.
@@ -129,25 +129,16 @@ func worth(ctx context.Context, u *study.Unit, in Folders) error {
 	}
 	d, err := in.loadLess(ctx, r, uint64(u.Seed), c)
 	if err != nil {
-		return fail(u, err)
+		return u.Fail(ctx, err)
 	}
 	began := study.Busy()
 	p, err := fitKind(ctx, d, kind)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		return fail(u, err)
+	if err := cmp.Or(ctx.Err(), err); err != nil {
+		return u.Fail(ctx, err)
 	}
 	p.seconds = (study.Busy() - began).Seconds()
 	u.Put("seconds", round(p.seconds, 1))
 	return measure(u.Row, d, &p)
-}
-
-// fail stores that nothing can be trained on what was measured.
-func fail(u *study.Unit, err error) error {
-	u.Put("failed", err.Error())
-	return nil
 }
 
 // fitKind trains nets alone, or the recipe up to a part.

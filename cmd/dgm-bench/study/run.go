@@ -32,6 +32,15 @@ func (u *Unit) Also(name string) *Row {
 	return u.more[len(u.more)-1]
 }
 
+// Fail stores that a unit has no values and why, which is a result too, unless it was interrupted.
+func (u *Unit) Fail(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	u.Put("failed", err.Error())
+	return nil
+}
+
 // Work is a key with what runs its unit.
 type Work struct {
 	Key
