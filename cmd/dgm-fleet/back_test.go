@@ -28,6 +28,7 @@ func TestACanaryGoesBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs an estimator in real time")
 	}
+	t.Parallel()
 	s, err := serve(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -115,7 +115,7 @@ func TestDemo(t *testing.T) {
 	cfg.Horizon, cfg.Members, cfg.Features, cfg.Basis = trainer.Duration(500*time.Millisecond), 1, 8, 2
 	cfg.Equation.Windows, cfg.Equation.Iterations = 50, 10
 	cfg.Training.Steps, cfg.Training.Batch, cfg.Training.Rows = 4, 8, 300
-	cfg.Folds.Temperature = 0.3
+	cfg.Folds.Temperature, cfg.Folds.ScaleFactor, cfg.Direct = 0.3, false, false
 	d := demo{
 		robots: 1, workers: 1, segments: 5, samples: 501, training: cfg, payload: 2, after: 0,
 		rule: fleet.Rule{Windows: 8, Alpha: 0.5, Band: 0.5, CanaryFor: 0, Longest: time.Hour},

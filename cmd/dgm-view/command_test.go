@@ -18,6 +18,7 @@ import (
 
 // The page connects with a credentials file of a user that may only read.
 func TestCredentials(t *testing.T) {
+	t.Parallel()
 	b := openBrowser(t, 1280, 900)
 	operator, _ := nkeys.CreateOperator()
 	account, _ := nkeys.CreateAccount()

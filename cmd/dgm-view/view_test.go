@@ -22,6 +22,7 @@ import (
 
 // What the page shows is what was sent.
 func TestShowsWhatIsSent(t *testing.T) {
+	t.Parallel()
 	b := openBrowser(t, 1280, 1400)
 	s := openSite(t)
 	b.open(s.url)
@@ -78,6 +79,7 @@ func TestShowsWhatIsSent(t *testing.T) {
 
 // Positions have the correlation that the estimator answers with, at the times of the ellipses.
 func TestAsksForTheCorrelation(t *testing.T) {
+	t.Parallel()
 	b := openBrowser(t, 1280, 1400)
 	s := openSite(t)
 	_, err := s.nc.Subscribe(wire.QuerySubject("one"), func(m *nats.Msg) {
@@ -115,6 +117,7 @@ func TestAsksForTheCorrelation(t *testing.T) {
 
 // Texts of others are shown as texts, and messages that are none are counted.
 func TestHostileTexts(t *testing.T) {
+	t.Parallel()
 	b := openBrowser(t, 1280, 900)
 	s := openSite(t)
 	b.open(s.url)
@@ -167,6 +170,7 @@ func TestHostileTexts(t *testing.T) {
 
 // What a fleet has stored is shown, by credentials that can only read it.
 func TestShowsTheFleet(t *testing.T) {
+	t.Parallel()
 	b := openBrowser(t, 1280, 900)
 	s := openSite(t)
 	if err := fleet.Setup(t.Context(), s.nc, fleet.Settings{}); err != nil {
@@ -204,6 +208,7 @@ func TestShowsTheFleet(t *testing.T) {
 
 // Of a store with many entries the newest are shown.
 func TestShowsTheNewestOfManyJobs(t *testing.T) {
+	t.Parallel()
 	b := openBrowser(t, 1280, 900)
 	s := openSite(t)
 	if err := fleet.Setup(t.Context(), s.nc, fleet.Settings{}); err != nil {
@@ -223,6 +228,7 @@ func TestShowsTheNewestOfManyJobs(t *testing.T) {
 
 // Of very many vehicles the page keeps the first, and forgets the silent.
 func TestVeryManyVehicles(t *testing.T) {
+	t.Parallel()
 	b := openBrowser(t, 1280, 900)
 	s := openSite(t)
 	b.open(s.url)
