@@ -111,6 +111,13 @@ func TestImportAndInfo(t *testing.T) {
 		{cli.Wrong, `unknown command "xls"`, []string{"import", "xls"}},
 		{cli.Wrong, "accepts 1 arg", []string{"info"}},
 	}
+	for _, command := range [][]string{{"topics"}, {"topics", "--suggest"}} {
+		wrong = append(wrong, struct {
+			code int
+			line string
+			args []string
+		}{cli.Failed, "f.msgpack: this is a flight log: dgm-bridge info describes it", append(command, in("f.msgpack"))})
+	}
 	for _, command := range [][]string{{"info"}, {"info", "--json"}, {"play"}, {"upload"}, {"export", "csv", "--out", in("g.csv")}, {"export", "mcap", "--out", in("g.mcap")}} {
 		line := "a.csv: not a flight log: this is a table or another text; of a table dgm-bridge topics " + in("a.csv") + " --suggest > map.toml"
 		wrong = append(wrong, struct {

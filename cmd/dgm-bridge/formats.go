@@ -13,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/mcap"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/ulog"
+	"github.com/dgm-robotics/dgm/cmd/internal/logs"
 )
 
 // format is one kind of log.
@@ -72,6 +73,9 @@ func formatOf(name, path string) (*format, error) {
 		if formats[i].magic(head) {
 			return &formats[i], nil
 		}
+	}
+	if what := logs.Own(head); what != "" {
+		return nil, fmt.Errorf("%s: this is %s", path, what)
 	}
 	return nil, &unknownFormat{path, names}
 }

@@ -26,6 +26,16 @@ type comparison struct {
 	Evaluations []*evaluation `json:"evaluations"`
 
 	longer []string // models whose own horizon is longer
+	files  []string // models and logs
+}
+
+// name returns the name of a file, with its folder where another one has the same name.
+func (c *comparison) name(path string) string {
+	base := filepath.Base(path)
+	if slices.ContainsFunc(c.files, func(other string) bool { return other != path && filepath.Base(other) == base }) {
+		return path
+	}
+	return base
 }
 
 // leftOut is a model that cannot be evaluated on a log.
@@ -38,7 +48,7 @@ type leftOut struct {
 // compare evaluates every model on every log that has its channels, at horizons and of states
 // that all these models have.
 func compare(ctx context.Context, o *options, models []*model.Model, out, messages io.Writer) error {
-	c := &comparison{LeftOut: []leftOut{}, Unscored: []string{}}
+	c := &comparison{LeftOut: []leftOut{}, Unscored: []string{}, files: slices.Concat(o.models, o.logs)}
 	type pair struct{ log, model int }
 	var pairs []pair
 	var fit []*model.Model
@@ -93,7 +103,7 @@ func (c *comparison) setHorizon(o *options, models, fit []*model.Model) {
 	c.Horizon = slices.Max(o.Horizons)
 	for i, m := range models {
 		if slices.Contains(fit, m) && m.Horizon > c.Horizon {
-			c.longer = append(c.longer, filepath.Base(o.models[i]))
+			c.longer = append(c.longer, c.name(o.models[i]))
 		}
 	}
 }
@@ -109,7 +119,7 @@ func (c *comparison) write(out io.Writer) error {
 		low, high := e.CoverageRange()
 		flagged := e.FlaggedOOD()
 		fmt.Fprintf(tab, "%s\t%s\t%s\t%d\t%.3f\t%.3f %s\t%s\t%.2f\t%s\n",
-			filepath.Base(e.Model), filepath.Base(e.Log), e.Level.Label(), e.Windows, e.Geo.Model, e.Geo.Model/ratio, name,
+			c.name(e.Model), c.name(e.Log), e.Level.Label(), e.Windows, e.Geo.Model, e.Geo.Model/ratio, name,
 			evaluate.Percent(low, high), e.LogLik(), evaluate.Percent(flagged, flagged))
 	}
 	_ = tab.Flush() // to a writer that keeps its error
@@ -122,11 +132,11 @@ func (c *comparison) write(out io.Writer) error {
 		fmt.Fprintf(w, "Scores and verdicts are of the states that all models have: %s. Left out: %s.\n", strings.Join(c.Channels, ", "), strings.Join(c.Unscored, ", "))
 	}
 	for _, l := range c.LeftOut {
-		fmt.Fprintf(w, "Left out: %s on %s: %s.\n", filepath.Base(l.Model), filepath.Base(l.Log), l.Reason)
+		fmt.Fprintf(w, "Left out: %s on %s: %s.\n", c.name(l.Model), c.name(l.Log), l.Reason)
 	}
 	fmt.Fprintln(w)
 	for _, e := range c.Evaluations {
-		fmt.Fprintf(w, "%s on %s: %s\n", filepath.Base(e.Model), filepath.Base(e.Log), e.Line())
+		fmt.Fprintf(w, "%s on %s: %s\n", c.name(e.Model), c.name(e.Log), e.Line())
 	}
 	return w.Flush()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -161,6 +162,20 @@ func TestCompareModelsOfOtherChannels(t *testing.T) {
 	// The log alone lacks a channel of one model, and no log has those of the other.
 	if doc, _ := compared(t, dir, "--model", "a.dgm", "--model", "wide.dgm", "--log", "b.msgpack"); len(doc.Evaluations) != 1 || len(doc.LeftOut) != 1 || len(doc.Unscored) != 0 {
 		t.Errorf("%+v", doc)
+	}
+	// Files of one name are told apart.
+	if err := os.Mkdir(filepath.Join(dir, "new"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "a.dgm"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "new/a.dgm"), data, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, out := compared(t, dir, "--model", "a.dgm", "--model", "new/a.dgm", "--log", "b.msgpack"); !strings.Contains(out, "new/a.dgm on b.msgpack: ") {
+		t.Error(out)
 	}
 	if code, _, errs := eval(t, dir, "--compare", "--model", "other.dgm", "--log", "b.msgpack"); code != 1 || !strings.Contains(errs, "other.dgm") {
 		t.Errorf("exit %d, %q", code, errs)

@@ -49,6 +49,24 @@ var kinds = []kind{
 	{"\x28\xb5\x2f\xfd", "a packed file", "dgm-bridge import csv, if it is a table of text"},
 }
 
+// own are files of this project, which have their name behind a few bytes.
+var own = []kind{
+	{"\xaddgm.flightlog", "a flight log", "dgm-bridge info describes it"},
+	{"\xa9dgm-model", "a model", "dgm-bridge info describes it"},
+	{"\xabdgm-journal", "a recording of dgm-estimator", "dgm-estimator replay --log makes its predictions again, and dgm-bridge record makes flight logs of live states"},
+}
+
+// Own says of the beginning of a file of this project what it is and what is done with it;
+// "" = it is another file.
+func Own(head []byte) string {
+	for _, k := range own {
+		if bytes.Contains(head[:min(len(head), 32)], []byte(k.begins)) {
+			return k.what + ": " + k.remedy
+		}
+	}
+	return ""
+}
+
 // Explained adds to the error of a file that is no flight log what it is.
 func Explained(path string, err error) error {
 	if err == nil {
@@ -63,6 +81,9 @@ func Explained(path string, err error) error {
 	head, e := beginning(path)
 	if e != nil {
 		return err
+	}
+	if what := Own(head); what != "" {
+		return fmt.Errorf("%s: %w: this is %s", path, flightlog.ErrNotLog, what)
 	}
 	for _, k := range kinds {
 		if bytes.HasPrefix(head, []byte(k.begins)) {

@@ -30,6 +30,8 @@ func TestOtherFilesAreNamed(t *testing.T) {
 		"bag.db3":     {"SQLite format 3\x00", "dgm-bridge import mcap"},
 		"card":        {"\xbc\x01\x00\x03\x00" + strings.Repeat("\x01", 64), "dgm-bridge import crazyflie"},
 		"sent.tlog":   {"\x00\x05\xe7\x01\x02\x03\x04\x05\xfd\x01", "dgm-bridge import mavlink"},
+		"flight.dgm":  {"\x95\xa9dgm-model\x03", "this is a model: dgm-bridge info"},
+		"out.msgpack": {"\x93\x01\xce\x87\xdc\x6f\x70\xc4\x85\xdc\x00\x11\xabdgm-journal\x01", "dgm-estimator replay"},
 		"noise":       {"\x00\x01\x02\x03", "dgm-bridge topics"},
 	} {
 		path := filepath.Join(dir, name)
