@@ -20,6 +20,10 @@ func (tr *track) insert(t int64, x []float64, first bool) bool {
 	tr.compact()
 	x = x[:tr.width]
 	i := len(tr.t)
+	if i == tr.head || tr.t[i-1] < t { // in order, as nearly all are
+		tr.t, tr.x = append(tr.t, t), append(tr.x, x...)
+		return true
+	}
 	for i > tr.head && tr.t[i-1] > t {
 		i--
 	}
