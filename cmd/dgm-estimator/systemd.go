@@ -10,7 +10,7 @@ import (
 )
 
 // checkLinks is how often the links are checked.
-const checkLinks = 100 * time.Millisecond
+const checkLinks = 20 * time.Millisecond
 
 // notifySystemd reports that the service is ready once every vehicle has its model and
 // its link, and feeds the watchdog as long as every vehicle is alive. Where no service
