@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/dgm-robotics/dgm/bridge/internal/number"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
 // idlNumbers are the numbers of .idl files, as ROS 2 uses them
@@ -44,7 +45,7 @@ func parseIDL(name, text string) (*Type, error) {
 	p := &idl{words: words, typedefs: map[string]field{}, types: newTypes()}
 	for p.at < len(p.words) {
 		if err := p.definition(0); err != nil {
-			return nil, fmt.Errorf("at %q: %w", clip(strings.Join(p.words[max(0, p.at-3):min(len(p.words), p.at+2)], " ")), err)
+			return nil, fmt.Errorf("at %q: %w", telemetry.Clip(strings.Join(p.words[max(0, p.at-3):min(len(p.words), p.at+2)], " ")), err)
 		}
 	}
 	return p.types.root(name)
@@ -340,12 +341,4 @@ func (p *idl) named(word string) (f field, err error) {
 		word = p.full(word)
 	}
 	return field{content: nested, typeName: word}, nil
-}
-
-// clip shortens what is shown in a message.
-func clip(s string) string {
-	if len(s) > 60 {
-		return s[:60] + "…"
-	}
-	return s
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/internal/number"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
 // msgNumbers are the built-in numbers of .msg files
@@ -64,7 +65,7 @@ func parseField(line, owner string) (f field, ok bool, err error) {
 	}
 	kind := words[0]
 	if len(words) < 2 {
-		return f, false, fmt.Errorf("%q is not a type and a name", clip(line))
+		return f, false, fmt.Errorf("%q is not a type and a name", telemetry.Clip(line))
 	}
 	// NAME=value, or NAME = value; a default value has no equal sign outside of
 	// quotes before it.
@@ -81,13 +82,13 @@ func parseField(line, owner string) (f field, ok bool, err error) {
 	bound, closed := strings.CutSuffix(dims, "]")
 	switch {
 	case !closed:
-		return f, false, fmt.Errorf("%q is not a type", clip(kind))
+		return f, false, fmt.Errorf("%q is not a type", telemetry.Clip(kind))
 	case bound == "" || strings.HasPrefix(bound, "<="):
 		f.sequence = true
 	default:
 		n, err := strconv.Atoi(bound)
 		if err != nil || n < 1 || n > maxCount {
-			return f, false, fmt.Errorf("%q is not an array of 1 to %d", clip(kind), maxCount)
+			return f, false, fmt.Errorf("%q is not an array of 1 to %d", telemetry.Clip(kind), maxCount)
 		}
 		f.count = n
 	}

@@ -33,20 +33,12 @@ type event struct {
 func parseVariable(text string) (v variable, err error) {
 	name, kind, ok := strings.Cut(text, "(")
 	if !ok || len(kind) != 2 || kind[1] != ')' || name == "" {
-		return v, fmt.Errorf("%q is not a name and a type, as gyro.x(f)", clip(text))
+		return v, fmt.Errorf("%q is not a name and a type, as gyro.x(f)", telemetry.Clip(text))
 	}
 	if v = (variable{name: name, kind: kinds[kind[0]]}); v.kind == number.None {
-		return v, fmt.Errorf("%q has a type that is not known", clip(text))
+		return v, fmt.Errorf("%q has a type that is not known", telemetry.Clip(text))
 	}
 	return v, nil
-}
-
-// clip shortens what is shown in a message.
-func clip(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
-	}
-	return s
 }
 
 // find returns which variable has a name, or what is wrong with it.

@@ -102,14 +102,14 @@ func (r *Reader) begin() error {
 			}
 			v, err := parseVariable(text)
 			if err != nil {
-				return bad("event %q: %v; copy the file again", clip(name), err)
+				return bad("event %q: %v; copy the file again", telemetry.Clip(name), err)
 			}
 			v.at = e.size
 			e.size += v.kind.Size()
 			e.variables = append(e.variables, v)
 		}
 		if r.kinds[id] != nil {
-			return bad("event %q has the number %d of %q; copy the file again", clip(name), id, clip(r.kinds[id].name))
+			return bad("event %q has the number %d of %q; copy the file again", telemetry.Clip(name), id, telemetry.Clip(r.kinds[id].name))
 		}
 		r.kinds[id] = e
 	}
@@ -186,7 +186,7 @@ func (r *Reader) record() (*telemetry.Message, error) {
 	size := r.frame() + e.size
 	whole := r.Window.Peek(size + sumSize)
 	if len(whole) < size+sumSize {
-		r.Report.Add(at, "file", "cut off within event %q, the last %d bytes are not read, and the checksum is missing", clip(e.name), len(whole))
+		r.Report.Add(at, "file", "cut off within event %q, the last %d bytes are not read, and the checksum is missing", telemetry.Clip(e.name), len(whole))
 		return nil, r.stop()
 	}
 	if e.topic == nil {

@@ -262,19 +262,19 @@ func (in *Installer) file(ctx context.Context, r *Ref) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", r.Model, err)
 	}
-	var file bytes.Buffer
-	if err := in.Models.Fetch(ctx, e, &file); err != nil {
+	file, err := in.Models.Fetch(ctx, e)
+	if err != nil {
 		return nil, err
 	}
-	if sum := sha256.Sum256(file.Bytes()); digest(hex.EncodeToString(sum[:])) != e.Digest {
+	if sum := sha256.Sum256(file); digest(hex.EncodeToString(sum[:])) != e.Digest {
 		return nil, fmt.Errorf("model %s: its file was changed on the server: train it again", r.Model)
 	}
-	m, err := model.Decode(file.Bytes())
+	m, err := model.Decode(file)
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", r.Model, err)
 	}
 	if m.ID != r.Model || e.ID != r.Model {
 		return nil, fmt.Errorf("model %s: its file holds %s", r.Model, m.ID)
 	}
-	return file.Bytes(), nil
+	return file, nil
 }

@@ -179,11 +179,11 @@ func TestPinsTagsAndGroups(t *testing.T) {
 func TestAChangedModelIsNotSigned(t *testing.T) {
 	in := installer(t, serve(t, Settings{}))
 	a, b := registered(t, in.Models, "drone-1", 1), registered(t, in.Models, "drone-1", 2)
-	var other bytes.Buffer
-	if err := in.Models.Fetch(t.Context(), b, &other); err != nil {
+	other, err := in.Models.Fetch(t.Context(), b)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := putObject(t.Context(), in.Models.js, modelObjects, a.Job.ID+"/"+a.ID, "", &other); err != nil {
+	if _, err := putObject(t.Context(), in.Models.js, modelObjects, a.Job.ID+"/"+a.ID, "", bytes.NewReader(other)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := in.Promote(t.Context(), "drone-1", a.Ref(), ""); err == nil || !strings.Contains(err.Error(), "changed on the server") {

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -80,9 +79,8 @@ func TestAJobIsDone(t *testing.T) {
 	if v.Logs != 1 || v.Models != 1 || v.Newest.ID != "m1" || v.Newest.Job.ID != j.ID || v.Newest.HeldOut.Windows != 7 {
 		t.Errorf("%+v", v)
 	}
-	var file bytes.Buffer
-	if err := c.Models.Fetch(t.Context(), *v.Newest, &file); err != nil || int64(file.Len()) != v.Bytes {
-		t.Errorf("%d bytes, %v", file.Len(), err)
+	if file, err := c.Models.Fetch(t.Context(), *v.Newest); err != nil || int64(len(file)) != v.Bytes {
+		t.Errorf("%d bytes, %v", len(file), err)
 	}
 }
 

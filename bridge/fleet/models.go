@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -130,17 +129,13 @@ func (m *Models) Put(ctx context.Context, e Model, path string) (Model, error) {
 	return e, nil
 }
 
-// Fetch writes the file of a model.
-func (m *Models) Fetch(ctx context.Context, e Model, to io.Writer) error {
+// Fetch returns the file of a model.
+func (m *Models) Fetch(ctx context.Context, e Model) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, partLimit)
 	defer cancel()
-	r, err := m.objects.Get(ctx, e.Job.ID+"/"+e.ID)
+	file, err := m.objects.GetBytes(ctx, e.Job.ID+"/"+e.ID)
 	if err != nil {
-		return fmt.Errorf("model %s: %w", e.ID, explained(err))
+		return nil, fmt.Errorf("model %s: %w", e.ID, explained(err))
 	}
-	_, err = io.Copy(to, r)
-	if err := errors.Join(err, r.Close()); err != nil {
-		return fmt.Errorf("model %s: %w", e.ID, err)
-	}
-	return nil
+	return file, nil
 }

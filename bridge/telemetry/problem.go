@@ -45,3 +45,11 @@ func (p *Problems) All() []Problem {
 	last := p.List[len(p.List)-1]
 	return append(p.List[:len(p.List):len(p.List)], Problem{last.Offset, "log", fmt.Sprintf("%d more problems from here on", p.More)})
 }
+
+// Clip shortens a text of a log that is shown in a message.
+func Clip(s string) string {
+	if len(s) > 60 {
+		return s[:60] + "…"
+	}
+	return s
+}

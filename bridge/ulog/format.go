@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/internal/number"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
 // kinds of numbers by their names. A bool and a char are read as int8_t.
@@ -50,13 +51,13 @@ func parseFormat(text string) (*format, error) {
 		}
 		kind, name, ok := strings.Cut(item, " ")
 		if !ok || name == "" || kind == "" {
-			return nil, fmt.Errorf("%q is not a type and a name", clip(item))
+			return nil, fmt.Errorf("%q is not a type and a name", telemetry.Clip(item))
 		}
 		fl := field{name: strings.Clone(name)}
 		if i := strings.IndexByte(kind, '['); i >= 0 {
 			n, err := strconv.ParseUint(strings.TrimSuffix(kind[i+1:], "]"), 10, 16)
 			if err != nil || n == 0 || !strings.HasSuffix(kind, "]") {
-				return nil, fmt.Errorf("%q is not an array of 1 to 65535", clip(kind))
+				return nil, fmt.Errorf("%q is not an array of 1 to 65535", telemetry.Clip(kind))
 			}
 			fl.count, kind = int(n), kind[:i]
 		}
@@ -71,14 +72,6 @@ func parseFormat(text string) (*format, error) {
 	return f, nil
 }
 
-// clip shortens what is shown in a message.
-func clip(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
-	}
-	return s
-}
-
 // formats are the definitions of a log by name.
 type formats map[string]*format
 
@@ -90,7 +83,7 @@ func (fs formats) size(name string, depth int) (int, error) {
 	f := fs[name]
 	switch {
 	case f == nil:
-		return 0, fmt.Errorf("type %q is not defined", clip(name))
+		return 0, fmt.Errorf("type %q is not defined", telemetry.Clip(name))
 	case f.size > 0:
 		return f.size, nil
 	case depth > maxDepth:
@@ -103,7 +96,7 @@ func (fs formats) size(name string, depth int) (int, error) {
 			return 0, err
 		}
 		if total += n; total > maxPayload {
-			return 0, fmt.Errorf("type %q takes more than %d bytes", clip(name), maxPayload)
+			return 0, fmt.Errorf("type %q takes more than %d bytes", telemetry.Clip(name), maxPayload)
 		}
 	}
 	f.size = total

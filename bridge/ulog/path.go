@@ -32,7 +32,7 @@ func (fs formats) find(name, path string) (accessor, error) {
 	for depth := 0; ; depth++ {
 		f := fs[name]
 		if f == nil || depth > maxDepth {
-			return accessor{}, fmt.Errorf("type %q is not defined", clip(name))
+			return accessor{}, fmt.Errorf("type %q is not defined", telemetry.Clip(name))
 		}
 		step, rest, more := strings.Cut(path, ".")
 		step, index := telemetry.SplitIndex(step)
@@ -56,7 +56,7 @@ func (fs formats) find(name, path string) (accessor, error) {
 		case fl.kind != number.None:
 			return accessor{at, fl.kind}, nil
 		case !more:
-			return accessor{}, fmt.Errorf("%s is not a number but a %s: name a field of it", step, clip(fl.nested))
+			return accessor{}, fmt.Errorf("%s is not a number but a %s: name a field of it", step, telemetry.Clip(fl.nested))
 		}
 		name, path = fl.nested, rest
 	}

@@ -145,7 +145,7 @@ func (r *Reader) define(text string) error {
 	case err != nil:
 		return err
 	case r.formats[f.name] != nil:
-		return fmt.Errorf("%q is defined already; the first definition is used", clip(f.name))
+		return fmt.Errorf("%q is defined already; the first definition is used", telemetry.Clip(f.name))
 	case len(r.formats) >= maxFormats:
 		return fmt.Errorf("more than %d definitions: not kept", maxFormats)
 	}
@@ -160,7 +160,7 @@ func (r *Reader) subscribe(at int64, b []byte) error {
 	s := r.topics[key]
 	if s == nil {
 		if len(r.topics) >= maxTopics {
-			r.Report.Add(at, "subscription", "more than %d topics: %q is not read", maxTopics, clip(name))
+			r.Report.Add(at, "subscription", "more than %d topics: %q is not read", maxTopics, telemetry.Clip(name))
 			return nil
 		}
 		var err error
@@ -168,7 +168,7 @@ func (r *Reader) subscribe(at int64, b []byte) error {
 			if _, ok := errors.AsType[*telemetry.FieldError](err); ok {
 				return err
 			}
-			r.Report.Add(at, "subscription", "topic %q is not read: %v", clip(name), err)
+			r.Report.Add(at, "subscription", "topic %q is not read: %v", telemetry.Clip(name), err)
 			s = &subscription{max: maxPayload}
 		}
 		r.topics[key] = s
@@ -221,7 +221,7 @@ func checkEntry(b []byte) error {
 	}
 	kind, key, ok := strings.Cut(string(b[1:1+int(b[0])]), " ")
 	if !ok || kind == "" || key == "" {
-		return fmt.Errorf("its key %q is not a type and a name", clip(kind))
+		return fmt.Errorf("its key %q is not a type and a name", telemetry.Clip(kind))
 	}
 	return nil
 }

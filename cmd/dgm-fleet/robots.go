@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -95,9 +94,9 @@ func installed(ctx context.Context, c client, in *fleet.Installer, vehicle strin
 	if err != nil || !ok {
 		return nil, fmt.Errorf("%s: its model is not in the registry: %w", vehicle, err)
 	}
-	var file bytes.Buffer
-	if err := c.models.Fetch(ctx, m, &file); err != nil {
+	file, err := c.models.Fetch(ctx, m)
+	if err != nil {
 		return nil, err
 	}
-	return model.Decode(file.Bytes())
+	return model.Decode(file)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -176,11 +175,11 @@ func fetchCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				var file bytes.Buffer
-				if err := c.models.Fetch(ctx, newest, &file); err != nil {
+				file, err := c.models.Fetch(ctx, newest)
+				if err != nil {
 					return err
 				}
-				if err := durable.WriteFile(out, file.Bytes()); err != nil {
+				if err := durable.WriteFile(out, file); err != nil {
 					return err
 				}
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s: model %s of %s, trained %s: %s\n", out, shown(newest.ID), vehicle, newest.Trained.Local().Format(time.DateTime), shown(newest.HeldOut.Verdict))

@@ -204,10 +204,7 @@ func (l *loaded) predict(q *query, a *answer) error {
 	if err := q.limits.Check(l.m.K); err != nil {
 		return err
 	}
-	T := len(q.times)
-	if T == 0 {
-		T = l.m.Points
-	}
+	T := cmp.Or(len(q.times), l.m.Points)
 	questions := estimator.NewQuestions(l.m, q.planRows, q.historyRows)
 	if q.want&wantAdjoint != 0 {
 		questions.MeanAdjoint.X, questions.StdAdjoint.X = q.meanAdjoint, q.stdAdjoint
@@ -297,6 +294,7 @@ func (p *predictor) predict(questions *estimator.Questions, q *query, a *answer,
 	*d = estimator.Predictions{
 		Mean: q.wanted(wantMean, a.mean), Std: q.wanted(wantStd, a.std), ObsStd: q.wanted(wantObsStd, a.obsStd),
 		Jacobian: q.wanted(wantJacobian, a.jacobian), InputJacobian: q.wanted(wantInputs, a.inputJacobian), Covariance: q.wanted(wantCov, a.covariance),
+		Half50: a.half50, Tube: a.tube,
 	}
 	if q.want&drawing != 0 {
 		size := n * len(p.batch.Times()) * p.batch.Model().K
@@ -311,12 +309,6 @@ func (p *predictor) predict(questions *estimator.Questions, q *query, a *answer,
 	}
 	if q.want&wantAdjoint != 0 {
 		d.StartGradient, d.PlanGradient = a.startGradient, a.planGradient
-	}
-	if len(a.half50) > 0 {
-		d.Half50 = a.half50
-	}
-	if len(a.tube) > 0 {
-		d.Tube = a.tube
 	}
 	p.ood, p.noHistory = sized(p.ood, n), sized(p.noHistory, n)
 	d.OOD, d.NoHistory = p.ood, p.noHistory
