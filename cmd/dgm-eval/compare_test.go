@@ -163,7 +163,7 @@ func TestCompareModelsOfOtherChannels(t *testing.T) {
 	if doc, _ := compared(t, dir, "--model", "a.dgm", "--model", "wide.dgm", "--log", "b.msgpack"); len(doc.Evaluations) != 1 || len(doc.LeftOut) != 1 || len(doc.Unscored) != 0 {
 		t.Errorf("%+v", doc)
 	}
-	// Files of one name are told apart.
+	// Files of one name are distinguished.
 	if err := os.Mkdir(filepath.Join(dir, "new"), 0o777); err != nil {
 		t.Fatal(err)
 	}
