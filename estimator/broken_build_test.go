@@ -172,7 +172,7 @@ var brokenBuilds = []brokenBuild{
 	{"adapt/correct.go", "mean[k] += moved", "mean[k] -= moved"},
 	{"adapt/correct.go", "obsStd[k] = obs + added", "obsStd[k] = obs + 0.9*added"},
 	{"adapt/correct.go", "added += slope * variance", "added += 0 * variance"},
-	{"adapt/correct.go", "p.share = min((tau-fractions[b-1])*p.shareRate, 1)", "p.share = 1"},
+	{"adapt/instants.go", "p.share = min((tau-fractions[b-1])*p.shareRate, 1)", "p.share = 1"},
 	{"adapt/gate.go", "slope: 0.5*w[half] + whole", "slope: w[half] + whole"},
 	{"adapt/gate.go", "w[i] *= math.Exp(-temper * (scores[i] - least))", "w[i] *= math.Exp(-scores[i] + least)"},
 	{"adapt/learn.go", "f.state.Theta[i] += f.gain[i] * e / total", "f.state.Theta[i] += f.gain[i] * e / r"},

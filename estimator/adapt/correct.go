@@ -23,6 +23,8 @@ type Corrector struct {
 	ends          []end     // B×K
 	at            coordinates
 	effective     effective
+	instants      []instant
+	other         instant // behind them
 }
 
 // NewCorrector takes all memory for a model that can adapt, see Parameters.
@@ -32,7 +34,9 @@ func NewCorrector(m *model.Model) *Corrector {
 		return nil
 	}
 	acting := effective{u: make([]float64, m.P), plan: make([]float64, mostPlan), history: make([]float64, m.History.Rows()*(m.K+m.P)), still: make([]float64, a.Parameters(e)), gains: make([]float64, m.P)}
-	return &Corrector{m: m, effective: acting, at: newCoordinates(e), before: newPast(m, e, a, nil), rollout: priordynamics.NewAdapted(e, m.K, a, m.Horizon), plan: feature.Plan{P: m.P}, delta: make([]float64, m.K), ddelta: make([]float64, m.K), work: make([]float64, m.K), ends: make([]end, len(fractions)*m.K)}
+	c := &Corrector{m: m, effective: acting, at: newCoordinates(e), before: newPast(m, e, a, nil), rollout: priordynamics.NewAdapted(e, m.K, a, m.Horizon), plan: feature.Plan{P: m.P}, delta: make([]float64, m.K), ddelta: make([]float64, m.K), work: make([]float64, m.K), ends: make([]end, len(fractions)*m.K)}
+	c.instants, c.other = c.newInstants(mostInstants), c.newInstants(1)[0]
+	return c
 }
 
 // Effective returns the query from which to predict before Correct, see Corrector.Effective.
@@ -64,8 +68,9 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 	if !c.start(dst, q, u, theta, horizon) {
 		return false
 	}
+	F := len(c.at.set(q.X0, u, fractions[0]*c.m.Horizon))
 	for b, part := range fractions {
-		at, F := c.at.set(q.X0, u, part*c.m.Horizon), len(c.at.at)
+		at := c.at.until(u, part*c.m.Horizon)
 		for j := b * K; j < (b+1)*K; j++ {
 			c.ends[j].mixture = mixtureOf(s.Weights[j*experts:(j+1)*experts], dot(s.Errors[j*F:(j+1)*F], at), dot(s.Rests[j*F:(j+1)*F], at), s.Variances[j])
 		}
@@ -74,11 +79,12 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 		c.ends[j].rise = c.ends[j+K].less(&c.ends[j].mixture)
 	}
 	for i, t := range dst.Times {
-		c.deltaAt(t, dst.DMean != nil)
+		at := c.instant(i, t)
+		c.deltaAt(at, dst.DMean != nil)
 		if acting { // the mean has it already
 			c.addDelta(dst, i, -1)
 		}
-		p := placeOf(t / c.m.Horizon)
+		p := &at.inBuckets
 		ends := c.ends[p.before*K : (p.before+1)*K]
 		if dst.DMean != nil {
 			p.addRates(dst.DMean[i*K:(i+1)*K], ends, c.delta, c.ddelta, c.m.Horizon)
@@ -88,14 +94,6 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 	f64.Sqrt(dst.Std, dst.Std)
 	f64.Sqrt(dst.ObsStd, dst.ObsStd)
 	return true
-}
-
-// place is where a time is between the ends of two buckets.
-type place struct {
-	before              int     // the end before it
-	share               float64 // of the way from it to the next
-	part                float64 // of the way from the start to the first end, at most 1
-	shareRate, partRate float64 // by the share of the horizon
 }
 
 // add adds to the means of one time (K) what the mixtures at the end before it (K) make of delta,
@@ -135,18 +133,4 @@ func (p *place) addRates(dst []float64, ends []end, delta, ddelta []float64, hor
 type end struct {
 	mixture
 	rise mixture
-}
-
-// placeOf returns where a share of the horizon is.
-func placeOf(tau float64) place {
-	b := 0
-	for b < len(fractions)-1 && fractions[b] < tau {
-		b++
-	}
-	if b == 0 {
-		return place{part: tau / fractions[0], partRate: 1 / fractions[0]}
-	}
-	p := place{before: b - 1, part: 1, shareRate: 1 / (fractions[b] - fractions[b-1])}
-	p.share = min((tau-fractions[b-1])*p.shareRate, 1)
-	return p
 }

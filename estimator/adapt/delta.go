@@ -10,21 +10,21 @@ import (
 func (c *Corrector) start(dst *estimator.Prediction, q *estimator.Query, u channel.Signal, theta []float64, horizon float64) bool {
 	c.rollout.Run(q.X0, u, theta, horizon, false)
 	c.before.start(q.X0, q.History, dst.Readout.Condition(dst.NoHistory), theta, false)
-	c.deltaAt(horizon, false)
+	c.deltaAt(c.instant(len(c.instants), horizon), false)
 	return finite(c.delta)
 }
 
-// deltaAt sets what θ adds at t seconds after the last start and, where it is asked for, its derivative by time.
-func (c *Corrector) deltaAt(t float64, derivative bool) {
+// deltaAt sets what θ adds at an instant after the last start and, where it is asked for, its derivative by time.
+func (c *Corrector) deltaAt(at *instant, derivative bool) {
 	var ddelta []float64
 	if derivative {
 		ddelta = c.ddelta
 	}
-	c.rollout.At(c.delta, ddelta, t)
+	c.rollout.AtPlace(c.delta, ddelta, &at.inRollout)
 	if derivative {
-		c.before.subtractRate(ddelta, c.work, t)
+		c.before.subtractRate(ddelta, c.work, at.inMaps.t)
 	}
-	c.before.subtract(c.delta, t)
+	c.before.subtract(c.delta, &at.inMaps)
 }
 
 // signal returns the input over the horizon as a predictor reads a query.

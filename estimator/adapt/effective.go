@@ -93,7 +93,7 @@ func (c *Corrector) addStill(dst *estimator.Prediction, horizon float64) bool {
 		return false
 	}
 	for i, t := range dst.Times {
-		c.deltaAt(t, dst.DMean != nil)
+		c.deltaAt(c.instant(i, t), dst.DMean != nil)
 		c.addDelta(dst, i, 1)
 	}
 	scale(dst.InputJacobian, c.effective.gains, 0, c.m.P)

@@ -1,6 +1,8 @@
 package adapt
 
 import (
+	"math"
+
 	"github.com/tphakala/simd/f64"
 
 	"github.com/dgm-robotics/dgm/estimator"
@@ -26,6 +28,7 @@ type past struct {
 	levels  []pastLevel
 	knots   []float64 // Q
 	read    []bool    // of levels: by the last start
+	other   momentOfMaps
 }
 
 // pastLevel is one level of a direct map with history.
@@ -71,7 +74,7 @@ func newPast(m *model.Model, e *priordynamics.Model, a priordynamics.Adaptation,
 	if p.rollout != nil {
 		p.leave()
 	}
-	p.read = make([]bool, len(p.levels))
+	p.read, p.other = make([]bool, len(p.levels)), p.newMoment()
 	return p
 }
 
@@ -151,30 +154,57 @@ func (p *past) start(x0, rows []float64, condition model.Condition, theta []floa
 	}
 }
 
-// subtract takes what θ has changed in the history's part of the displacement at t seconds
+// momentOfMaps is where a time is between the knots and in the levels. It depends on nothing but the time.
+type momentOfMaps struct {
+	t          float64      // s after a start; NaN = none yet
+	knot, next int          // at most these weights are not zero
+	a, b       float64      // the weights, times t
+	in         []levelPlace // of levels
+}
+
+// levelPlace is the place before a time in a level and the share of the next one.
+type levelPlace struct {
+	at    int
+	share float64
+}
+
+// newMoment takes the memory of a moment of no time.
+func (p *past) newMoment() momentOfMaps {
+	return momentOfMaps{t: math.NaN(), in: make([]levelPlace, len(p.levels))}
+}
+
+// place sets a moment to t seconds after a start.
+func (p *past) place(dst *momentOfMaps, t float64) {
+	dst.t = t
+	if len(p.levels) == 0 {
+		return
+	}
+	estimator.KnotWeights(p.knots, p.m.NoiseKnots, t/p.m.Horizon)
+	q := 0
+	for p.knots[q] == 0 {
+		q++
+	}
+	dst.knot, dst.next = q, min(q+1, len(p.knots)-1)
+	dst.a, dst.b = p.knots[q]*t, 0
+	if dst.next > q {
+		dst.b = p.knots[dst.next] * t
+	}
+	for i := range dst.in {
+		dst.in[i].at, dst.in[i].share = p.levels[i].level.Between(t)
+	}
+}
+
+// subtract takes what θ has changed in the history's part of the displacement at a moment
 // after the last start from delta (K).
-func (p *past) subtract(delta []float64, t float64) {
-	known, K := false, len(delta)
+func (p *past) subtract(delta []float64, m *momentOfMaps) {
+	K := len(delta)
 	for i := range p.levels {
 		l := &p.levels[i]
 		if !p.read[i] {
 			continue
 		}
-		if !known {
-			estimator.KnotWeights(p.knots, p.m.NoiseKnots, t/p.m.Horizon)
-			known = true
-		}
-		q := 0 // at most it and the next are not zero
-		for p.knots[q] == 0 {
-			q++
-		}
-		next := min(q+1, len(p.knots)-1)
-		at, share := l.level.Between(t)
-		a, b := p.knots[q]*t, 0.0
-		if next > q {
-			b = p.knots[next] * t
-		}
-		wa, wb := l.byKnot[q*K:][:K], l.byKnot[next*K:][:K]
+		at, share, a, b := m.in[i].at, m.in[i].share, m.a, m.b
+		wa, wb := l.byKnot[m.knot*K:][:K], l.byKnot[m.next*K:][:K]
 		g0, g1 := l.g[at*K:][:K], l.g[min(at+1, len(l.times)-1)*K:][:K]
 		for k := range delta {
 			delta[k] -= (a*wa[k] + b*wb[k]) * (g0[k] + share*(g1[k]-g0[k]))
@@ -187,12 +217,14 @@ func (p *past) subtract(delta []float64, t float64) {
 func (p *past) subtractRate(ddelta, work []float64, t float64) {
 	step := 1e-3 * p.m.Horizon
 	clear(work)
-	p.subtract(work, t+step)
+	p.place(&p.other, t+step)
+	p.subtract(work, &p.other)
 	for k, v := range work {
 		ddelta[k] += v / step
 	}
 	clear(work)
-	p.subtract(work, t)
+	p.place(&p.other, t)
+	p.subtract(work, &p.other)
 	for k, v := range work {
 		ddelta[k] -= v / step
 	}

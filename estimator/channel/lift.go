@@ -63,19 +63,21 @@ func (l *Lift) Dim() int { return len(l.Of) }
 // Apply writes the lifted, standardised state to dst (L) from x (K).
 func (l *Lift) Apply(dst, x []float64) {
 	cos := 0.0 // that came with the sine before
+	n := len(l.Of)
+	kind, omega, mean, std, dst := l.Kind[:n], l.Omega[:n], l.Mean[:n], l.Std[:n], dst[:n]
 	for i, k := range l.Of {
 		v := x[k]
-		switch l.Kind[i] {
+		switch kind[i] {
 		case Sine:
-			v, cos = math.Sincos(l.Omega[i] * v)
+			v, cos = math.Sincos(omega[i] * v)
 		case Cosine:
-			if i > 0 && l.Kind[i-1] == Sine && l.Of[i-1] == k && l.Omega[i-1] == l.Omega[i] {
+			if i > 0 && kind[i-1] == Sine && l.Of[i-1] == k && omega[i-1] == omega[i] {
 				v = cos
 			} else {
-				v = math.Cos(l.Omega[i] * v)
+				v = math.Cos(omega[i] * v)
 			}
 		}
-		dst[i] = (v - l.Mean[i]) / l.Std[i]
+		dst[i] = (v - mean[i]) / std[i]
 	}
 }
 

@@ -284,12 +284,29 @@ func (a *Adapted) place(t float64) (node int, w, dw [3]float64) {
 	return node, [3]float64{1 - s + 0.5*s*(s-1), s - s*(s-1), 0.5 * s * (s - 1)}, [3]float64{(s - 1.5) / h, (2 - 2*s) / h, (s - 0.5) / h}
 }
 
+// Place is where a time is between the nodes: the parabola through three of them.
+type Place struct {
+	node  int        // the first
+	w, dw [3]float64 // their weights, and these by time
+}
+
+// PlaceOf returns the place of t seconds after the start. It depends on nothing but the time.
+func (a *Adapted) PlaceOf(t float64) (p Place) {
+	p.node, p.w, p.dw = a.place(t)
+	return p
+}
+
 // At writes what the parameters of the last Run add to the displacement at t seconds after
 // the start to dst (K) and, unless nil, its derivative by time per second to ddst (K).
 func (a *Adapted) At(dst, ddst []float64, t float64) {
-	node, w, dw := a.place(t)
-	K := a.k
-	d := a.added[node*K : (node+3)*K]
+	p := a.PlaceOf(t)
+	a.AtPlace(dst, ddst, &p)
+}
+
+// AtPlace is At of the time of a place.
+func (a *Adapted) AtPlace(dst, ddst []float64, p *Place) {
+	w, dw, K := &p.w, &p.dw, a.k
+	d := a.added[p.node*K : (p.node+3)*K]
 	d0, d1, d2, dst := d[:K], d[K:][:K], d[2*K:][:K], dst[:K]
 	for k, v := range d0 {
 		dst[k] = w[0]*v + w[1]*d1[k] + w[2]*d2[k]

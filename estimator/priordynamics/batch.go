@@ -148,7 +148,7 @@ func (f *BatchedRollout) startAt(place, node int) {
 	}
 	v := f.first.v[place*V : (place+1)*V]
 	copy(v, p.v[node*V:node*V+L])
-	p.m.inputs(v, f.mean[place*P:(place+1)*P])
+	p.m.InputCoordinates(v, f.mean[place*P:(place+1)*P])
 }
 
 // coordinates sets those of place j from its state under the inputs.

@@ -235,6 +235,11 @@ func attitudeRateAlone(a, w vec3) vec3 {
 func eulerRates(roll, pitch, p, q, r float64) (f0, f1, f2 float64) {
 	sf, cf := math.Sincos(roll)
 	st, ct := math.Sincos(pitch)
+	return eulerRatesOf(sf, cf, st, ct, p, q, r)
+}
+
+// eulerRatesOf is eulerRates of the sines and cosines of roll and pitch.
+func eulerRatesOf(sf, cf, st, ct, p, q, r float64) (f0, f1, f2 float64) {
 	sec := ct / (ct*ct + softness*softness)
 	g, dg := sf*q+cf*r, cf*q-sf*r
 	return p + st*sec*g, dg, sec * g
@@ -265,12 +270,16 @@ func worldVelocity(a, v vec3) (f vec3, r, ja mat3) {
 func worldVelocityAlone(a, v vec3) vec3 {
 	sf, cf := math.Sincos(a[0])
 	st, ct := math.Sincos(a[1])
-	sp, cp := math.Sincos(a[2])
-	return vec3{
-		ct*cp*v[0] + (sf*st*cp-cf*sp)*v[1] + (cf*st*cp+sf*sp)*v[2],
-		ct*sp*v[0] + (sf*st*sp+cf*cp)*v[1] + (cf*st*sp-sf*cp)*v[2],
-		-st*v[0] + sf*ct*v[1] + cf*ct*v[2],
-	}
+	f0, f1, f2 := worldVelocityOf(sf, cf, st, ct, a[2], v[0], v[1], v[2])
+	return vec3{f0, f1, f2}
+}
+
+// worldVelocityOf is worldVelocityAlone of the sines and cosines of roll and pitch, and of numbers.
+func worldVelocityOf(sf, cf, st, ct, yaw, u, v, w float64) (f0, f1, f2 float64) {
+	sp, cp := math.Sincos(yaw)
+	return ct*cp*u + (sf*st*cp-cf*sp)*v + (cf*st*cp+sf*sp)*w,
+		ct*sp*u + (sf*st*sp+cf*cp)*v + (cf*st*sp-sf*cp)*w,
+		-st*u + sf*ct*v + cf*ct*w
 }
 
 // Derivative writes dx/dt at state x (K) by the kinematic relations to dst (K), 0 for
@@ -303,21 +312,23 @@ func (b *Body) Subtract(dst, x, whole []float64, h float64) { b.apply(dst, x, wh
 // dst is d, its attitude and position become whole on the way.
 func (b *Body) apply(dst, x, d []float64, h, sign float64) {
 	half := sign * 0.5 * h
-	var a0 vec3
-	if b.InBody {
-		a0 = b.get(x, b.Attitude, signAttitude, b.Omega)
-	}
+	var f0, f1, f2 float64
 	if b.hasAttitude() {
-		b.turn(dst, x, d, h, half)
+		f0, f1, f2 = b.turn(dst, x, d, h, half)
 	}
 	if !b.hasPosition() {
 		return
 	}
 	if b.InBody {
-		v0 := b.get(x, b.Velocity, signVelocity, 1)
-		v1 := v0.plus(1, b.get(d, b.Velocity, signVelocity, 1))
-		a1 := a0.plus(1, b.get(d, b.Attitude, signAttitude, b.Omega))
-		b.add(dst, b.Position, signPosition, half, worldVelocityAlone(a0, v0).plus(1, worldVelocityAlone(a1, v1)))
+		sa, sv, sp := (*[3]float64)(b.Sign[signAttitude:]), (*[3]float64)(b.Sign[signVelocity:]), (*[3]float64)(b.Sign[signPosition:])
+		a, v, p := (*[3]int)(b.Attitude), (*[3]int)(b.Velocity), (*[3]int)(b.Position)
+		roll, pitch, yaw := sa[0]*b.Omega*x[a[0]]+sa[0]*b.Omega*d[a[0]], sa[1]*b.Omega*x[a[1]]+sa[1]*b.Omega*d[a[1]], sa[2]*b.Omega*x[a[2]]+sa[2]*b.Omega*d[a[2]]
+		sf, cf := math.Sincos(roll)
+		st, ct := math.Sincos(pitch)
+		g0, g1, g2 := worldVelocityOf(sf, cf, st, ct, yaw, sv[0]*x[v[0]]+sv[0]*d[v[0]], sv[1]*x[v[1]]+sv[1]*d[v[1]], sv[2]*x[v[2]]+sv[2]*d[v[2]])
+		dst[p[0]] += sp[0] * half * (f0 + g0)
+		dst[p[1]] += sp[1] * half * (f1 + g1)
+		dst[p[2]] += sp[2] * half * (f2 + g2)
 		return
 	}
 	for i, of := range b.Velocity {
@@ -329,15 +340,22 @@ func (b *Body) apply(dst, x, d []float64, h, sign float64) {
 
 // turn is apply of the attitude's relation: numbers in place of vectors, which the compiler
 // keeps in registers.
-func (b *Body) turn(dst, x, d []float64, h, half float64) {
+func (b *Body) turn(dst, x, d []float64, h, half float64) (v0, v1, v2 float64) {
 	sa, sw := (*[3]float64)(b.Sign[signAttitude:]), (*[3]float64)(b.Sign[signRates:])
 	a, w := (*[3]int)(b.Attitude), (*[3]int)(b.Rates)
 	roll, pitch := sa[0]*b.Omega*x[a[0]], sa[1]*b.Omega*x[a[1]]
 	p, q, r := sw[0]*x[w[0]], sw[1]*x[w[1]], sw[2]*x[w[2]]
-	f0, f1, f2 := eulerRates(roll, pitch, p, q, r)
+	sf, cf := math.Sincos(roll)
+	st, ct := math.Sincos(pitch)
+	if b.InBody {
+		sv, v := (*[3]float64)(b.Sign[signVelocity:]), (*[3]int)(b.Velocity)
+		v0, v1, v2 = worldVelocityOf(sf, cf, st, ct, sa[2]*b.Omega*x[a[2]], sv[0]*x[v[0]], sv[1]*x[v[1]], sv[2]*x[v[2]])
+	}
+	f0, f1, f2 := eulerRatesOf(sf, cf, st, ct, p, q, r)
 	step := h * b.Omega
 	g0, g1, g2 := eulerRates(roll+step*f0, pitch+step*f1, p+sw[0]*d[w[0]], q+sw[1]*d[w[1]], r+sw[2]*d[w[2]])
 	dst[a[0]] += sa[0] * half * (f0 + g0)
 	dst[a[1]] += sa[1] * half * (f1 + g1)
 	dst[a[2]] += sa[2] * half * (f2 + g2)
+	return v0, v1, v2
 }

@@ -144,8 +144,8 @@ func (m *Model) Coordinates(v, slope, x, u []float64) {
 	}
 }
 
-// inputs sets the coordinates v (L+P) of mean input u (P), as Coordinates.
-func (m *Model) inputs(v, u []float64) {
+// InputCoordinates sets the coordinates v (L+P) of mean input u (P), as Coordinates.
+func (m *Model) InputCoordinates(v, u []float64) {
 	L := len(v) - len(u)
 	for p, c := range u {
 		b := m.Bound[L+p]

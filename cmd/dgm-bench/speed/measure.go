@@ -16,38 +16,6 @@ import (
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
-// Least is the least of times, ns.
-type Least float64
-
-// Wall measures the time of f by the clock on the wall, and returns it.
-func (l *Least) Wall(f func()) time.Duration {
-	began := time.Now()
-	f()
-	d := time.Since(began)
-	l.Keep(d)
-	return d
-}
-
-// Busy measures the time that the processor spends on f: what takes milliseconds is
-// interrupted on a computer that does something else too.
-func (l *Least) Busy(f func()) {
-	began := Busy()
-	f()
-	l.Keep(Busy() - began)
-}
-
-// Keep keeps d if it is less than all before.
-func (l *Least) Keep(d time.Duration) {
-	if *l == 0 || float64(d) < float64(*l) {
-		*l = Least(d)
-	}
-}
-
-// Seconds returns the least.
-func (l Least) Seconds() float64 { return float64(l) * 1e-9 }
-
-func (l Least) us() float64 { return math.Round(float64(l)/10) / 100 }
-
 // load measures the time that the processor spends on a model file until it predicts:
 // reading the bytes, the model's checks of itself, all that is computed beforehand.
 func (j *job) load(times []float64) (kb int, ms float64, err error) {
@@ -99,6 +67,7 @@ func (j *job) measure(r *study.Row, duration time.Duration) error {
 	}) func() {
 		return func() { predicted = p.Predict(dst, &query) && predicted }
 	}
+	adaptation := newCorrections(j.m)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const rounds = 2000
 	var slow, quick, monte, joined, peak, quickUncertain Least
@@ -116,6 +85,7 @@ func (j *job) measure(r *study.Row, duration time.Duration) error {
 		for range min(50, len(uncertain.P0)) {
 			quickUncertain.Wall(func() { predicted = fast.Predict(dst, &uncertain) && predicted })
 		}
+		adaptation.measure(fast, dst, &query)
 		for i, x := range asked {
 			query.X0 = x
 			for range 4 {
@@ -142,6 +112,7 @@ func (j *job) measure(r *study.Row, duration time.Duration) error {
 	if len(uncertain.P0) > 0 {
 		r.Put("fast_covariance_us", quickUncertain.us())
 	}
+	adaptation.put(r)
 	r.Put("worst_input", math.Round(100*worst)/100).Put("allocs", testing.AllocsPerRun(10, run(fast)))
 	r.Put("fma_peak_fraction", math.Round(1000*rate*float64(peak)/float64(operations))/1000).Put("gflops", math.Round(20*rate)/10)
 	r.Put("file_kb", kb).Put("load_ms", load)
