@@ -90,6 +90,21 @@ func TestLatencySummary(t *testing.T) {
 	}
 }
 
+// Every row is of its own setting.
+func TestLatencyOfSettings(t *testing.T) {
+	jobs, err := latencyJob{points: 100, duration: time.Second}.jobs([]float64{200, 500}, "both", []string{"off", "on"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[latencyJob]bool{}
+	for _, j := range jobs {
+		seen[j] = true
+	}
+	if len(jobs) != 8 || len(seen) != 8 || !seen[latencyJob{rate: 200, points: 100, duration: time.Second, adapt: "off"}] {
+		t.Errorf("%v", jobs)
+	}
+}
+
 func TestWrongUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"speed"}, {"latency", "--points", "0"}, {"latency", "--rate", "0"}, {"latency", "--rate", "fast"}, {"latency", "--duration", "1ms"},

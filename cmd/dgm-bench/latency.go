@@ -95,9 +95,22 @@ as the estimator's median prediction takes. Its latencies are echo_p50_us, echo_
 	}
 }
 
-// units returns what is measured of a model, of a file or artificial, at so many rates, with
-// and without load, with settings of adapt.
+// units returns what is measured of a model, of a file or artificial.
 func (j latencyJob) units(m *model.Model, file string, rates []float64, load string, adapt []string) (units []study.Work, err error) {
+	jobs, err := j.jobs(rates, load, adapt)
+	for _, one := range jobs {
+		variant := map[bool]string{true: "loaded"}[one.loaded]
+		if one.adapt != wire.AdaptOff {
+			variant = strings.TrimSpace(variant + " adapt " + one.adapt)
+		}
+		k := study.Key{Set: strings.TrimSpace(fmt.Sprintf("%g Hz, %d points %s", one.rate, one.points, file)), Variant: variant}
+		units = append(units, study.Work{Key: k, Run: func(ctx context.Context, u *study.Unit) error { return one.measure(ctx, m, u.Row) }})
+	}
+	return units, err
+}
+
+// jobs returns what is measured at so many rates, with and without load, with settings of adapt.
+func (j latencyJob) jobs(rates []float64, load string, adapt []string) (jobs []latencyJob, err error) {
 	all := standard
 	if len(rates) > 0 {
 		all = nil
@@ -125,16 +138,11 @@ func (j latencyJob) units(m *model.Model, file string, rates []float64, load str
 			one.loaded, one.duration, one.priority = loaded, j.duration, j.priority
 			for _, setting := range adapt {
 				one.adapt = setting
-				variant := map[bool]string{true: "loaded"}[loaded]
-				if setting != wire.AdaptOff {
-					variant = strings.TrimSpace(variant + " adapt " + setting)
-				}
-				k := study.Key{Set: strings.TrimSpace(fmt.Sprintf("%g Hz, %d points %s", one.rate, one.points, file)), Variant: variant}
-				units = append(units, study.Work{Key: k, Run: func(ctx context.Context, u *study.Unit) error { return one.measure(ctx, m, u.Row) }})
+				jobs = append(jobs, one)
 			}
 		}
 	}
-	return units, nil
+	return jobs, nil
 }
 
 // latencyTables has a table of this measurement, and one of what the demo reports of a robot.
