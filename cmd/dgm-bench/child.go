@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/estimator/node/realtime"
@@ -140,21 +141,22 @@ func serveCommand() *cobra.Command {
 		if procs > 0 {
 			runtime.GOMAXPROCS(procs)
 		}
-		m, err := model.ReadFile(file)
-		if err != nil {
-			return err
+		var models []*model.Model
+		for _, path := range append(other, file) {
+			m, err := model.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			models = append(models, m)
 		}
-		others, err := readModels(other)
-		if err != nil {
-			return err
-		}
+		m := models[len(models)-1]
 		if most > 0 {
 			if err := limitFiles(most); err != nil {
 				return err
 			}
 		}
 		cfg := node.Config{Vehicle: name, Priority: priority, Record: record, TrustFile: trust, Adapt: adapt, Every: 100 * time.Millisecond}
-		cfg.Times = evenTimes(m.Horizon, points)
+		cfg.Times = speed.Times(m.Horizon, points)
 		n, err := node.New(cfg, m)
 		if err != nil {
 			return err
@@ -165,7 +167,7 @@ func serveCommand() *cobra.Command {
 		}
 		defer nc.Close()
 		if swap > 0 {
-			go swapEvery(ctx, n, swap, append(others, m))
+			go swapEvery(ctx, n, swap, models)
 		}
 		if err := n.Run(ctx, nc); err != nil && !errors.Is(err, context.Canceled) {
 			return err
@@ -173,25 +175,6 @@ func serveCommand() *cobra.Command {
 		return nil
 	}
 	return cmd
-}
-
-func readModels(files []string) (out []*model.Model, err error) {
-	for _, file := range files {
-		m, err := model.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, m)
-	}
-	return out, nil
-}
-
-// evenTimes returns n points up to the horizon, s; nil for none.
-func evenTimes(horizon float64, n int) (out []float64) {
-	for i := range n {
-		out = append(out, horizon*float64(i+1)/float64(n))
-	}
-	return out
 }
 
 // swapEvery replaces the model of a node by one of several in turns, until the context ends.

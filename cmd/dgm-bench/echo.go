@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -52,7 +53,7 @@ func echoCommand() *cobra.Command {
 			return err
 		}
 		defer nc.Close()
-		p := wire.Prediction{Vehicle: echoVehicle, Model: "none", Instance: "echo", Horizon: evenTimes(1, points), Units: make([]string, K), Inputs: "hold"}
+		p := wire.Prediction{Vehicle: echoVehicle, Model: "none", Instance: "echo", Horizon: speed.Times(1, points), Units: make([]string, K), Inputs: "hold"}
 		for k := range K {
 			p.Channels = append(p.Channels, fmt.Sprint("x", k))
 		}

@@ -164,11 +164,7 @@ func measureBatch(ctx context.Context, m *model.Model) (alone, together speed.Le
 // batchQuery returns a query about many plans, or states where a model has no inputs, and
 // its parts. At 50 points and in single precision the answer fits into one message.
 func batchQuery(m *model.Model) (all wire.Query, one func(i int) *wire.Query) {
-	all = wire.Query{States: make([]float64, m.K), Timeout: int64(time.Minute), Dtype: "f4"}
-	const points = 50
-	for i := range points {
-		all.Times = append(all.Times, m.Horizon*float64(i+1)/points)
-	}
+	all = wire.Query{States: make([]float64, m.K), Timeout: int64(time.Minute), Dtype: "f4", Times: speed.Times(m.Horizon, 50)}
 	if m.P > 0 {
 		all.Rows, all.PlanDt = 10, m.Horizon/10
 		for i := range batchSize * all.Rows * m.P {

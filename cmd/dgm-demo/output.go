@@ -1,14 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-demo/view"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
 // output is the folder that everything is written to, and what was.
@@ -30,18 +29,8 @@ func openOutput(folder string) (*output, error) {
 		}
 		return &output{folder: made}, nil
 	}
-	err := os.MkdirAll(folder, 0o777)
-	if err == nil {
-		var probe *os.File
-		if probe, err = os.CreateTemp(folder, ".dgm-demo-"); err == nil {
-			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
-		}
-	}
-	if err != nil {
-		if path, ok := errors.AsType[*fs.PathError](err); ok {
-			err = path.Err
-		}
-		return nil, fmt.Errorf("%s: nothing can be written there: %w; choose another folder with --out", folder, err)
+	if err := cli.Folder("--out", folder); err != nil {
+		return nil, err
 	}
 	return &output{folder: folder}, nil
 }

@@ -39,10 +39,7 @@ func (j *job) load(times []float64) (kb int, ms float64, err error) {
 }
 
 func (j *job) measure(r *study.Row, duration time.Duration) error {
-	times := make([]float64, j.points)
-	for i := range times {
-		times[i] = j.m.Horizon * float64(i+1) / float64(j.points)
-	}
+	times := Times(j.m.Horizon, j.points)
 	plain, err := estimator.New(j.m, times)
 	if err != nil {
 		return err

@@ -147,15 +147,20 @@ func follow(m *model.Model, p *plant.Plant) {
 	}
 }
 
+// Times returns n points up to the horizon, s; nil for none.
+func Times(horizon float64, n int) (out []float64) {
+	for i := range n {
+		out = append(out, horizon*float64(i+1)/float64(n))
+	}
+	return out
+}
+
 // flown returns states (n×K) of the plant's default flight.
 func flown(p *plant.Plant, n int) *mat.Dense {
 	K, params := len(p.States), p.Values()
-	times, states := make([]float64, n), make([]float64, n*K)
-	for i := range times {
-		times[i] = p.Duration * float64(i+1) / float64(n)
-	}
+	states := make([]float64, n*K)
 	d := ode.NewDopri5(K, ode.Config{Dense: true})
-	d.Solve(states, func(dst []float64, _ float64, x []float64) { p.F(dst, x, p.U0, params) }, p.X0, 0, times)
+	d.Solve(states, func(dst []float64, _ float64, x []float64) { p.F(dst, x, p.U0, params) }, p.X0, 0, Times(p.Duration, n))
 	return mat.NewDense(n, K, states)
 }
 

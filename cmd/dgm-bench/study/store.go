@@ -137,12 +137,5 @@ func writable(dir string) error {
 	if dir == "" {
 		return cli.Usage("--out must not be empty")
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("--out %s: %w", dir, err)
-	}
-	f, err := os.CreateTemp(dir, ".writable-*")
-	if err != nil {
-		return fmt.Errorf("--out %s: %w", dir, err)
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return cli.Folder("--out", dir)
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -27,6 +29,25 @@ func Outputs(flag string, reads, writes []string) error {
 			return fmt.Errorf("%s: %w", flag, err)
 		}
 		file.Abort()
+	}
+	return nil
+}
+
+// Folder makes a folder that a command writes to by a flag, and fails at once where nothing can be
+// written there.
+func Folder(flag, dir string) error {
+	err := os.MkdirAll(dir, 0o777)
+	if err == nil {
+		var probe *os.File
+		if probe, err = os.CreateTemp(dir, ".writable-*"); err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	if err != nil {
+		return fmt.Errorf("%s: nothing can be written there: %w; choose another folder with %s", dir, err, flag)
 	}
 	return nil
 }
