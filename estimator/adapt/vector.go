@@ -1,14 +1,12 @@
 package adapt
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 func finite(v []float64) bool {
-	for _, x := range v {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 }
 
 // dot adds four sums side by side: one would wait for each addition.

@@ -8,6 +8,7 @@ package channel
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -61,12 +62,7 @@ func Names(all []Channel) []string {
 
 // Index returns the place of the named channel, or -1.
 func Index(all []Channel, name string) int {
-	for i, c := range all {
-		if c.Name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(all, func(c Channel) bool { return c.Name == name })
 }
 
 // Check returns the first contradiction in a list of channels, named by channel

@@ -2,6 +2,7 @@ package history
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -282,12 +283,7 @@ func (b *Buffer) sum(row []float64, i int, from, to, until int64, long float64) 
 func ns(s float64) int64 { return max(int64(math.Round(s*1e9)), 1) }
 
 func finite(v []float64) bool {
-	for _, x := range v {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 }
 
 const wrongLength = "history: a length does not fit the states and inputs"

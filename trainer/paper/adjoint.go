@@ -2,6 +2,7 @@ package paper
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
@@ -128,12 +129,7 @@ func (a *adjoint) step(x []float64, h float64) (ok bool) {
 			x[k] += w * v
 		}
 	}
-	for _, v := range x {
-		if !(math.Abs(v) < 1e6) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(x, func(v float64) bool { return !(math.Abs(v) < 1e6) })
 }
 
 // reverse adds to grad the derivative by the parameters of a function whose derivatives by

@@ -70,8 +70,7 @@ func (w *Writer) Model(m *Model) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f := m.elements(&w.number)
-	w.payload = encode(w.payload, f[:])
-	w.put(KindModel, true)
+	w.put(KindModel, true, f[:]...)
 }
 
 // State records a state that was consumed.
@@ -79,8 +78,7 @@ func (w *Writer) State(s *State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f := s.elements(&w.number)
-	w.payload = encode(w.payload, f[:])
-	w.put(KindState, false)
+	w.put(KindState, false, f[:]...)
 }
 
 // Prediction records the prediction from the last state.
@@ -92,24 +90,22 @@ func (w *Writer) Prediction(p *Prediction) {
 	if p.Outcome != OK {
 		n = silent
 	}
-	w.payload = encode(w.payload, f[:n])
-	w.put(KindPrediction, false)
+	w.put(KindPrediction, false, f[:n]...)
 }
 
 // Reset records that what adaptation has learned was forgotten.
 func (w *Writer) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f := [...]msgbin.Field{msgbin.Required("number", &w.number)}
-	w.payload = encode(w.payload, f[:])
-	w.put(KindReset, true)
+	w.put(KindReset, true, msgbin.Required("number", &w.number))
 }
 
-// put queues the payload, which has the number of the next record.
-func (w *Writer) put(k Kind, always bool) {
+// put queues a record of elements, of which the first is the number of the next record.
+func (w *Writer) put(k Kind, always bool, elements ...msgbin.Field) {
 	if w.err != nil || w.closing {
 		return
 	}
+	w.payload = encode(w.payload, elements)
 	if !always && len(w.pending)+len(w.payload) > mostPending {
 		w.number++
 		w.missed++
@@ -146,9 +142,7 @@ func (w *Writer) Err() error {
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	if !w.closing && w.err == nil {
-		end := [...]msgbin.Field{msgbin.Required("number", &w.number)}
-		w.payload = encode(w.payload, end[:])
-		w.put(KindEnd, true)
+		w.put(KindEnd, true, msgbin.Required("number", &w.number))
 	}
 	first := !w.closing
 	w.closing = true

@@ -1,13 +1,15 @@
 package ode
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Config sets the accuracy of Dopri5. Its zero value is usable.
 type Config struct {
 	RTol     float64 // (optional) relative tolerance of one step; defaults to 1e-6
 	ATol     float64 // (optional) absolute tolerance of one step, in the units of x; defaults to RTol
 	MaxSteps int     // (optional) steps tried in one call before giving up; defaults to 100,000
-	MaxStep  float64 // (optional) longest step; 0 = no bound
 	First    float64 // (optional) first step to try; 0 = guessed, for one evaluation more
 
 	// Dense interpolates the requested times of Solve inside longer steps
@@ -44,9 +46,6 @@ func NewDopri5(k int, c Config) *Dopri5 {
 	}
 	if c.MaxSteps <= 0 {
 		c.MaxSteps = 100_000
-	}
-	if c.MaxStep <= 0 {
-		c.MaxStep = math.Inf(1)
 	}
 	d := &Dopri5{cfg: c, k: k}
 	mem := make([]float64, 16*k)
@@ -133,7 +132,7 @@ func (d *Dopri5) run(dst []float64, f Func, t0 float64, times []float64, interpo
 		// A step that would end just short of the goal is stretched to it, so
 		// that no sliver of a step is left over.
 		left := math.Abs(goal - t)
-		step := math.Min(h, d.cfg.MaxStep)
+		step := h
 		lands := step*1.01 >= left
 		if lands {
 			step = left
@@ -225,12 +224,7 @@ func checkTimes(t0 float64, times []float64, end float64) {
 }
 
 func finite(x []float64) bool {
-	for _, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
 // Coefficients of the pair of order 5(4) with seven stages, of which the last

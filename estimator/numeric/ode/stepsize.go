@@ -59,7 +59,7 @@ func (d *Dopri5) firstStep(f Func, t, dir, span float64) float64 {
 	if d0 > 1e-5 && d1 > 1e-5 && !math.IsInf(d1, 0) {
 		h = 0.01 * d0 / d1
 	}
-	h = math.Min(h, math.Min(span, d.cfg.MaxStep))
+	h = math.Min(h, span)
 	for k := range d.tmp {
 		d.tmp[k] = d.x[k] + dir*h*d.fx[k]
 	}
@@ -78,7 +78,7 @@ func (d *Dopri5) firstStep(f Func, t, dir, span float64) float64 {
 	if curve > 1e-15 {
 		h1 = math.Pow(0.01/curve, 0.2)
 	}
-	return math.Min(math.Min(100*h, h1), math.Min(span, d.cfg.MaxStep))
+	return math.Min(math.Min(100*h, h1), span)
 }
 
 func clamp(v, low, high float64) float64 { return math.Max(low, math.Min(high, v)) }
