@@ -59,6 +59,7 @@ type Adapted struct {
 	slope   []float64 // L
 	psi     []float64 // N
 	partial []float64 // (L+P) × K: derivatives of the learned increment by the coordinates
+	weights []float64 // T' × (L+P) × K, see Model.derivatives
 	matrix  []float64 // K × K: by state c at c·K …
 }
 
@@ -72,7 +73,7 @@ func NewAdapted(m *Model, k int, a Adaptation, horizon float64) *Adapted {
 		m: m, of: a, k: k, q: q, nodes: n, last: n - 1, sign: sign, unit: make([]float64, k),
 		plain: make([]float64, n*k), moved: make([]float64, n*k), added: make([]float64, n*k), by: make([]float64, n*q*k),
 		input: make([]float64, P), gained: make([]float64, P), chain: make([]float64, k*(k+P)), now: make([]float64, k), inc: make([]float64, k),
-		v: make([]float64, L+P), slope: make([]float64, L), psi: make([]float64, m.Terms()), partial: make([]float64, (L+P)*k), matrix: make([]float64, k*k),
+		v: make([]float64, L+P), slope: make([]float64, L), psi: make([]float64, m.Terms()), partial: make([]float64, (L+P)*k), weights: m.derivatives(k), matrix: make([]float64, k*k),
 	}
 	for i, r := range a.Rate {
 		out.unit[i] = r * m.Step
@@ -162,7 +163,10 @@ func (a *Adapted) step(x, x0, u, theta, by []float64) {
 // differentiate sets the derivatives at the node after by's first, behind a step.
 func (a *Adapted) differentiate(by, u, theta []float64) {
 	m, K, L := a.m, a.k, len(a.slope)
-	m.partial(a.partial, a.v, K)
+	copy(a.partial, a.weights) // ψ begins with 1
+	for t, n := 1, len(a.partial); t < len(a.weights)/n; t++ {
+		addScaled(a.partial, a.psi[t], a.weights[t*n:(t+1)*n])
+	}
 	damping := theta[K+len(u):]
 	for i, k := range a.of.Damped {
 		a.partial[a.own[i]*K+k] += a.unit[k] * damping[i]
@@ -202,35 +206,6 @@ func (a *Adapted) differentiate(by, u, theta []float64) {
 		m.Body.tangent(&body, dd, dx)
 		for k, d := range dx {
 			dd[k] += d
-		}
-	}
-}
-
-// partial writes ∂(Wᵀψ)/∂v to dst ((L+P)×K).
-func (m *Model) partial(dst, v []float64, K int) {
-	n := len(v)
-	copy(dst, m.Weights[K:(1+n)*K])
-	w := m.Weights[(1+n)*K:]
-	if m.Degree >= 2 {
-		for i, a := range v {
-			for j := i; j < n; j++ {
-				addScaled(dst[i*K:(i+1)*K], v[j], w[:K])
-				addScaled(dst[j*K:(j+1)*K], a, w[:K])
-				w = w[K:]
-			}
-		}
-	}
-	if m.Degree >= 3 {
-		x := v[:m.Lift.Dim()]
-		for i, a := range x {
-			for j := i; j < len(x); j++ {
-				for l := j; l < len(x); l++ {
-					addScaled(dst[i*K:(i+1)*K], x[j]*x[l], w[:K])
-					addScaled(dst[j*K:(j+1)*K], a*x[l], w[:K])
-					addScaled(dst[l*K:(l+1)*K], a*x[j], w[:K])
-					w = w[K:]
-				}
-			}
 		}
 	}
 }
