@@ -203,13 +203,7 @@ func (d *Map) addLeverageGradient(gradient []float64) {
 	}
 	if l.Degree == 2 {
 		linear, at := d.productBase()
-		for i, a := range linear {
-			for j := i; j < len(linear); j++ {
-				bar[i] += bar[at-1] * linear[j]
-				bar[j] += bar[at-1] * a
-				at++
-			}
-		}
+		addProductAdjoint(bar[:len(linear)], bar[at-1:], linear)
 	}
 	for i, of := range m.Lift.Of {
 		gradient[of] += bar[i] * d.slope[i]

@@ -41,7 +41,7 @@ func conditionExact(net *Net, d Data, readout model.Readout, set Conditioning, l
 		sigma := out.LogSigma[k*Q : (k+1)*Q]
 		inverse := make([]float64, n*(n+1)/2)
 		for pass := 0; ; pass++ {
-			measured(r, prec, m, eval, b, k, sigma, c)
+			b.Residuals(r, prec, m, eval, k, sigma, c)
 			if _, ok := kernel.Condition(m, eval, k, r, prec); !ok {
 				return model.Posterior{}, errCondition
 			}

@@ -102,7 +102,7 @@ func (c *conditioner) pass(each func(k, n int)) {
 func (c *conditioner) rows(k, n int) {
 	m, w, Q := &c.net.Params.Map, &c.work[k], len(c.d.Frame.NoiseKnots)
 	m.RandomFeatures(w.phi, c.eval, k)
-	measured(w.r[:n], w.prec[:n], m, c.eval, c.batch, k, c.logSigma[k*Q:(k+1)*Q], c.c)
+	c.batch.Residuals(w.r[:n], w.prec[:n], m, c.eval, k, c.logSigma[k*Q:(k+1)*Q], c.c)
 }
 
 func (c *conditioner) add(k, n int) { c.sums[k].Add(c.work[k].phi.Phi, n, c.work[k].r, c.work[k].prec) }

@@ -3,9 +3,6 @@ package nets
 import (
 	"errors"
 	"math"
-
-	"github.com/dgm-robotics/dgm/estimator/feature"
-	"github.com/dgm-robotics/dgm/trainer/objective"
 )
 
 var errCondition = errors.New("the posterior cannot be conditioned: its matrix is not positive definite")
@@ -13,27 +10,6 @@ var errCondition = errors.New("the posterior cannot be conditioned: its matrix i
 // likelihoodWeight returns c for a likelihood of n rows: κ · samples/n, at most κ.
 func (set *Conditioning) likelihoodWeight(d Data, n int) float64 {
 	return set.Temperature * math.Min(1, float64(d.Samples)/float64(n))
-}
-
-// measured writes what the prior mean leaves of channel k to r (n), and the precisions
-// c/σ² to prec (n); both are 0 where nothing was measured. logSigma holds log σ at the
-// noise knots.
-func measured(r, prec []float64, m *feature.Map, eval *feature.Eval, b *objective.Batch, k int, logSigma []float64, c float64) {
-	K, Q := m.K, len(logSigma)
-	for i := range r {
-		y := b.Y[i*K+k]
-		r[i], prec[i] = 0, 0
-		if math.IsNaN(y) {
-			continue
-		}
-		mu, _ := m.Mu(eval, i, k)
-		r[i] = y - b.Base[i*K+k] - mu
-		ls := 0.0
-		for q, s := range logSigma {
-			ls += b.Noise[i*Q+q] * s
-		}
-		prec[i] = c * math.Exp(-2*ls)
-	}
 }
 
 // fewRows is how many rows near a knot are too few to estimate its noise from.

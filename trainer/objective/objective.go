@@ -136,23 +136,7 @@ func (o *Objective) Evaluate(grad, p *Params, b *Batch) (parts Parts, ok bool) {
 func (o *Objective) condition(k int) {
 	c, p, b := o.channels[k], o.one.p, o.one.b
 	n := b.Obs.N
-	noise := p.LogSigma[k*o.Q : (k+1)*o.Q]
-	logs := 0.0
-	for i := range n {
-		y := b.Y[i*o.K+k]
-		if math.IsNaN(y) {
-			c.r[i], c.prec[i] = 0, 0
-			continue
-		}
-		mu, _ := p.Map.Mu(o.obs, i, k)
-		c.r[i] = y - b.Base[i*o.K+k] - mu
-		ls := 0.0
-		for q, s := range noise {
-			ls += b.Noise[i*o.Q+q] * s
-		}
-		c.prec[i] = b.C * math.Exp(-2*ls)
-		logs += 2 * ls
-	}
+	logs := b.Residuals(c.r[:n], c.prec[:n], &p.Map, o.obs, k, p.LogSigma[k*o.Q:(k+1)*o.Q], b.C)
 	if c.fit, c.ok = c.kernel.Condition(&p.Map, o.obs, k, c.r, c.prec); !c.ok {
 		return
 	}
@@ -168,6 +152,29 @@ func (o *Objective) condition(k int) {
 		o.dmean[at] = b.SDBase[at] + dmu + c.dmean[i]
 		o.dvar[at] = c.dvar[i]
 	}
+}
+
+// Residuals writes what the prior mean leaves of channel k to r (n), and the precisions C/σ² to
+// prec (n); both are 0 where nothing was measured. logSigma holds log σ at the noise knots. It
+// returns the sum of log σ² over what was measured.
+func (b *Batch) Residuals(r, prec []float64, m *feature.Map, eval *feature.Eval, k int, logSigma []float64, C float64) (logs float64) {
+	K, Q := m.K, len(logSigma)
+	for i := range r {
+		y := b.Y[i*K+k]
+		r[i], prec[i] = 0, 0
+		if math.IsNaN(y) {
+			continue
+		}
+		mu, _ := m.Mu(eval, i, k)
+		r[i] = y - b.Base[i*K+k] - mu
+		ls := 0.0
+		for q, s := range logSigma {
+			ls += b.Noise[i*Q+q] * s
+		}
+		prec[i] = C * math.Exp(-2*ls)
+		logs += 2 * ls
+	}
+	return logs
 }
 
 // decay adds the weight decay, on weights and biases.
