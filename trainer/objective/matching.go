@@ -32,10 +32,12 @@ func (o *Objective) matching(parts *Parts, p *Params, b *Batch) {
 // adjoint carries everything back to the parameters.
 func (o *Objective) adjoint(grad, p *Params, b *Batch) {
 	shared, match := o.sup == o.obs, o.one.match
-	zero(o.obsB.Out, o.obsB.DOut)
+	clear(o.obsB.Out)
+	clear(o.obsB.DOut)
 	if match {
 		if !shared {
-			zero(o.supB.Out, o.supB.DOut)
+			clear(o.supB.Out)
+			clear(o.supB.DOut)
 		}
 		// o.mean is no longer needed: it receives ∂L/∂mean from f's input.
 		clear(o.mean[:b.Sup.N*o.K])
@@ -47,29 +49,15 @@ func (o *Objective) adjoint(grad, p *Params, b *Batch) {
 		grad.Map.LogAmp[2*k+1] += c.amp[1]
 		copy(grad.LogSigma[k*o.Q:(k+1)*o.Q], c.sigma)
 	}
-	var dout []float64
+	var dout, dx []float64 // of the tangent, where there is one to carry
 	if match && shared {
-		dout = o.obsB.DOut
+		dout, dx = o.obsB.DOut, o.hO.DX
 	}
 	o.hO.Run(&p.Map.Head, &grad.Map.Head, o.obs.Head, o.obsB.Out, dout)
-	o.coreO.Run(&p.Map.Core, &grad.Map.Core, o.obs.Core, o.hO.X, tangent(dout, o.hO.DX))
+	o.coreO.Run(&p.Map.Core, &grad.Map.Core, o.obs.Core, o.hO.X, dx)
 	if match && !shared {
 		o.hS.Run(&p.Map.Head, &grad.Map.Head, o.sup.Head, o.supB.Out, o.supB.DOut)
 		o.coreS.Run(&p.Map.Core, &grad.Map.Core, o.sup.Core, o.hS.X, o.hS.DX)
-	}
-}
-
-// tangent returns dx, or nil where there is no tangent to carry.
-func tangent(dout, dx []float64) []float64 {
-	if dout == nil {
-		return nil
-	}
-	return dx
-}
-
-func zero(s ...[]float64) {
-	for _, v := range s {
-		clear(v)
 	}
 }
 

@@ -75,8 +75,8 @@ func TestBodyFollowsSteepFlight(t *testing.T) {
 		t.Errorf("attitude off by %.3f rad without the laws, %.3f with them", a, b)
 	}
 	s := gather(train, window.Task{States: tumbling, Inputs: 0}, 0.05, 10, 200, &body)
-	if all := gather(train, window.Task{States: tumbling, Inputs: 0}, 0.05, 10, 200, nil); s.n < 10 || s.n >= all.n {
-		t.Errorf("%d of %d windows are level", s.n, all.n)
+	if all := gather(train, window.Task{States: tumbling, Inputs: 0}, 0.05, 10, 200, &priordynamics.Body{}); s.N < 10 || s.N >= all.N {
+		t.Errorf("%d of %d windows are level", s.N, all.N)
 	}
 	minimise(with, s, Effort{Iterations: 40, Work: mostWork}, nil)
 	if c := turned(with, test); c > 1.1*b {

@@ -31,11 +31,11 @@ func fit(ctx context.Context, flights []window.Flight, task window.Task, shape S
 	}
 	nodes := max(1, int(math.Floor(task.Horizon/shape.Step+1e-6)))
 	s := gather(flights, task, shape.Step, nodes, e.Windows, &shape.Body)
-	if s.n < 10 {
-		s = gather(flights, task, shape.Step, nodes, e.Windows, nil)
+	if s.N < 10 {
+		s = gather(flights, task, shape.Step, nodes, e.Windows, &priordynamics.Body{})
 	}
-	if s.n < 10 {
-		return nil, fmt.Errorf("only %d whole windows of %g s to fit the difference equation to", s.n, task.Horizon)
+	if s.N < 10 {
+		return nil, fmt.Errorf("only %d whole windows of %g s to fit the difference equation to", s.N, task.Horizon)
 	}
 	if e.Work == 0 {
 		e.Work = mostWork

@@ -8,8 +8,8 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// gridTimes returns the horizons, s, at which candidates are compared.
-func gridTimes(H float64) []float64 {
+// Grid returns the horizons, s, at which candidates are compared.
+func Grid(H float64) []float64 {
 	times := []float64{0.05, 0.1, 0.2, 0.4, 0.7, 1}
 	for i := range times {
 		times[i] *= H
@@ -20,9 +20,9 @@ func gridTimes(H float64) []float64 {
 // rmsDisplacement returns the rms displacement over windows, at the horizons of the
 // grid (grid×K): the error of holding the last value.
 func rmsDisplacement(flights []window.Flight, windows []window.Window, H float64) []float64 {
-	size := len(gridTimes(H)) * flights[0].K
+	size := len(Grid(H)) * flights[0].K
 	square, n := make([]float64, size), make([]float64, size)
-	for w := range replay.Each(flights, windows, gridTimes(H)) {
+	for w := range replay.Each(flights, windows, Grid(H)) {
 		for j, v := range w.Measured {
 			if !math.IsNaN(v) {
 				square[j] += v * v
@@ -42,7 +42,7 @@ func rmsDisplacement(flights []window.Flight, windows []window.Window, H float64
 // does where the rest of the data did not prepare it, is worse on that stretch, not on
 // all.
 func rolloutError(m *priordynamics.Model, flights []window.Flight, windows []window.Window, H float64, scale []float64) (score, n float64) {
-	K, times := flights[0].K, gridTimes(H)
+	K, times := flights[0].K, Grid(H)
 	square, count := make([]float64, len(scale)), make([]float64, len(scale))
 	roll := priordynamics.New(m, K, H)
 	got := make([]float64, K)

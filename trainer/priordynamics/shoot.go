@@ -7,12 +7,13 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/cores"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics/paths"
 )
 
 // shooting holds the memory of the roll-out objective.
 type shooting struct {
 	m      *priordynamics.Model
-	s      *shots
+	s      *paths.Paths
 	scale  []float64 // N×K, weights are unit·parameter
 	start  []float64 // N×K, parameters of the regression
 	pull   float64   // weight of the pull towards them
@@ -46,7 +47,7 @@ const shares = 4
 
 // minimise fits the roll-outs of m, in place, in at most the iterations and about the work of
 // the effort.
-func minimise(m *priordynamics.Model, s *shots, e Effort, stop func() bool) {
+func minimise(m *priordynamics.Model, s *paths.Paths, e Effort, stop func() bool) {
 	f := newShooting(m, s)
 	x := append([]float64(nil), f.start...)
 	grad := make([]float64, len(x))
@@ -76,30 +77,30 @@ func minimise(m *priordynamics.Model, s *shots, e Effort, stop func() bool) {
 	}
 }
 
-func newShooting(m *priordynamics.Model, s *shots) *shooting {
-	K, N, L, P := s.k, m.Terms(), m.Lift.Dim(), s.p
-	f := &shooting{m: m, s: s, pull: 1e-4, scale: make([]float64, N*K), start: make([]float64, N*K), msq: make([]float64, s.nodes*K), weight: make([]float64, s.nodes*K)}
+func newShooting(m *priordynamics.Model, s *paths.Paths) *shooting {
+	K, N, L, P := s.K, m.Terms(), m.Lift.Dim(), s.P
+	f := &shooting{m: m, s: s, pull: 1e-4, scale: make([]float64, N*K), start: make([]float64, N*K), msq: make([]float64, s.Nodes*K), weight: make([]float64, s.Nodes*K)}
 	for k := range K {
 		// a parameter of 1 moves the state by the rms of one step
-		unit := s.hold[k]
+		unit := s.RMS[k]
 		for j := range N {
 			f.scale[j*K+k] = unit
 			f.start[j*K+k] = m.Weights[j*K+k] / unit
 		}
 	}
-	share := (s.n + shares - 1) / shares
+	share := (s.N + shares - 1) / shares
 	for range shares {
 		f.work = append(f.work, &shotWork{
-			m: *m, x: make([]float64, share*(s.nodes+1)*K), v: make([]float64, share*s.nodes*(L+P)), slope: make([]float64, share*s.nodes*L),
+			m: *m, x: make([]float64, share*(s.Nodes+1)*K), v: make([]float64, share*s.Nodes*(L+P)), slope: make([]float64, share*s.Nodes*L),
 			psi: make([]float64, N), psibar: make([]float64, N), vbar: make([]float64, L+P), now: make([]float64, K),
-			lambda: make([]float64, K), inc: make([]float64, K), dbar: make([]float64, K), msq: make([]float64, s.nodes*K), grad: make([]float64, N*K),
+			lambda: make([]float64, K), inc: make([]float64, K), dbar: make([]float64, K), msq: make([]float64, s.Nodes*K), grad: make([]float64, N*K),
 		})
 	}
 	return f
 }
 
 // once returns the multiplications of rolling all windows out once.
-func (f *shooting) once() float64 { return float64(f.s.n*f.s.nodes) * float64(f.m.Terms()*f.s.k) }
+func (f *shooting) once() float64 { return float64(f.s.N*f.s.Nodes) * float64(f.m.Terms()*f.s.K) }
 
 // evaluate returns the objective at parameters x and, unless nil, its gradient.
 func (f *shooting) evaluate(grad, x []float64) float64 {
@@ -116,14 +117,14 @@ func (f *shooting) evaluate(grad, x []float64) float64 {
 	clear(f.msq)
 	for _, w := range f.work {
 		for j, v := range w.msq {
-			f.msq[j] += v / float64(s.n)
+			f.msq[j] += v / float64(s.N)
 		}
 	}
 	total, n := 0.0, float64(len(f.msq))
 	for j, v := range f.msq {
-		h2 := s.hold[j] * s.hold[j]
+		h2 := s.RMS[j] * s.RMS[j]
 		total += 0.5 * math.Log(v/h2+floor) / n
-		f.weight[j] = 0.5 / (v + floor*h2) / n / float64(s.n)
+		f.weight[j] = 0.5 / (v + floor*h2) / n / float64(s.N)
 	}
 	for i, v := range x {
 		d := v - f.start[i]
@@ -151,13 +152,13 @@ func (f *shooting) evaluate(grad, x []float64) float64 {
 // each runs one part of the windows after the other, on all processors.
 func (f *shooting) each(run func(w *shotWork, from, to int)) {
 	cores.Each(len(f.work), func(i int) {
-		run(f.work[i], i*f.s.n/shares, (i+1)*f.s.n/shares)
+		run(f.work[i], i*f.s.N/shares, (i+1)*f.s.N/shares)
 	})
 }
 
 // forward rolls windows [from, to) out and sums their squared errors.
-func (w *shotWork) forward(s *shots, from, to int) {
-	K, P, L, N := s.k, s.p, w.m.Lift.Dim(), s.nodes
+func (w *shotWork) forward(s *paths.Paths, from, to int) {
+	K, P, L, N := s.K, s.P, w.m.Lift.Dim(), s.Nodes
 	clear(w.msq)
 	for i := from; i < to; i++ {
 		at := i - from
@@ -166,11 +167,11 @@ func (w *shotWork) forward(s *shots, from, to int) {
 		for n := range N {
 			here, next := x[n*K:(n+1)*K], x[(n+1)*K:(n+2)*K]
 			for k, d := range here {
-				w.now[k] = s.x0[i*K+k] + d
+				w.now[k] = s.X0[i*K+k] + d
 			}
 			o := at*N + n
 			v := w.v[o*(L+P) : (o+1)*(L+P)]
-			w.m.Coordinates(v, w.slope[o*L:(o+1)*L], w.now, s.u[(i*N+n)*P:(i*N+n+1)*P])
+			w.m.Coordinates(v, w.slope[o*L:(o+1)*L], w.now, s.U[(i*N+n)*P:(i*N+n+1)*P])
 			w.m.Monomials(w.psi, v)
 			clear(next)
 			for j, c := range w.psi {
@@ -183,7 +184,7 @@ func (w *shotWork) forward(s *shots, from, to int) {
 				next[k] += d
 			}
 			for k, d := range next {
-				e := d - s.y[(i*N+n)*K+k]
+				e := d - s.Y[(i*N+n)*K+k]
 				w.msq[n*K+k] += e * e
 			}
 		}
@@ -196,8 +197,8 @@ func (w *shotWork) forward(s *shots, from, to int) {
 //
 // λ' = λ_{n+1} without declared kinematics; else their adjoint maps λ_{n+1} to λ' and
 // adds its own part to λ_n.
-func (w *shotWork) backward(s *shots, weight []float64, from, to int) {
-	K, P, L, N := s.k, s.p, w.m.Lift.Dim(), s.nodes
+func (w *shotWork) backward(s *paths.Paths, weight []float64, from, to int) {
+	K, P, L, N := s.K, s.P, w.m.Lift.Dim(), s.Nodes
 	clear(w.grad)
 	for i := from; i < to; i++ {
 		at := i - from
@@ -205,13 +206,13 @@ func (w *shotWork) backward(s *shots, weight []float64, from, to int) {
 		clear(w.lambda)
 		for n := N - 1; n >= 0; n-- {
 			for k := range K {
-				e := x[(n+1)*K+k] - s.y[(i*N+n)*K+k]
+				e := x[(n+1)*K+k] - s.Y[(i*N+n)*K+k]
 				w.lambda[k] += 2 * weight[n*K+k] * e
 			}
 			copy(w.dbar, w.lambda)
 			if !w.m.Body.Empty() {
 				for k := range K {
-					w.now[k] = s.x0[i*K+k] + x[n*K+k]
+					w.now[k] = s.X0[i*K+k] + x[n*K+k]
 					w.inc[k] = x[(n+1)*K+k] - x[n*K+k]
 				}
 				w.m.Body.Adjoint(w.lambda, w.dbar, w.now, w.inc, w.m.Step)

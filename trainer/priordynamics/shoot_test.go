@@ -114,7 +114,7 @@ func checkGradient(t *testing.T, f []window.Flight, states []channel.Channel, p 
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := newShooting(m, gather(f, window.Task{States: states, Inputs: p}, 0.05, 8, 30, nil))
+	o := newShooting(m, gather(f, window.Task{States: states, Inputs: p}, 0.05, 8, 30, &priordynamics.Body{}))
 	x := append([]float64(nil), o.start...)
 	rng := rand.New(rand.NewPCG(5, 5))
 	for i := range x {
@@ -142,7 +142,7 @@ func checkGradient(t *testing.T, f []window.Flight, states []channel.Channel, p 
 
 // judge returns the log error over hold of a model's roll-outs on flights.
 func judge(m *priordynamics.Model, flights []window.Flight) float64 {
-	f := newShooting(m, gather(flights, window.Task{States: pendulum, Inputs: 1}, 0.05, 10, 200, nil))
+	f := newShooting(m, gather(flights, window.Task{States: pendulum, Inputs: 1}, 0.05, 10, 200, &priordynamics.Body{}))
 	return f.evaluate(nil, f.start)
 }
 

@@ -184,9 +184,6 @@ func (t *trial) run(ctx context.Context, set Settings, seed uint64) (err error) 
 	return err
 }
 
-// taus are the horizons, as shares of H, at which candidates are compared.
-var taus = []float64{0.05, 0.1, 0.2, 0.4, 0.7, 1}
-
 // mostHeld is the number of windows of a fold that candidates are compared on.
 const mostHeld = 1000
 
@@ -223,14 +220,11 @@ func logRatio(squares [2][]float64) float64 {
 	return sum / float64(len(squares[0]))
 }
 
-// squares returns the sums (taus×K) of the squared errors of the roll-outs over the
+// squares returns the sums (times×K) of the squared errors of the roll-outs over the
 // windows that are held out, and of the displacements.
 func (t *trial) squares(m *prior.Model) (sums [2][]float64) {
 	K, H := len(t.task.States), t.task.Horizon
-	times := make([]float64, len(taus))
-	for i, tau := range taus {
-		times[i] = tau * H
-	}
+	times := priordynamics.Grid(H)
 	sums = [2][]float64{make([]float64, len(times)*K), make([]float64, len(times)*K)}
 	roll, got := prior.New(m, K, H), make([]float64, K)
 	for w := range replay.Each(t.fold.Held, window.Thin(window.Cut(t.fold.Held, H, H/10), mostHeld), times) {

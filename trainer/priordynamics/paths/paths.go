@@ -19,46 +19,35 @@ type Paths struct {
 	RMS            []float64 // nodes×K, of the displacement
 }
 
-// New returns none, of so many steps of length step, s.
-func New(states, inputs, nodes int, step float64) *Paths {
-	return &Paths{Nodes: nodes, K: states, P: inputs, Step: step, RMS: make([]float64, nodes*states)}
+// Gather takes at most most windows of so many steps of length step, s, from the flights, spread
+// evenly, see Of.
+func Gather(body *priordynamics.Body, flights []window.Flight, task window.Task, step float64, nodes, most int) *Paths {
+	return Of(body, flights, window.Thin(window.Cut(flights, step*float64(nodes), 0), most), task, step, nodes)
 }
 
-// Gather takes at most most windows of so many steps of length step, s, from the flights, spread
-// evenly, with every state measured at every node, and no node at which measured angles of
-// the body jump near the vertical.
-func Gather(body *priordynamics.Body, flights []window.Flight, task window.Task, step float64, nodes, most int) *Paths {
-	w := New(len(task.States), task.Inputs, nodes, step)
-	y, u := make([]float64, nodes*w.K), make([]float64, nodes*w.P)
-	for _, at := range window.Thin(window.Cut(flights, step*float64(nodes), 0), most) {
+// Of takes the windows of so many steps of length step, s, with every state measured at every
+// node, and no node at which measured angles of the body jump near the vertical.
+func Of(body *priordynamics.Body, flights []window.Flight, windows []window.Window, task window.Task, step float64, nodes int) *Paths {
+	K, P := len(task.States), task.Inputs
+	w := &Paths{Nodes: nodes, K: K, P: P, Step: step, RMS: make([]float64, nodes*K)}
+	y, u := make([]float64, nodes*K), make([]float64, nodes*P)
+	for _, at := range windows {
 		f := &flights[at.Flight]
 		x0 := f.State(at.Start)
 		if !w.read(y, u, body, f, at.Start) {
 			continue
 		}
 		for j := range y {
-			y[j] -= x0[j%w.K]
+			y[j] -= x0[j%K]
+			w.RMS[j] += y[j] * y[j]
 		}
-		w.Add(x0, y, u)
+		w.N++
+		w.X0, w.Y, w.U = append(w.X0, x0...), append(w.Y, y...), append(w.U, u...)
 	}
-	w.Finish()
-	return w
-}
-
-// Add takes a window: its start (K), displacements (nodes×K) and mean inputs (nodes×P).
-func (w *Paths) Add(x0, y, u []float64) {
-	for j, d := range y {
-		w.RMS[j] += d * d
-	}
-	w.N++
-	w.X0, w.Y, w.U = append(w.X0, x0...), append(w.Y, y...), append(w.U, u...)
-}
-
-// Finish takes the rms of all windows, after the last was added.
-func (w *Paths) Finish() {
 	for j := range w.RMS {
 		w.RMS[j] = math.Sqrt(w.RMS[j]/float64(max(w.N, 1))) + 1e-300
 	}
+	return w
 }
 
 // read writes the states (nodes×K) and mean inputs (nodes×P) of the steps after a sample.
