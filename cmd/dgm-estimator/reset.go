@@ -35,13 +35,14 @@ forgets in which amounts the robot differs from that of the training data, and l
 			return cli.Usage("--vehicle: %v", err)
 		}
 		server.Inbox = "_INBOX_operator" // as PROTOCOL.md has it
-		nc, err := server.Link("dgm-estimator reset", nil).Connect()
+		link := server.Link("dgm-estimator reset", nil)
+		nc, err := link.Connect()
 		if err != nil {
 			return err
 		}
 		defer nc.Close()
 		if !nc.IsConnected() {
-			return errors.Join(errors.New("no server answers: check --nats and the credentials"), nc.LastError())
+			return errors.Join(fmt.Errorf("no server answers at %s: start one, or check --nats and the credentials", link.Address()), nc.LastError())
 		}
 		c := wire.Command{Action: wire.ResetAdaptation}
 		m, err := nc.Request(wire.ModelSubject(vehicle), c.Append(nil), 5*time.Second)

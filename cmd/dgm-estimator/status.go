@@ -52,12 +52,16 @@ what to do. It ends with 1 where no status comes.`,
 		if wait <= 0 {
 			return cli.Usage("--wait is %v, and must be positive", wait)
 		}
-		nc, err := server.Link("dgm-estimator status", nil).Connect()
+		link := server.Link("dgm-estimator status", nil)
+		nc, err := link.Connect()
 		if err != nil {
 			return err
 		}
 		defer nc.Close()
 		all, err := statuses(cmd.Context(), nc, subject, wait)
+		if err != nil && !nc.IsConnected() && cmd.Context().Err() == nil {
+			err = errors.Join(fmt.Errorf("no server answers at %s within %v: start one, or check --nats and the credentials", link.Address(), wait), nc.LastError())
+		}
 		if err != nil {
 			return err
 		}
@@ -93,11 +97,8 @@ func statuses(ctx context.Context, nc *nats.Conn, subject string, within time.Du
 			all = append(slices.DeleteFunc(all, same), s)
 		case <-end.C:
 			slices.SortFunc(all, func(a, b wire.Status) int { return strings.Compare(a.Vehicle+a.Instance, b.Vehicle+b.Instance) })
-			switch {
-			case len(all) > 0:
+			if len(all) > 0 {
 				return all, nil
-			case !nc.IsConnected():
-				return nil, errors.Join(fmt.Errorf("no server answers within %v: check --nats and the credentials", within), nc.LastError())
 			}
 			return nil, fmt.Errorf("no status came on %s within %v: is an estimator running at this server, and may this client subscribe?", subject, within)
 		case <-ctx.Done():

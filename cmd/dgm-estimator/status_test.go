@@ -111,6 +111,16 @@ func TestAdaptationForPeople(t *testing.T) {
 	}
 }
 
+// Without a server its address is named, and no password of it.
+func TestNoServerIsNamed(t *testing.T) {
+	for _, args := range [][]string{{"status", "--wait", "50ms"}, {"reset", "--vehicle", "pend1"}} {
+		code, _, failed := execute(append(args, "--nats", "nats://pilot:secret@127.0.0.1:1")...)
+		if code != cli.Failed || !strings.Contains(failed, "no server answers at nats://…@127.0.0.1:1") || strings.Contains(failed, "secret") {
+			t.Errorf("%v: code %d, %s", args, code, failed)
+		}
+	}
+}
+
 // reset reaches the estimator, which has nothing to forget here; without a server or an
 // estimator it says what is missing.
 func TestResetOfAdaptation(t *testing.T) {

@@ -49,6 +49,9 @@ func checkAddress(a string) error {
 	return nil
 }
 
+// Address returns the URL of the link, or several, without passwords and tokens.
+func (l Link) Address() string { return withoutSecrets(l.URL) }
+
 // withoutSecrets hides passwords and tokens in a list of URLs.
 func withoutSecrets(list string) string {
 	parts := strings.Split(list, ",")

@@ -54,7 +54,7 @@ func (f *Flags) Link(name string, log func(string)) node.Link {
 func (f *Flags) Await(ctx context.Context, nc *nats.Conn, wait time.Duration) error {
 	for begin := time.Now(); !nc.IsConnected(); time.Sleep(10 * time.Millisecond) {
 		if time.Since(begin) > wait || ctx.Err() != nil {
-			return fmt.Errorf("no server answers at %s; start one or give --nats", f.URL)
+			return fmt.Errorf("no server answers at %s; start one or give --nats", node.Link{URL: f.URL}.Address())
 		}
 	}
 	return nil
