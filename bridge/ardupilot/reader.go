@@ -95,7 +95,7 @@ func (r *Reader) record() (*telemetry.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := r.read(at, s, content)
+	m := r.read(s, content)
 	r.learn(at, f, content)
 	r.Window.Pass(f.length)
 	return m, nil
@@ -141,7 +141,7 @@ func (r *Reader) topic(f *format, content []byte) (*subscription, error) {
 }
 
 // read makes a message of a record.
-func (r *Reader) read(at int64, s *subscription, content []byte) *telemetry.Message {
+func (r *Reader) read(s *subscription, content []byte) *telemetry.Message {
 	logged, stamped := r.last, false
 	if s.time.kind != number.None {
 		if v := s.time.read(content) * float64(s.scale); v >= 0 && v < math.MaxInt64/2 {
@@ -159,7 +159,7 @@ func (r *Reader) read(at int64, s *subscription, content []byte) *telemetry.Mess
 	for i, a := range s.wanted {
 		s.values[i] = a.read(content)
 	}
-	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: stamped, Logged: logged, Offset: at, Values: s.values}
+	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: stamped, Logged: logged, Values: s.values}
 	return &r.message
 }
 

@@ -181,7 +181,8 @@ func (r *Reader) record() (*telemetry.Message, error) {
 		return nil, r.stop()
 	}
 	if !ok {
-		return nil, r.resync(at)
+		r.resync(at)
+		return nil, nil
 	}
 	size := r.frame() + e.size
 	whole := r.Window.Peek(size + sumSize)
@@ -200,7 +201,7 @@ func (r *Reader) record() (*telemetry.Message, error) {
 	}
 	r.pass(size)
 	r.last = t
-	r.message = telemetry.Message{Topic: e.topic, Time: t, Stamped: true, Logged: t, Offset: at, Values: e.values}
+	r.message = telemetry.Message{Topic: e.topic, Time: t, Stamped: true, Logged: t, Values: e.values}
 	return &r.message, nil
 }
 
@@ -237,7 +238,7 @@ func (r *Reader) topic(e *event) error {
 
 // resync continues at the next byte from which events follow each other, and reports
 // which bytes it skipped.
-func (r *Reader) resync(at int64) error {
+func (r *Reader) resync(at int64) {
 	r.pass(1)
 	for {
 		held := r.Window.Peek(window / 2)
@@ -246,7 +247,7 @@ func (r *Reader) resync(at int64) error {
 			n := max(0, len(held)-sumSize)
 			r.pass(n)
 			r.Report.Add(at, "event", "the last %d bytes are damaged or cut off and are not read", r.Window.Offset()-at)
-			return nil
+			return
 		}
 		if len(held) == window/2 {
 			most = len(held) / 2
@@ -256,7 +257,7 @@ func (r *Reader) resync(at int64) error {
 				i = r.best(held, i)
 				r.pass(i)
 				r.Report.Add(at, "event", "damaged; %d bytes skipped, continued at byte %d", r.Window.Offset()-at, r.Window.Offset())
-				return nil
+				return
 			}
 		}
 		r.pass(most)

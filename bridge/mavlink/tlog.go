@@ -171,7 +171,7 @@ func (r *Tlog) content(at, logged int64, p *packet, l *layout) (*telemetry.Messa
 	if l.name == "STATUSTEXT" {
 		r.Wants.Say(logged, l.text("text", r.full[:]))
 	}
-	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: stamped, Logged: logged, Offset: at, Values: s.values}
+	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: stamped, Logged: logged, Values: s.values}
 	return &r.message, nil
 }
 

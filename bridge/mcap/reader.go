@@ -312,7 +312,7 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 			}
 		}
 	}
-	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: stamped, Logged: int64(logged), Offset: at, Values: s.values}
+	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: stamped, Logged: int64(logged), Values: s.values}
 	return &r.message, nil
 }
 

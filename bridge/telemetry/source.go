@@ -53,7 +53,6 @@ type Message struct {
 	Time    int64     // ns, when it was measured, by the sensor's stamp, on the topic's clock; or the recorder's, see Stamped
 	Stamped bool      // Time is the sender's; else it is when the recorder got it, on the recorder's clock
 	Logged  int64     // ns, when the recorder got it, on the recorder's clock
-	Offset  int64     // byte in the unpacked file where it begins
 	Values  []float64 // of the fields that were asked for, in that order; NaN = not there
 	Row     *Row      // (optional) of a table, whose messages are rows in their order
 }

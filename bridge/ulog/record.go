@@ -43,7 +43,7 @@ func (r *Reader) record() (*telemetry.Message, error) {
 		if s.topic == nil {
 			return nil, nil
 		}
-		return r.data(at, s, content[dataHead:]), nil
+		return r.data(s, content[dataHead:]), nil
 	}
 	if !r.sensible(content, size, kind) {
 		if size == 0 || !r.follows(frameSize+size) {
@@ -83,7 +83,7 @@ var names = map[byte]string{
 }
 
 // data reads the content of a message of a topic.
-func (r *Reader) data(at int64, s *subscription, b []byte) *telemetry.Message {
+func (r *Reader) data(s *subscription, b []byte) *telemetry.Message {
 	logged := microseconds(binary.LittleEndian.Uint64(b[s.stamp.at:]))
 	t := logged
 	if s.sample.kind != number.None {
@@ -95,7 +95,7 @@ func (r *Reader) data(at int64, s *subscription, b []byte) *telemetry.Message {
 	for i, a := range s.wanted {
 		s.values[i] = a.read(b)
 	}
-	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: true, Logged: logged, Offset: at, Values: s.values}
+	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: true, Logged: logged, Values: s.values}
 	return &r.message
 }
 

@@ -39,15 +39,6 @@ func (w *Writer) align(n int) {
 // U8 appends a byte.
 func (w *Writer) U8(v ...uint8) *Writer { w.B = append(w.B, v...); return w }
 
-// U16 appends numbers of two bytes.
-func (w *Writer) U16(v ...uint16) *Writer {
-	for _, x := range v {
-		w.align(2)
-		w.B = w.order.AppendUint16(w.B, x)
-	}
-	return w
-}
-
 // U32 appends numbers of four bytes.
 func (w *Writer) U32(v ...uint32) *Writer {
 	for _, x := range v {
