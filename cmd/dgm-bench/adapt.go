@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +19,7 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
 // adaptFlags are the values of the flags of the study "adapt".
@@ -173,6 +176,25 @@ func (o *adaptFlags) kept(name string, train func() (*model.Model, error)) (*mod
 	return m, os.WriteFile(path, b, 0o644)
 }
 
+// recovered is the time at which the mean CRPS of the flights of a change is nearly what it is in the end.
+func recovered(g study.Group) string {
+	var from, crps []float64
+	for _, r := range g {
+		from = r.Numbers("since_s")
+		of := r.Numbers("since_crps")
+		if crps == nil {
+			crps = slices.Repeat([]float64{1}, len(of))
+		}
+		for i, v := range of {
+			crps[i] *= math.Pow(v, 1/float64(len(g)))
+		}
+	}
+	if len(from) == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(evaluate.Recovered(from, crps), 'g', -1, 64)
+}
+
 func adaptTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	of := func(name string) []*study.Row {
 		return study.Group(rows).Where(func(r *study.Row) bool { return r.Has(name) })
@@ -187,7 +209,7 @@ func adaptTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 		{
 			Name: "adapt", Title: "Changes of the robot", Groups: study.GroupBy(of("change"), study.BySet),
 			Columns: columns([]study.Column{study.TextOf("simulated robot", "system"), study.TextOf("change", "change")}, study.RangeOf,
-				study.MeanOf("recovered, s", "recovered_s", 1), study.RangeOf("error × after it reverts", "reverted_rmse"), study.RangeOf("error over that of a model of the changed robot", "trained_ratio"), study.RangeOf("from 5 s on", "learned_trained_ratio")),
+				study.Column{Head: "recovered, s", Cell: recovered}, study.RangeOf("each flight", "recovered_s"), study.RangeOf("error × after it reverts", "reverted_rmse"), study.RangeOf("error over that of a model of the changed robot", "trained_ratio"), study.RangeOf("from 5 s on", "learned_trained_ratio")),
 		},
 		{
 			Name: "adapt-recorded", Title: "Flights later than those trained on", Groups: study.GroupBy(of("recording"), study.BySet),

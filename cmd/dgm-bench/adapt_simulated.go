@@ -138,6 +138,7 @@ func (s *adaptSystem) fly(cfg robot.Config, seed uint64, length int) []window.Fl
 //	before                              coverage without adaptation and factor
 //	factor_…                            the same with the factor alone
 //	recovered_s                         after a change in flight, see evaluate.Adapted.Recovered
+//	since_s, since_crps                 parts of that flight since the change, and their CRPS
 //	reverted_rmse                       from 3 s after the changed robot became the old one
 //	trained_ratio                       error over that of a model of the changed robot
 //	learned_trained_ratio               the same from 5 s on
@@ -162,6 +163,8 @@ func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c *change, of
 		}
 	}
 	putAdapted(r, fresh)
+	from, crps := inFlight.CRPSSince()
+	r.Put("since_s", from).Put("since_crps", crps)
 	r.Put("system", s.plant.Name).Put("change", c.name).Put("horizon_s", m.Horizon).Put("recovered_s", inFlight.Recovered()).Put("reverted_rmse", late)
 	if c.stays {
 		trained, err := ofChanged()

@@ -90,6 +90,19 @@ func TestLatencySummary(t *testing.T) {
 	}
 }
 
+// A change is recovered from when the mean of its flights is.
+func TestRecoveredOfFlights(t *testing.T) {
+	flight := func(crps ...float64) *study.Row {
+		return study.NewRow(study.Key{Set: "x"}).Put("since_s", []float64{0, 1, 5, 10}).Put("since_crps", crps)
+	}
+	if got := recovered(study.Group{flight(1, 0.5, 0.3, 0.25), flight(1, 0.26, 0.25, 0.25)}); got != "5" {
+		t.Errorf("from %s s, expected 5", got)
+	}
+	if got := recovered(study.Group{study.NewRow(study.Key{Set: "x"})}); got != "" {
+		t.Errorf("of no flight from %q", got)
+	}
+}
+
 // Every row is of its own setting.
 func TestLatencyOfSettings(t *testing.T) {
 	jobs, err := latencyJob{points: 100, duration: time.Second}.jobs([]float64{200, 500}, "both", []string{"off", "on"})

@@ -319,19 +319,33 @@ func ratio(of, base []score.Counters) Ratios {
 // adaptation comes within 20 % of what it is from 10 s on; of a shorter flight, at its end. Where nothing was
 // scored it is NaN.
 func (a *Adapted) Recovered() float64 {
-	if len(a.Since) == 0 {
+	from, crps := a.CRPSSince()
+	return Recovered(from, crps)
+}
+
+// CRPSSince returns when the parts of Since begin, s, and their CRPS over that without adaptation.
+func (a *Adapted) CRPSSince() (from, crps []float64) {
+	for i := range a.Since {
+		from, crps = append(from, a.Since[i].From), append(crps, a.Since[i].CRPS)
+	}
+	return from, crps
+}
+
+// Recovered is Adapted.Recovered of parts that begin at from, s.
+func Recovered(from, crps []float64) float64 {
+	if len(from) == 0 {
 		return math.NaN()
 	}
 	end, n := 0.0, 0.0
-	last := a.Since[len(a.Since)-1].From
-	for i := range a.Since {
-		if s := &a.Since[i]; s.From >= math.Min(10, last) {
-			end, n = end+math.Log(s.CRPS), n+1
+	last := from[len(from)-1]
+	for i, t := range from {
+		if t >= math.Min(10, last) {
+			end, n = end+math.Log(crps[i]), n+1
 		}
 	}
-	for i := range a.Since {
-		if s := &a.Since[i]; math.Log(s.CRPS) <= end/n+math.Log(1.2) {
-			return s.From
+	for i, t := range from {
+		if math.Log(crps[i]) <= end/n+math.Log(1.2) {
+			return t
 		}
 	}
 	return last
