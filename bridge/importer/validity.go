@@ -72,7 +72,6 @@ type place struct{ track, column int }
 type reset struct {
 	*Reset
 	place
-	field string
 }
 
 // bindValidity finds the conditions and the counters of the map that all files have.
@@ -135,7 +134,7 @@ func (p *plan) whyUnknown(names []string) (out []string) {
 func (p *plan) addReset(x *Reset, track int, files []*survey) {
 	for _, field := range x.Fields {
 		if p.hasField(p.tracks[track].id, field, files) {
-			p.resets = append(p.resets, reset{x, place{track, p.column(track, field)}, field})
+			p.resets = append(p.resets, reset{x, place{track, p.column(track, field)}})
 		}
 	}
 }
