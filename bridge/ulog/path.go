@@ -12,18 +12,20 @@ import (
 
 // accessor is the place of a number in a message.
 type accessor struct {
-	at   int // bytes from the start of the content
-	kind number.Kind
+	at, end int // bytes from the start of the content
+	kind    number.Kind
 }
 
 // read returns the number in the content of a message. NaN where the message is
 // too short to hold it.
 func (a accessor) read(b []byte) float64 {
-	if a.at+a.kind.Size() > len(b) {
-		return math.NaN()
+	if a.end > len(b) {
+		return nan
 	}
 	return a.kind.Little(b[a.at:])
 }
+
+var nan = math.NaN()
 
 // find returns the place of the field with a path such as "esc[0].voltage" in
 // type name, or what is wrong with the path.
@@ -54,7 +56,7 @@ func (fs formats) find(name, path string) (accessor, error) {
 		case fl.kind != number.None && more:
 			return accessor{}, fmt.Errorf("%s is a number and has no fields", step)
 		case fl.kind != number.None:
-			return accessor{at, fl.kind}, nil
+			return accessor{at, at + fl.kind.Size(), fl.kind}, nil
 		case !more:
 			return accessor{}, fmt.Errorf("%s is not a number but a %s: name a field of it", step, telemetry.Clip(fl.nested))
 		}
