@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -116,5 +117,21 @@ func TestRecovered(t *testing.T) {
 		if got := (&Adapted{Since: c.since}).Recovered(); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 			t.Errorf("%s: %v s, expected %v", name, got, c.want)
 		}
+	}
+}
+
+// Programs read these names.
+func TestNamesOfRatios(t *testing.T) {
+	b, err := json.Marshal(&Adapted{Geo: Geo{Model: 0.5}, Ratios: Ratios{RMSE: 0.7, Width: 0.8, CRPS: 0.6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	_, horizons := got["horizons"]
+	if geo, _ := got["geo"].(map[string]any); geo["model"] != 0.5 || got["rmse_ratio"] != 0.7 || got["width_ratio"] != 0.8 || got["crps_ratio"] != 0.6 || !horizons {
+		t.Errorf("%s", b)
 	}
 }
