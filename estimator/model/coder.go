@@ -166,11 +166,17 @@ func getInt(r *msgbin.Reader, last int) (int, error) {
 	return int(v), err
 }
 
+// decodes reports whether what the fields have is read, not written: nothing else may change what is encoded, since models
+// share parts and are encoded at once.
+func (c *coder) decodes() bool { return c.out == nil }
+
 // choice is one of the numbered choices 0…last.
 func choice[T ~uint8](c *coder, key string, v *T, last T) {
 	i := int(*v)
 	field(c, key, &i, putInt, func(r *msgbin.Reader) (int, error) { return getInt(r, int(last)) })
-	*v = T(i)
+	if c.decodes() {
+		*v = T(i)
+	}
 }
 
 // precision is how the numbers of a vector are stored.
@@ -220,7 +226,7 @@ func array[T any](c *coder, key string, v *[]T, put func(*msgbin.Writer, T), get
 // matrix handles a list of vectors.
 func (c *coder) matrix(key string, v *[][]float64, p precision) {
 	array(c, key, v, p.put, func(r *msgbin.Reader) ([]float64, error) { return p.get(r, nil, maxFloats) })
-	if len(*v) == 0 {
+	if c.decodes() && len(*v) == 0 {
 		*v = nil // none
 	}
 }

@@ -111,7 +111,9 @@ func channelFields(ch *channel.Channel, c *coder) {
 	c.flag("invariant", &ch.Invariant)
 	c.float("noise", &ch.Noise)
 	c.text("frame", &ch.Frame)
-	ch.Role = channel.Role(role)
+	if c.decodes() {
+		ch.Role = channel.Role(role)
+	}
 }
 
 func inputFields(in *feature.Inputs, c *coder) {

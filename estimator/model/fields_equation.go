@@ -51,6 +51,9 @@ func liftFields(l *channel.Lift, c *coder) {
 	c.floats("omega", &l.Omega)
 	c.floats("mean", &l.Mean)
 	c.floats("std", &l.Std)
+	if !c.decodes() {
+		return
+	}
 	l.Kind = l.Kind[:0]
 	for _, k := range kind {
 		l.Kind = append(l.Kind, channel.Embedding(k))

@@ -49,6 +49,9 @@ func directFields(d *direct.Model, c *coder, version int) {
 		c.singles("factor", &l.Factor)
 		c.float("rest", &l.Rest)
 	})
+	if !c.decodes() {
+		return
+	}
 	d.Derivative = d.Derivative[:0]
 	for _, k := range after {
 		d.Derivative = append(d.Derivative, k-1)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -35,4 +36,19 @@ func TestLongFilesAreRefused(t *testing.T) {
 	if used := after.TotalAlloc - before.TotalAlloc; used > 70<<20 {
 		t.Errorf("%d MiB were allocated", used>>20)
 	}
+}
+
+// Models that share all of their parts are encoded at once: encoding does not write to them, as the race detector sees.
+func TestEncodingWritesNothing(t *testing.T) {
+	m := artificial.New(artificial.Size{K: 3, P: 2, Features: 20, Basis: 1, Members: 2, Points: 20, Horizon: 0.5, Equation: 2, Nets: 1, History: []float64{0.01, 0.02}}, 1)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			one := *m
+			if _, err := one.Encode(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
