@@ -153,9 +153,9 @@ func validate(ctx context.Context, flights []window.Flight, task window.Task, sh
 const secondarySteps = 200
 
 // secondaryShape returns the shape of the secondary linear model, which is blended into
-// the prior dynamics: linear in the lifted state, fitted by regression alone, its step
-// one or five samples, whichever has the smaller roll-out error. Shooting weighs a whole
-// horizon; over its first few samples such a model is hard to beat.
+// the prior dynamics: linear in the lifted state, its step one or five samples, whichever
+// has the smaller roll-out error when fitted by regression. [Choice.Fit] fits it by shooting
+// from there, as it does the prior dynamics.
 func secondaryShape(flights []window.Flight, task window.Task, body priordynamics.Body) (Shape, error) {
 	H, dt := task.Horizon, shortestInterval(flights)
 	windows := window.Cut(flights, H, H/10)
