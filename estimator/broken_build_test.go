@@ -158,7 +158,7 @@ var brokenBuilds = []brokenBuild{
 	// Jacobians and gradients.
 	{"fast_jacobian.go", "c.factors = append(c.factors, 1)", "c.factors = append(c.factors, 0.99)"},
 	{"fast_covariance.go", "dst[(i*K+k)*K+c] = float64(row[c*simd.Width+lane])", "dst[(i*K+c)*K+k] = float64(row[c*simd.Width+lane])"},
-	{"input_jacobian.go", "share := p.scratch[input] * (to - from) / length /", "share := p.scratch[input] /"},
+	{"input_jacobian.go", "share := p.scratch[input] * (to - from) / length /", "share := p.scratch[input] * length / length /"},
 	{"adjoint.go", "dst.X0[j%p.m.K] += b", "dst.X0[j%p.m.K] += 0.9 * b"},
 	{"adjoint.go", "(w.plus.Std[j] - w.minus.Std[j]) / (2 * h)", "(w.plus.Std[j] - w.minus.Std[j]) / h"},
 	{"adjoint_stack.go", "s.first[j] -= s.own[j]", "s.first[j] -= bar"},
