@@ -18,6 +18,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/node"
+	"github.com/dgm-robotics/dgm/estimator/node/loopback"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -196,19 +197,12 @@ func (s *rig) serve(change ...func(o *server.Options)) {
 	s.server = srv
 }
 
-// reservedPort returns a port on which nobody listens before this rig does. Two ends of a connection hold it until the rig
-// ends, as a server that starts again finds it: a program that asks for any port is not given this one.
+// reservedPort returns a port on which nobody listens before this rig does, until the rig ends.
 func (s *rig) reservedPort() int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, release, err := loopback.Reserve()
 	s.must(err)
-	defer l.Close()
-	client, err := net.Dial("tcp", l.Addr().String())
-	s.must(err)
-	s.later(client.Close)
-	held, err := l.Accept()
-	s.must(err)
-	s.later(held.Close)
-	return l.Addr().(*net.TCPAddr).Port
+	s.later(release)
+	return port
 }
 
 func (s *rig) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }

@@ -23,6 +23,7 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/node/loopback"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -271,28 +272,6 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// reservedPort returns a port of the loopback on which nobody listens before the test does. Two ends of a connection hold it
-// until the test ends, as a server that starts again finds it: a program that asks for any port is not given this one.
-func reservedPort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	client, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
-	held, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { held.Close() })
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // The service manager hears that the service is ready when NATS is there, not
 // before, then the watchdog's food as long as states are answered.
 func TestServiceManager(t *testing.T) {
@@ -316,7 +295,7 @@ func TestServiceManager(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", socket)
 	t.Setenv("WATCHDOG_USEC", "300000")
 	t.Setenv("WATCHDOG_PID", fmt.Sprint(os.Getpid()))
-	port := reservedPort(t)
+	port := loopback.ReservedPort(t)
 	var out, messages buffer
 	stop := estimate(t, &out, &messages, "--model", modelFile(t), "--vehicle", "pend1", "--nats", fmt.Sprintf("nats://127.0.0.1:%d", port))
 	eventually(t, "logs that it tries again", func() bool { return strings.Contains(messages.String(), "trying again") })

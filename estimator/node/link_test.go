@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,30 +10,9 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/dgm-robotics/dgm/estimator/node/loopback"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
-
-// reservedPort returns a port of the loopback on which nobody listens before the test does. Two ends of a connection hold it
-// until the test ends, as a server that starts again finds it: a program that asks for any port is not given this one.
-func reservedPort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	client, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
-	held, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { held.Close() })
-	return l.Addr().(*net.TCPAddr).Port
-}
 
 func stopServer(s *server.Server) { s.Shutdown(); s.WaitForShutdown() }
 
@@ -60,7 +38,7 @@ func robot(t *testing.T, nc *nats.Conn) {
 }
 
 func TestServerIsAwaited(t *testing.T) {
-	port := reservedPort(t)
+	port := loopback.ReservedPort(t)
 	url := "nats://127.0.0.1:" + itoa(port)
 	var logged lines
 	nc := connect(t, url, &logged)
@@ -75,7 +53,7 @@ func TestServerIsAwaited(t *testing.T) {
 }
 
 func TestNothingOldIsSentAfterTheLinkWasLost(t *testing.T) {
-	port := reservedPort(t)
+	port := loopback.ReservedPort(t)
 	first := serve(t, port)
 	var logged lines
 	nc := connect(t, first.ClientURL(), &logged)

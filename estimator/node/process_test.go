@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dgm-robotics/dgm/estimator/node/loopback"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -21,7 +22,7 @@ func TestServerInAnotherProcess(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", bin, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
 		t.Skipf("nats-server in a second process: it cannot be built here: %v: %s", err, out)
 	}
-	port := itoa(reservedPort(t))
+	port := itoa(loopback.ReservedPort(t))
 	launch := func() (kill func()) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cmd := exec.CommandContext(ctx, bin, "-a", "127.0.0.1", "-p", port)

@@ -20,6 +20,8 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
+
+	"github.com/dgm-robotics/dgm/estimator/node/loopback"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -199,7 +201,7 @@ func TestRefusalAfterAnAbsenceIsLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	public, _ := user.PublicKey()
-	port := reservedPort(t)
+	port := loopback.ReservedPort(t)
 	var logged lines
 	nc, err := Link{URL: "nats://127.0.0.1:" + itoa(port), Log: logged.add}.Connect()
 	if err != nil {

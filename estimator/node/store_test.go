@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node/loopback"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -65,7 +66,7 @@ func watchBucket(t *testing.T, n *Node, link *nats.Conn) (end func()) {
 // A bucket that is made after the watch began, models put into it, one that is not
 // signed, a server that was gone.
 func TestModelsComeFromABucket(t *testing.T) {
-	dir, port := t.TempDir(), reservedPort(t)
+	dir, port := t.TempDir(), loopback.ReservedPort(t)
 	o := func() *server.Options {
 		return &server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir}
 	}

@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/estimator/node"
+	"github.com/dgm-robotics/dgm/estimator/node/loopback"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/firmware-sim/fault"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
@@ -149,31 +149,9 @@ func TestStatesArriveAsTheRobotMeasuresThem(t *testing.T) {
 	}
 }
 
-// reservedPort returns a port of the loopback on which nobody listens before the test does. Two ends of a connection hold it
-// until the test ends, as a server that starts again finds it: a program that asks for any port is not given this one.
-func reservedPort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	client, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
-	held, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { held.Close() })
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // Without a server nothing is kept: the first state that arrives is of now.
 func TestNothingOldIsSentWhenTheServerComes(t *testing.T) {
-	port := reservedPort(t)
+	port := loopback.ReservedPort(t)
 	url := fmt.Sprintf("nats://127.0.0.1:%d", port)
 	var d diary
 	nc := connect(t, url, &d)

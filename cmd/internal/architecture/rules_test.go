@@ -162,6 +162,10 @@ var layers = []layer{
 		"whether predictions hold is judged from numbers and times alone, so that it can be tried on simulated ones",
 	},
 	{
+		"estimator/node/loopback", nil,
+		"ports for servers of tests and studies know nothing of what is served",
+	},
+	{
 		"estimator/node/realtime", nil,
 		"what is asked of the operating system depends on nothing that is computed",
 	},
@@ -421,6 +425,11 @@ var permits = []permit{
 		"estimator/node/journal/writer.go",
 		[]string{"os", "sync", "time"},
 		"writes beside the loop that must not wait for a disk",
+	},
+	{
+		"estimator/node/loopback",
+		[]string{"net"},
+		"ports are the operating system's; no robot runs it",
 	},
 	{
 		"estimator/node/realtime",
