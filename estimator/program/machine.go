@@ -1,0 +1,329 @@
+package program
+
+import (
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
+)
+
+// Float is the number that a Machine calculates with.
+type Float interface{ float32 | float64 }
+
+// Options are how a program is evaluated. The zero value evaluates values for one lane.
+type Options struct {
+	Lanes    int      // 0 and 1: one, else a multiple of 16
+	ByLane   []string // inputs that differ by lane; with one lane none does
+	Tangents []string // inputs that are differentiated by, in directions that TangentOf sets
+	Adjoint  bool     // whether Adjoint is called
+	Seeds    int      // directions of the tangents
+}
+
+// width is the number of columns or lanes of a register that stand side by side.
+const width = simd.Width
+
+// layout is how a register lies in memory: blocks of width columns and lanes, in each of them row after
+// row. Number j of row r is column j/lanes in lane j%lanes. What fills up the last block repeats the last number.
+type layout struct {
+	rows, cols, lanes int
+	n                 int // cols·lanes
+	width, blocks     int // width is 1 where n is
+	stride            int // numbers of a block
+}
+
+func newLayout(rows, cols, lanes int) layout {
+	l := layout{rows: rows, cols: cols, lanes: lanes, n: cols * lanes, width: 1, blocks: 1, stride: rows}
+	if l.n > 1 {
+		l.width, l.blocks, l.stride = width, (l.n+width-1)/width, simd.Padded(rows)*width
+	}
+	return l
+}
+
+func (l *layout) size() int { return l.blocks * l.stride }
+
+// at returns the place of number j of a row.
+func (l *layout) at(row, j int) int { return j/l.width*l.stride + row*l.width + j%l.width }
+
+// Machine evaluates a program. It takes all its memory in New and is not safe for concurrent use.
+type Machine[T Float] struct {
+	p       *Program
+	o       Options
+	unit    simd.Unit
+	layouts []layout
+	active  []bool // of a register: whether it has tangents
+	v       [][]T  // values
+	d       [][]T  // tangents: of a register with n = 1 as one with n = Seeds, else copies, one for each direction
+	a       [][]T  // adjoints
+	shared  []instruction[T]
+	laned   []instruction[T]
+	splats  map[Reg]Reg // registers with n = 1, and their number in every lane
+	spread  map[Reg]Reg // registers of one lane, and the same in all lanes
+	parts   []simd.Part
+	ones    []T
+	work    matmul.Work
+	scratch []T
+	mask    [width]T
+	rows    []T
+}
+
+// instruction is an operation on a machine's memory.
+type instruction[T Float] interface {
+	value(m *Machine[T])
+	tangent(m *Machine[T])
+	adjoint(m *Machine[T])
+}
+
+// New takes the memory for a program, on the fastest vector unit of the processor.
+func New[T Float](p *Program, o Options) *Machine[T] { return NewOn[T](p, o, simd.Best()) }
+
+// NewOn is New on a vector unit.
+func NewOn[T Float](p *Program, o Options, unit simd.Unit) *Machine[T] {
+	o.Lanes = max(o.Lanes, 1)
+	if o.Lanes > 1 && o.Lanes%width != 0 {
+		panic("program: lanes are one, or a multiple of 16")
+	}
+	m := &Machine[T]{p: p, o: o, unit: unit, splats: map[Reg]Reg{}, spread: map[Reg]Reg{}, parts: make([]simd.Part, 0, 16), ones: make([]T, width)}
+	for i := range m.ones {
+		m.ones[i] = 1
+	}
+	m.layouts, m.active = make([]layout, len(p.Registers)), make([]bool, len(p.Registers))
+	m.v, m.d, m.a = make([][]T, len(p.Registers)), make([][]T, len(p.Registers)), make([][]T, len(p.Registers))
+	for _, in := range p.Inputs {
+		lanes := 1
+		if slices.Contains(o.ByLane, in.Name) {
+			lanes = o.Lanes
+		}
+		m.place(in.Reg, lanes, slices.Contains(o.Tangents, in.Name))
+	}
+	for _, c := range p.Constants {
+		m.place(c.Reg, 1, false)
+		s := p.Registers[c.Reg]
+		for i, v := range c.Values {
+			m.Set(c.Reg, i/s.Cols, i%s.Cols, 0, v)
+		}
+	}
+	for _, op := range p.Ops {
+		m.add(op)
+	}
+	return m
+}
+
+// place takes the memory of a register.
+func (m *Machine[T]) place(r Reg, lanes int, active bool) {
+	s := m.p.Registers[r]
+	m.take(r, newLayout(s.Rows, s.Cols, lanes), active)
+}
+
+func (m *Machine[T]) take(r Reg, l layout, active bool) {
+	m.layouts[r], m.active[r] = l, active && m.o.Seeds > 0
+	m.v[r] = make([]T, l.size())
+	if m.active[r] {
+		m.d[r] = make([]T, m.tangentSize(&l))
+	}
+	if m.o.Adjoint {
+		m.a[r] = make([]T, l.size())
+	}
+}
+
+// tangentSize returns the numbers of the tangents of a register.
+func (m *Machine[T]) tangentSize(l *layout) int {
+	if l.n == 1 {
+		t := newLayout(l.rows, m.o.Seeds, 1)
+		return t.size()
+	}
+	return m.o.Seeds * l.size()
+}
+
+// fresh returns a further register.
+func (m *Machine[T]) fresh(l layout, active bool) Reg {
+	r := Reg(len(m.layouts))
+	m.layouts, m.active = append(m.layouts, layout{}), append(m.active, false)
+	m.v, m.d, m.a = append(m.v, nil), append(m.d, nil), append(m.a, nil)
+	m.take(r, l, active)
+	return r
+}
+
+// add compiles an operation.
+func (m *Machine[T]) add(op Operation) {
+	lanes, active := 1, false
+	for _, r := range op.operands() {
+		lanes, active = max(lanes, m.layouts[r].lanes), active || m.active[r]
+	}
+	for _, r := range op.results() {
+		m.place(r, lanes, active)
+	}
+	m.push(compile(m, op), lanes)
+}
+
+// push appends an instruction.
+func (m *Machine[T]) push(i instruction[T], lanes int) {
+	if lanes > 1 {
+		m.laned = append(m.laned, i)
+	} else {
+		m.shared = append(m.shared, i)
+	}
+}
+
+func compile[T Float](m *Machine[T], op Operation) instruction[T] {
+	switch o := op.(type) {
+	case *Affine:
+		return newAffine(m, o)
+	case *Local:
+		return newLocal(m, o)
+	case *Products:
+		return newProducts(m, o)
+	case *Weigh:
+		return newWeigh(m, o)
+	case *Columns:
+		return newColumns(m, o)
+	case *Gather:
+		return newGather(m, o)
+	case *Function:
+		return newFunction(m, o)
+	case *Clamp:
+		return newClamp(m, o)
+	case *SinCos:
+		return newSinCos(m, o)
+	case *Largest:
+		return newLargest(m, o)
+	case *Distances:
+		return newDistances(m, o)
+	case *Repeat:
+		return newRepeat(m, o)
+	}
+	panic("program: an operation of another package")
+}
+
+// Start evaluates what is the same in all lanes.
+func (m *Machine[T]) Start() {
+	for _, i := range m.shared {
+		i.value(m)
+	}
+}
+
+// Run evaluates what differs by lane, after Start. With one lane nothing does.
+func (m *Machine[T]) Run() {
+	for _, i := range m.laned {
+		i.value(m)
+	}
+}
+
+// Value evaluates everything.
+func (m *Machine[T]) Value() {
+	m.Start()
+	m.Run()
+}
+
+// Tangent evaluates the tangents of all directions, after Value.
+func (m *Machine[T]) Tangent() {
+	for _, list := range [...][]instruction[T]{m.shared, m.laned} {
+		for _, i := range list {
+			i.tangent(m)
+		}
+	}
+}
+
+// ClearAdjoints sets all adjoints to zero.
+func (m *Machine[T]) ClearAdjoints() {
+	for _, a := range m.a {
+		clear(a)
+	}
+}
+
+// Adjoint adds the adjoints of all operands, from those of the outputs, which AdjointOf sets,
+// back to the inputs; after Value and ClearAdjoints.
+func (m *Machine[T]) Adjoint() {
+	for _, list := range [...][]instruction[T]{m.laned, m.shared} {
+		for i := len(list) - 1; i >= 0; i-- {
+			list[i].adjoint(m)
+		}
+	}
+}
+
+// Lanes returns the number of lanes in which a register differs.
+func (m *Machine[T]) Lanes(r Reg) int { return m.layouts[r].lanes }
+
+// Set sets one number of a register, in a lane of those it has.
+func (m *Machine[T]) Set(r Reg, row, col, lane int, v float64) {
+	l := &m.layouts[r]
+	j := col*l.lanes + lane
+	m.v[r][l.at(row, j)] = narrow[T](v)
+	if j == l.n-1 {
+		m.fill(m.v[r], l, row)
+	}
+}
+
+// fill repeats the last number of a row up to the end of its block.
+func (m *Machine[T]) fill(v []T, l *layout, row int) {
+	last := v[l.at(row, l.n-1)]
+	for j := l.n; j < l.blocks*l.width; j++ {
+		v[l.at(row, j)] = last
+	}
+}
+
+// narrow rounds to T; what would be subnormal in single precision becomes 0.
+func narrow[T Float](v float64) T {
+	var t T
+	if _, single := any(t).(float32); single {
+		return T(simd.Single(v))
+	}
+	return T(v)
+}
+
+// Get returns one number of a register.
+func (m *Machine[T]) Get(r Reg, row, col, lane int) float64 {
+	l := &m.layouts[r]
+	if l.lanes == 1 {
+		lane = 0
+	}
+	return float64(m.v[r][l.at(row, col*l.lanes+lane)])
+}
+
+// ClearTangents sets the tangents of an input to zero.
+func (m *Machine[T]) ClearTangents(r Reg) { clear(m.d[r]) }
+
+// tangentAt returns the place of a direction's tangent of number j of a row.
+func (m *Machine[T]) tangentAt(r Reg, row, j, direction int) int {
+	l := &m.layouts[r]
+	if l.n == 1 {
+		t := newLayout(l.rows, m.o.Seeds, 1)
+		return t.at(row, direction)
+	}
+	return direction*l.size() + l.at(row, j)
+}
+
+// SetTangent sets the tangent of a direction of one number of an input, in all lanes.
+func (m *Machine[T]) SetTangent(r Reg, row, col, direction int, v float64) {
+	l := &m.layouts[r]
+	for lane := range l.lanes {
+		m.d[r][m.tangentAt(r, row, col*l.lanes+lane, direction)] = T(v)
+	}
+	if l.n > 1 && col == l.cols-1 {
+		m.fill(m.d[r][direction*l.size():(direction+1)*l.size()], l, row)
+	}
+}
+
+// TangentOf returns the tangent of a direction of one number of a register: 0 where none of the inputs
+// of Options.Tangents enters.
+func (m *Machine[T]) TangentOf(r Reg, row, col, lane, direction int) float64 {
+	if !m.active[r] {
+		return 0
+	}
+	l := &m.layouts[r]
+	if l.lanes == 1 {
+		lane = 0
+	}
+	return float64(m.d[r][m.tangentAt(r, row, col*l.lanes+lane, direction)])
+}
+
+// SetAdjoint sets the adjoint of one number of an output.
+func (m *Machine[T]) SetAdjoint(r Reg, row, col, lane int, v float64) {
+	l := &m.layouts[r]
+	m.a[r][l.at(row, col*l.lanes+lane)] = T(v)
+}
+
+// AdjointOf returns the adjoint of one number of an input. That of one that does not differ by lane is the sum over lanes.
+func (m *Machine[T]) AdjointOf(r Reg, row, col, lane int) float64 {
+	l := &m.layouts[r]
+	return float64(m.a[r][l.at(row, col*l.lanes+lane)])
+}
