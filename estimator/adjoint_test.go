@@ -102,7 +102,8 @@ func checkJacobians(t *testing.T, what string, f interface {
 	Model() *model.Model
 	NewPrediction() *estimator.Prediction
 	Predict(dst *estimator.Prediction, q *estimator.Query) bool
-}, got *estimator.Gradient, q *estimator.Query, mean []float64, most float64) {
+}, got *estimator.Gradient, q *estimator.Query, mean []float64, most float64,
+) {
 	t.Helper()
 	m := f.Model()
 	if !m.Displacement {
@@ -228,9 +229,12 @@ func BenchmarkDerivatives(b *testing.B) {
 			name string
 			run  func() bool
 		}{
-			{"mean", func() bool { return f.Means(dst, &q) }}, {"predict", func() bool { return f.Predict(dst, &q) }},
-			{"jacobians", func() bool { return f.Predict(all, &q) }}, {"adjoint", func() bool { return f.Adjoint(gradient, &q, dst.Mean, nil) }},
-			{"plain/predict", func() bool { return p.Predict(dst, &q) }}, {"plain/adjoint", func() bool { return p.Adjoint(plain, &q, dst.Mean, nil) }},
+			{"mean", func() bool { return f.Means(dst, &q) }},
+			{"predict", func() bool { return f.Predict(dst, &q) }},
+			{"jacobians", func() bool { return f.Predict(all, &q) }},
+			{"adjoint", func() bool { return f.Adjoint(gradient, &q, dst.Mean, nil) }},
+			{"plain/predict", func() bool { return p.Predict(dst, &q) }},
+			{"plain/adjoint", func() bool { return p.Adjoint(plain, &q, dst.Mean, nil) }},
 		} {
 			b.Run(name+"/"+c.name, func(b *testing.B) {
 				b.ReportAllocs()

@@ -147,7 +147,6 @@ func TestBatchOfPlans(t *testing.T) {
 			t.Logf("%s: %.2g", name, worst)
 		}
 	}
-
 }
 
 // correlated returns a covariance of K states whose first two have these covariances and variances of 1.

@@ -105,7 +105,7 @@ func TestScaleFactorMultipliesBothStandardDeviations(t *testing.T) {
 	Q := len(m.NoiseKnots)
 	weights := make([]float64, Q)
 	for i, at := range times {
-		estimator.KnotWeights(weights, m.NoiseKnots, at/H)
+		model.KnotWeights(weights, m.NoiseKnots, at/H)
 		for k := range m.K {
 			want := 0.0
 			for j, w := range weights {
@@ -136,14 +136,14 @@ func TestKnotWeights(t *testing.T) {
 	for tau, want := range map[float64][3]float64{
 		0: {1, 0, 0}, 0.04: {1, 0, 0}, 0.1225: {0.5, 0.5, 0}, 0.25: {0, 1, 0}, 0.5625: {0, 0.5, 0.5}, 1: {0, 0, 1}, 4: {0, 0, 1},
 	} {
-		estimator.KnotWeights(w, knots, tau)
+		model.KnotWeights(w, knots, tau)
 		for i := range w {
 			near(t, "weight", w[i], want[i], 1e-14)
 		}
 	}
 	one := make([]float64, 1)
 	for _, tau := range []float64{0, 0.5, 2} {
-		if estimator.KnotWeights(one, []float64{0}, tau); one[0] != 1 {
+		if model.KnotWeights(one, []float64{0}, tau); one[0] != 1 {
 			t.Errorf("weight of the only knot is %v", one[0])
 		}
 	}

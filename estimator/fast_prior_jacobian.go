@@ -51,7 +51,7 @@ func weightsAt(table []float64, spec *PriorDynamicsSpec, times []float64) (out [
 	Q := len(spec.Knots)
 	knots := make([]float64, Q)
 	for _, t := range times {
-		KnotWeights(knots, spec.Knots, t/spec.Horizon)
+		model.KnotWeights(knots, spec.Knots, t/spec.Horizon)
 		for at := 0; at < len(table); at += Q {
 			out = append(out, dot(knots, table[at:at+Q]))
 		}

@@ -35,7 +35,7 @@ func newIntervals(m *model.Model, times []float64) intervals {
 	knots := make([]float64, Q)
 	for _, t := range times {
 		v.fading = append(v.fading, 1-t/m.Horizon)
-		KnotWeights(knots, m.NoiseKnots, t/m.Horizon)
+		model.KnotWeights(knots, m.NoiseKnots, t/m.Horizon)
 		for k := range K {
 			typical, bound := 0.0, math.Inf(1)
 			if len(m.RMSDisplacement.Typical) > 0 {
@@ -59,7 +59,7 @@ func newIntervals(m *model.Model, times []float64) intervals {
 			at.uses[j] = len(b) > 0
 		}
 		for _, t := range times {
-			KnotWeights(knots, m.NoiseKnots, t/m.Horizon)
+			model.KnotWeights(knots, m.NoiseKnots, t/m.Horizon)
 			for k := range K {
 				log := dot(knots, of.LogScale[k*Q:(k+1)*Q])
 				at.logScale, at.plain = append(at.logScale, log), append(at.plain, math.Exp(2*log))

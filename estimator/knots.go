@@ -6,27 +6,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
-// KnotWeights writes to dst (Q) the weights at τ of a function that is given at knots
-// (Q, ascending τ), linear in √τ between them and constant beyond the ends.
-func KnotWeights(dst, knots []float64, tau float64) {
-	clear(dst)
-	if len(knots) == 1 || tau <= knots[0] {
-		dst[0] = 1
-		return
-	}
-	last := len(knots) - 1
-	if tau >= knots[last] {
-		dst[last] = 1
-		return
-	}
-	j := 0
-	for tau > knots[j+1] {
-		j++
-	}
-	a, b, s := math.Sqrt(knots[j]), math.Sqrt(knots[j+1]), math.Sqrt(tau)
-	dst[j], dst[j+1] = (b-s)/(b-a), (s-a)/(b-a)
-}
-
 // knotDerivatives writes the derivatives of KnotWeights by τ to dst (Q). At τ = 0, where √τ
 // has none, they are 0: every factor of theirs vanishes there faster.
 func knotDerivatives(dst, knots []float64, tau float64) {
@@ -60,7 +39,7 @@ func networkWeightsAt(m *model.Model, c model.Condition, times []float64) networ
 	}
 	weights, derivatives := make([]float64, Q), make([]float64, Q)
 	for i, t := range times {
-		KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
+		model.KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
 		knotDerivatives(derivatives, m.NoiseKnots, t/m.Horizon)
 		for k := range K {
 			at := table[k*Q : (k+1)*Q]

@@ -103,7 +103,7 @@ func build(m *model.Model, times []float64) *Predictor {
 		p.networkWeight[r] = networkWeightsAt(m, model.Condition(r), times)
 	}
 	for i, t := range times {
-		KnotWeights(p.noise[i*len(m.NoiseKnots):(i+1)*len(m.NoiseKnots)], m.NoiseKnots, t/m.Horizon)
+		model.KnotWeights(p.noise[i*len(m.NoiseKnots):(i+1)*len(m.NoiseKnots)], m.NoiseKnots, t/m.Horizon)
 	}
 	return p
 }

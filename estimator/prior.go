@@ -187,7 +187,7 @@ func (b *PriorDynamics) setKnots(t float64, rate bool) {
 	if b.fade.ranged() {
 		b.ranges = b.fade.direct.RangeFactor(t, rate)
 	}
-	KnotWeights(b.knots, b.spec.Knots, t/b.spec.Horizon)
+	model.KnotWeights(b.knots, b.spec.Knots, t/b.spec.Horizon)
 	knotDerivatives(b.dknots, b.spec.Knots, t/b.spec.Horizon)
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
 	"github.com/dgm-robotics/dgm/estimator/ood"
 )
@@ -24,7 +25,7 @@ func TestSensorAndStateAreDistinguished(t *testing.T) {
 	logSigma := m.Members[0].Posterior[estimator.Plan].LogSigma
 	noise, weights := make([]float64, len(times)*K), make([]float64, Q) // σ²(t), state units
 	for i, at := range times {
-		estimator.KnotWeights(weights, m.NoiseKnots, at/H)
+		model.KnotWeights(weights, m.NoiseKnots, at/H)
 		for k := range K {
 			ls := 0.0
 			for q, w := range weights {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tphakala/simd/f64"
 
-	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -179,7 +178,7 @@ func (p *past) place(dst *momentOfMaps, t float64) {
 	if len(p.levels) == 0 {
 		return
 	}
-	estimator.KnotWeights(p.knots, p.m.NoiseKnots, t/p.m.Horizon)
+	model.KnotWeights(p.knots, p.m.NoiseKnots, t/p.m.Horizon)
 	q := 0
 	for p.knots[q] == 0 {
 		q++
@@ -247,7 +246,7 @@ func (p *past) parts(delta, sensitivity []float64, wanted []bool) {
 			if !wanted[j] {
 				continue
 			}
-			estimator.KnotWeights(p.knots, p.m.NoiseKnots, t/p.m.Horizon)
+			model.KnotWeights(p.knots, p.m.NoiseKnots, t/p.m.Horizon)
 			for k := range K {
 				at := j*K + k
 				scale := t * dot(p.knots, l.weights[k*Q:(k+1)*Q])

@@ -61,6 +61,27 @@ func (r *Roughness) Of(history []float64, row, k int, x0 float64) float64 {
 	return math.Sqrt(dot(d, d) / float64(len(d)-len(r.basis)))
 }
 
+// Residuals returns the matrix ((n+1)×n, row-major) by which the residuals follow from the rows of a channel less its start:
+// Of is their root mean square over n+1−4 degrees of freedom.
+func (r *Roughness) Residuals() []float64 {
+	n := len(r.residual) - 1
+	out := make([]float64, (n+1)*n)
+	for j := range n {
+		d := make([]float64, n+1)
+		d[j+1] = 1
+		for _, q := range r.basis {
+			subtract(d, q)
+		}
+		for i, v := range d {
+			out[i*n+j] = v
+		}
+	}
+	return out
+}
+
+// Freedom returns the degrees of freedom of the residuals.
+func (r *Roughness) Freedom() int { return len(r.residual) - len(r.basis) }
+
 // subtract takes from v its part along q, of norm 1.
 func subtract(v, q []float64) {
 	along := dot(v, q)

@@ -149,8 +149,8 @@ func (f Func) of(x float64) float64 {
 	}
 }
 
-// slope returns f'(x) by x and y = f(x).
-func slope[T Float](f Func, x, y T) T {
+// derivative returns f'(x) by x and y = f(x).
+func derivative[T Float](f Func, x, y T) T {
 	switch f {
 	case Tanh:
 		return 1 - y*y
@@ -179,12 +179,12 @@ func slope[T Float](f Func, x, y T) T {
 	}
 }
 
-// slopes writes f'(x) of block b to the machine's rows.
-func (o *function[T]) slopes(m *Machine[T], b int) []T {
+// derivatives writes f'(x) of block b to the machine's rows.
+func (o *function[T]) derivatives(m *Machine[T], b int) []T {
 	n := o.rows * o.out.width
 	s, x, y := m.rows[:n], m.v[o.x.r][b%o.x.blocks*o.x.stride:][:n], m.v[o.out.r][b%o.out.blocks*o.out.stride:][:n]
 	for i := range s {
-		s[i] = slope(o.f, x[i], y[i])
+		s[i] = derivative(o.f, x[i], y[i])
 	}
 	return s
 }
@@ -196,7 +196,7 @@ func (o *function[T]) tangent(m *Machine[T]) {
 	t := &o.out.t
 	w := o.out.width
 	for b := range t.blocks {
-		s := o.slopes(m, b)
+		s := o.derivatives(m, b)
 		for c := range t.copies {
 			for r := range o.rows {
 				y := tangentRow(m.d[o.out.r], t, r, b, c)
@@ -209,7 +209,7 @@ func (o *function[T]) tangent(m *Machine[T]) {
 
 func (o *function[T]) adjoint(m *Machine[T]) {
 	for b := range o.out.blocks {
-		s := o.slopes(m, b)
+		s := o.derivatives(m, b)
 		bar := m.a[o.out.r][b*o.out.stride:][:len(s)]
 		x := m.a[o.x.r][b*o.x.stride:][:len(s)]
 		for i, v := range s {

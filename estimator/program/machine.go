@@ -1,8 +1,6 @@
 package program
 
 import (
-	"slices"
-
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
@@ -64,6 +62,7 @@ type Machine[T Float] struct {
 	scratch []T
 	mask    [width]T
 	rows    []T
+	body    func(p *Program, o Options) *Machine[T] // New on the same vector unit
 }
 
 // instruction is an operation on a machine's memory.
@@ -71,41 +70,6 @@ type instruction[T Float] interface {
 	value(m *Machine[T])
 	tangent(m *Machine[T])
 	adjoint(m *Machine[T])
-}
-
-// New takes the memory for a program, on the fastest vector unit of the processor.
-func New[T Float](p *Program, o Options) *Machine[T] { return NewOn[T](p, o, simd.Best()) }
-
-// NewOn is New on a vector unit.
-func NewOn[T Float](p *Program, o Options, unit simd.Unit) *Machine[T] {
-	o.Lanes = max(o.Lanes, 1)
-	if o.Lanes > 1 && o.Lanes%width != 0 {
-		panic("program: lanes are one, or a multiple of 16")
-	}
-	m := &Machine[T]{p: p, o: o, unit: unit, splats: map[Reg]Reg{}, spread: map[Reg]Reg{}, parts: make([]simd.Part, 0, 16), ones: make([]T, width)}
-	for i := range m.ones {
-		m.ones[i] = 1
-	}
-	m.layouts, m.active = make([]layout, len(p.Registers)), make([]bool, len(p.Registers))
-	m.v, m.d, m.a = make([][]T, len(p.Registers)), make([][]T, len(p.Registers)), make([][]T, len(p.Registers))
-	for _, in := range p.Inputs {
-		lanes := 1
-		if slices.Contains(o.ByLane, in.Name) {
-			lanes = o.Lanes
-		}
-		m.place(in.Reg, lanes, slices.Contains(o.Tangents, in.Name))
-	}
-	for _, c := range p.Constants {
-		m.place(c.Reg, 1, false)
-		s := p.Registers[c.Reg]
-		for i, v := range c.Values {
-			m.Set(c.Reg, i/s.Cols, i%s.Cols, 0, v)
-		}
-	}
-	for _, op := range p.Ops {
-		m.add(op)
-	}
-	return m
 }
 
 // place takes the memory of a register.
@@ -143,18 +107,6 @@ func (m *Machine[T]) fresh(l layout, active bool) Reg {
 	return r
 }
 
-// add compiles an operation.
-func (m *Machine[T]) add(op Operation) {
-	lanes, active := 1, false
-	for _, r := range op.operands() {
-		lanes, active = max(lanes, m.layouts[r].lanes), active || m.active[r]
-	}
-	for _, r := range op.results() {
-		m.place(r, lanes, active)
-	}
-	m.push(compile(m, op), lanes)
-}
-
 // push appends an instruction.
 func (m *Machine[T]) push(i instruction[T], lanes int) {
 	if lanes > 1 {
@@ -162,36 +114,6 @@ func (m *Machine[T]) push(i instruction[T], lanes int) {
 	} else {
 		m.shared = append(m.shared, i)
 	}
-}
-
-func compile[T Float](m *Machine[T], op Operation) instruction[T] {
-	switch o := op.(type) {
-	case *Affine:
-		return newAffine(m, o)
-	case *Local:
-		return newLocal(m, o)
-	case *Products:
-		return newProducts(m, o)
-	case *Weigh:
-		return newWeigh(m, o)
-	case *Columns:
-		return newColumns(m, o)
-	case *Gather:
-		return newGather(m, o)
-	case *Function:
-		return newFunction(m, o)
-	case *Clamp:
-		return newClamp(m, o)
-	case *SinCos:
-		return newSinCos(m, o)
-	case *Largest:
-		return newLargest(m, o)
-	case *Distances:
-		return newDistances(m, o)
-	case *Repeat:
-		return newRepeat(m, o)
-	}
-	panic("program: an operation of another package")
 }
 
 // Start evaluates what is the same in all lanes.

@@ -99,7 +99,7 @@ func (p *Program) columns(regs ...Reg) int {
 	return n
 }
 
-// Check returns what contradicts itself in a program that was read from a document, or nil.
+// Check returns what contradicts itself in a program, or nil.
 func (p *Program) Check() error {
 	known := make([]bool, len(p.Registers))
 	for i, s := range p.Registers {

@@ -34,14 +34,14 @@ func sample(rng *rand.Rand, cols int) *program.Program {
 	}
 	now, drive := p.Columns(nodes, cols, mean), p.Columns(u, cols, mean)
 	all := p.Stack(now, drive, x)
-	wave := p.SinCos(p.Affine(4, normal(4), program.Part{X: all, M: normal(4 * 8)}, program.Part{X: x, M: normal(12)}))
+	trig := p.SinCos(p.Affine(4, normal(4), program.Part{X: all, M: normal(4 * 8)}, program.Part{X: x, M: normal(12)}))
 	lower := normal(64)
 	for i := range 8 {
 		for j := i + 1; j < 8; j++ {
 			lower[i*8+j] = 0
 		}
 	}
-	v := p.Affine(8, nil, program.Part{X: wave, M: lower, Lower: true}, program.Part{X: p.Weigh(x, cols, normal(3*cols), normal(3*cols)), M: normal(24)})
+	v := p.Affine(8, nil, program.Part{X: trig, M: lower, Lower: true}, program.Part{X: p.Weigh(x, cols, normal(3*cols), normal(3*cols)), M: normal(24)})
 	squares := p.Affine(1, []float64{0.3}, program.Part{X: p.Function(program.Square, v), M: []float64{1, 1, 1, 1, 1, 1, 1, 1}})
 	root := p.Function(program.Sqrt, squares)
 	log := p.Function(program.Log, p.Function(program.Exp, p.Function(program.Sigmoid, all)))

@@ -111,10 +111,10 @@ type repeat[T Float] struct {
 
 // link is a register of the outer program and one of the body.
 type link struct {
-	outer   operand
-	in      Reg
-	out     Reg // result and what the state becomes, of a state
-	next    Reg
+	outer operand
+	in    Reg
+	out   Reg // result and what the state becomes, of a state
+	next  Reg
 }
 
 func newRepeat[T Float](m *Machine[T], o *Repeat) instruction[T] {
@@ -132,7 +132,7 @@ func newRepeat[T Float](m *Machine[T], o *Repeat) instruction[T] {
 	if m.active[first] {
 		options.Seeds, options.Tangents = m.o.Seeds, options.ByLane
 	}
-	i.body = NewOn[T](o.Body, options, m.unit)
+	i.body = m.body(o.Body, options)
 	outer := func(r Reg) operand {
 		if o.All && l.lanes == 1 {
 			return m.asIs(r)

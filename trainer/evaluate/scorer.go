@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/score"
 )
@@ -76,7 +75,7 @@ func newScorer(m *model.Model, opt Options, windows int) *scorer {
 // horizon, s.
 func Interpolate(m *model.Model, table []float64, k int, t float64) float64 {
 	weights := make([]float64, len(m.NoiseKnots))
-	estimator.KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
+	model.KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
 	v := 0.0
 	for q, w := range weights {
 		v += w * table[k*len(weights)+q]

@@ -284,7 +284,7 @@ func TestConstantNoiseIsTheMeanOfAll(t *testing.T) {
 	// Of the points of a window one is its last; the others are spread evenly.
 	mean, weights := 0.0, make([]float64, len(noiseKnots))
 	at := func(tau float64) float64 {
-		estimator.KnotWeights(weights, noiseKnots, tau)
+		model.KnotWeights(weights, noiseKnots, tau)
 		ls := 0.0
 		for q, w := range weights {
 			ls += w * growing[q]

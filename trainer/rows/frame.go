@@ -275,5 +275,5 @@ func (f *Frame) Fill(b *objective.Batch, i int, fl *window.Flight, start, s int)
 		}
 		return
 	}
-	estimator.KnotWeights(noise, f.NoiseKnots, t/in.Horizon)
+	model.KnotWeights(noise, f.NoiseKnots, t/in.Horizon)
 }

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
 // outcome is what component 0 left of a measurement, and what each of the others would
@@ -176,7 +176,7 @@ func Hats(knots, taus []float64) [][]float64 {
 	out := make([][]float64, len(taus))
 	for i, tau := range taus {
 		out[i] = make([]float64, len(knots))
-		estimator.KnotWeights(out[i], knots, tau)
+		model.KnotWeights(out[i], knots, tau)
 	}
 	return out
 }

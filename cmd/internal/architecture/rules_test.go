@@ -82,6 +82,11 @@ var layers = []layer{
 		"layers at many points at once are arithmetic: what the numbers mean is known further up",
 	},
 	{
+		"estimator/program",
+		[]string{"estimator/internal/msgbin", "estimator/numeric/matmul", "estimator/numeric/simd"},
+		"operations on registers are arithmetic: what is compiled to them is known further up",
+	},
+	{
 		"estimator/history",
 		[]string{"estimator/channel"},
 		"stream and recording are resampled by this one code, so it knows neither",
@@ -147,8 +152,16 @@ var layers = []layer{
 		"models for tests of the format are conditioned by its own plain code, as an independent witness",
 	},
 	{
+		"estimator/dynamics",
+		[]string{
+			"estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/model", "estimator/numeric/mlp",
+			"estimator/priordynamics", "estimator/program",
+		},
+		"each formula of a model is written once, as operations; who evaluates them, and for whom, is known further up",
+	},
+	{
 		"estimator",
-		[]string{"estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/numeric/simd", "estimator/numeric/mlp", "estimator/numeric/panelnet", "estimator/model", "estimator/ood", "estimator/priordynamics"},
+		[]string{"estimator/channel", "estimator/direct", "estimator/feature", "estimator/dynamics", "estimator/program", "estimator/history", "estimator/numeric/simd", "estimator/numeric/mlp", "estimator/numeric/panelnet", "estimator/model", "estimator/ood", "estimator/priordynamics"},
 		"the predictor knows models, not messages, logs or processes",
 	},
 	{

@@ -35,7 +35,6 @@ var words = []word{
 	{"slopes", "Jacobian, derivatives", nil},
 	{"wave", "random Fourier features", nil},
 	{"waves", "random Fourier features", nil},
-	{"lanes", "simd", nil},
 	{"stir", "motion exponent", nil},
 	{"widen", "scale factor", []string{"estimator/model", "docs", "README.md", "estimator/wire/PROTOCOL.md"}},
 	{"careful", "one-standard-error rule", nil},

@@ -1,0 +1,102 @@
+package dynamics
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/program"
+)
+
+// exact appends mean and variance of a member from the outputs of its head (K means, then K×D features), with the exact
+// kernel, or with random features behind a head that is not linear:
+//
+//	k_j = γ γ_j (e^2a1 exp(−½‖z − z_j‖²) + e^2a2 b·b_j)      mean = γ net + k·α      v = k(s, s) − ‖L⁻¹k‖²
+func (c *compiler) exact(e *feature.Map, post *model.Posterior, r rows, head program.Reg, gate []float64, variance bool) member {
+	if post.Exact == nil {
+		panic("dynamics: a head that is not linear belongs to an exact kernel")
+	}
+	K, T, I, terms := c.m.K, c.T(), e.Inputs(), e.Basis.Terms
+	data := post.Exact
+	N, Q := data.N, e.Basis.Dim(I)
+	basis := c.basisRows(r, terms)
+	out := member{variance: program.None, ratio: program.None}
+	var means, variances, ratios []program.Reg
+	for k := range K {
+		a1, a2 := math.Exp(2*e.LogAmp[2*k]), math.Exp(2*e.LogAmp[2*k+1])
+		places := make([]int, e.D)
+		for d := range places {
+			places[d] = K + k*e.D + d
+		}
+		half := c.Weigh(c.Distances(c.Some(head, places...), data.Z[k]), T, same(N, -0.5), nil)
+		radial := c.Function(program.Exp, half)
+		w := make([]float64, N)
+		for j, g := range data.Gate {
+			w[j] = g * a1
+		}
+		parts := []program.Part{{X: radial, M: diagonal(w)}}
+		if Q > 0 {
+			m := make([]float64, N*Q)
+			for j := range N {
+				for q := range Q {
+					m[j*Q+q] = a2 * data.Gate[j] * data.B[j*Q+q]
+				}
+			}
+			parts = append(parts, program.Part{X: basis, M: m})
+		}
+		kernel := c.gated(c.Affine(N, nil, parts...), gate)
+		means = append(means, c.one(kernel, post.Weights[k]))
+		if !variance {
+			continue
+		}
+		L := make([]float64, N*N)
+		for i := range N {
+			copy(L[i*N:], post.InverseFactor[k][i*(i+1)/2:(i+1)*(i+2)/2])
+		}
+		known := c.total(c.Function(program.Square, c.Affine(N, nil, program.Part{X: kernel, M: L, Lower: true})))
+		squares := make([]float64, T)
+		for i, g := range gate {
+			squares[i] = g * g
+		}
+		one := c.Constant(1, T, same(T, a1))
+		prior := one
+		if Q > 0 {
+			prior = c.sum(1, nil, weighted{one, 1}, weighted{c.total(c.Function(program.Square, basis)), a2})
+		}
+		prior = c.gated(prior, squares)
+		v := c.most(c.sum(1, nil, weighted{prior, 1}, weighted{known, -1}), c.Weigh(prior, T, []float64{1e-12}, nil))
+		variances, ratios = append(variances, v), append(ratios, c.ratioAt(v, c.lastColumn(prior)))
+	}
+	nets := make([]int, K)
+	for k := range nets {
+		nets[k] = k
+	}
+	out.mean = c.sum(K, nil, weighted{c.Stack(means...), 1}, weighted{c.gated(c.Some(head, nets...), gate), 1})
+	if variance {
+		out.variance, out.ratio = c.Stack(variances...), c.total(c.Stack(ratios...))
+	}
+	return out
+}
+
+// basisRows appends the linear basis [v, τ'v, …], v = [1, start, knots]: Q×T; None without terms.
+func (c *compiler) basisRows(r rows, terms int) program.Reg {
+	if terms == 0 {
+		return program.None
+	}
+	all := []program.Reg{c.Constant(1, c.T(), same(c.T(), 1))}
+	for _, x := range []program.Reg{r.start, r.knots} {
+		if x != program.None {
+			all = append(all, x)
+		}
+	}
+	v := c.Stack(all...)
+	out := []program.Reg{v}
+	for term := 1; term < terms; term++ {
+		powers := make([]float64, c.T())
+		for i, t := range c.times {
+			powers[i] = math.Pow(c.m.Inputs.Standard(t), float64(term))
+		}
+		out = append(out, c.gated(v, powers))
+	}
+	return c.Stack(out...)
+}

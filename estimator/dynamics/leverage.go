@@ -1,0 +1,105 @@
+package dynamics
+
+import (
+	"github.com/dgm-robotics/dgm/estimator/program"
+)
+
+// leverage appends that of start, history and input, with the standardised columns of a plan (plan×1; None without):
+//
+//	(‖c'‖² − ‖G c'‖²)/(s C')      c' = (c − mean)/std
+//
+// of all columns c but the constant. None where the level has no factor.
+func (d *directMap) leverage(plan program.Reg) program.Reg {
+	c, l := d.c, d.level
+	n := len(l.Mean)
+	if n == 0 {
+		return program.None
+	}
+	linear := d.start
+	if d.plan > 0 {
+		linear = c.Stack(d.start, plan)
+	}
+	columns := []program.Reg{linear}
+	if d.history != program.None {
+		columns = append(columns, d.history)
+	}
+	if l.Degree == 2 {
+		columns = append(columns, pairsOf(c.Program, linear, d.linear()))
+	}
+	w, constant := make([]float64, n), make([]float64, n)
+	for i, std := range l.Std {
+		w[i], constant[i] = 1/std, -l.Mean[i]/std
+	}
+	white := c.Weigh(c.Stack(columns...), 1, w, constant)
+	scale := 1 / (l.Rest * float64(n))
+	parts := []program.Part{{X: c.Function(program.Square, white), M: same(n, scale)}}
+	if r := len(l.Factor) / n; r > 0 {
+		along := c.Affine(r, nil, program.Part{X: white, M: l.Factor})
+		parts = append(parts, program.Part{X: c.Function(program.Square, along), M: same(r, -scale)})
+	}
+	return c.atLeast(c.Affine(1, nil, parts...), 0)
+}
+
+// whole appends the leverage with the input up to the end of the horizon.
+func (d *directMap) whole() program.Reg {
+	plan := program.None
+	if d.plan > 0 {
+		plan = d.planColumns([]float64{d.c.m.Horizon})
+	}
+	return d.leverage(plan)
+}
+
+// atStart appends the leverage as if the input at the start were held.
+func (d *directMap) atStart() program.Reg {
+	plan := program.None
+	if P := d.c.m.P; d.plan > 0 {
+		var rows []program.Row
+		for i := range d.plan {
+			rows = append(rows, program.Row{Reg: d.start, Row: d.m.Lift.Dim() + i%P})
+		}
+		plan = d.c.Gather(rows...)
+	}
+	return d.leverage(plan)
+}
+
+// Multiples of the largest input of the training data up to which a map counts whole, and from which on it does not.
+const (
+	inside  = 2.0
+	outside = 4.0
+)
+
+// rangeFactors appends the factor by which what the map adds counts where the input leaves the range of the training
+// data, 1×T: 1 up to twice the largest input, 0 from four times on, linear between, by the largest of |ū'|/Range over
+// the input at the start and its means over the parts of [0, t]. None without ranges.
+func (d *directMap) rangeFactors() program.Reg {
+	c, P := d.c, len(d.m.Range)
+	if P == 0 {
+		return program.None
+	}
+	var places []int
+	var inverse []float64
+	for p, r := range d.m.Range {
+		if r > 0 {
+			places, inverse = append(places, p), append(inverse, 1/r)
+		}
+	}
+	if len(places) == 0 {
+		return program.None
+	}
+	ratio := func(x program.Reg, first int) program.Reg {
+		at := make([]int, len(places))
+		for i, p := range places {
+			at[i] = first + p
+		}
+		return c.Function(program.Abs, c.Weigh(c.Some(x, at...), c.Shape(x).Cols, inverse, nil))
+	}
+	all := []program.Reg{ratio(d.start, d.m.Lift.Dim())}
+	if d.plan > 0 {
+		plan := d.planColumns(c.times)
+		for b := range d.m.Blocks {
+			all = append(all, ratio(plan, b*P))
+		}
+	}
+	slope := -1 / (outside - inside)
+	return c.Clamp(c.Affine(1, []float64{outside / (outside - inside)}, program.Part{X: c.Largest(1, c.Stack(all...)), M: []float64{slope}}), []float64{0}, []float64{1})
+}
