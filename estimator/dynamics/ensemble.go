@@ -145,10 +145,7 @@ func (c *compiler) member(e *feature.Map, post *model.Posterior, r rows, varianc
 		return c.exact(e, post, r, activate(c.Program, last.Act, c.Affine(last.Out, last.B, program.Part{X: h, M: columnsOf(last, 0, last.In)})), gate, variance)
 	}
 	out := member{variance: program.None, ratio: program.None}
-	random := make([]program.Reg, K)
-	for k := range K {
-		random[k] = c.trig(e, h, k)
-	}
+	random := c.randomFeatures(e, h)
 	out.mean = c.gated(c.memberMean(e, post, r, h, random), gate)
 	if !variance {
 		return out
@@ -167,28 +164,23 @@ func (c *compiler) member(e *feature.Map, post *model.Posterior, r rows, varianc
 	return out
 }
 
-// trig appends cosines and sines of Ωz of channel k: F×T; None without random features.
-func (c *compiler) trig(e *feature.Map, h program.Reg, k int) program.Reg {
-	half, D := e.F/2, e.D
-	if half == 0 {
-		return program.None
-	}
+// randomFeatures appends cosines and sines of Ωz of every channel, F×T each; None without.
+func (c *compiler) randomFeatures(e *feature.Map, h program.Reg) []program.Reg {
+	K, D, half := e.K, e.D, e.F/2
+	out := make([]program.Reg, K)
 	last := &e.Head.Layers[len(e.Head.Layers)-1]
-	m, b := make([]float64, half*last.In), make([]float64, half) // Ω times the head
-	for j := range half {
-		for d := range D {
-			o, row := e.Omega[j*D+d], e.K+k*D+d
-			b[j] += o * last.B[row]
-			for i := range last.In {
-				m[j*last.In+i] += o * last.W[i*last.Out+row]
-			}
+	z := c.Affine(K*D, last.B[K:], program.Part{X: h, M: rowsOfLayer(last.W, last.In, last.Out, K, K*D)})
+	for k := range out {
+		if out[k] = program.None; half == 0 {
+			continue
 		}
+		places := make([]int, D)
+		for d := range places {
+			places[d] = k*D + d
+		}
+		out[k] = c.SinCos(c.Affine(half, nil, program.Part{X: c.Some(z, places...), M: e.Omega}))
 	}
-	if half <= D {
-		return c.SinCos(c.Affine(half, b, program.Part{X: h, M: m}))
-	}
-	z := c.Affine(D, last.B[e.K+k*D:e.K+(k+1)*D], program.Part{X: h, M: rowsOfLayer(last.W, last.In, last.Out, e.K+k*D, D)})
-	return c.SinCos(c.Affine(half, nil, program.Part{X: z, M: e.Omega}))
+	return out
 }
 
 // rowsOfLayer returns n outputs of a layer's weights, from the first on: n×in.

@@ -75,17 +75,25 @@ type affine[T Float] struct {
 	single     []affinePart[T] // whose operands have one column and lane, while the result has more
 	constant   Reg             // c and the single parts
 	directions []T             // the tangents of single parts: rows × Seeds, as blocks
+	unread     bool            // the values: a SinCos evaluates them
+	features   *sinCos[T]      // evaluates the values; nil = the parts do
 }
 
 type affinePart[T Float] struct {
-	x     operand
-	m     matrix[T]
-	lower bool
+	x operand
+	m matrix[T]
 }
 
 func newAffine[T Float](m *Machine[T], o *Affine) instruction[T] {
 	a := &affine[T]{out: m.asIs(o.Out), rows: m.layouts[o.Out].rows, constant: None}
 	l := m.layouts[o.Out]
+	var t T
+	_, single := any(t).(float32)
+	a.unread = single && l.n > 1 && m.linear[o.Out] != nil && m.layouts[o.Parts[0].X].n == l.n
+	if a.features = m.kernels[o.Out]; a.features != nil {
+		a.features.mean = a.out
+		return a
+	}
 	a.c = make([]T, simd.Padded(a.rows))
 	for i, v := range o.C {
 		a.c[i] = narrow[T](v)
@@ -96,7 +104,7 @@ func newAffine[T Float](m *Machine[T], o *Affine) instruction[T] {
 		if m.layouts[part.X].n == 1 && l.n > 1 {
 			a.single = append(a.single, affinePart[T]{x: m.asIs(part.X), m: newMatrix[T](a.rows, k, part.M, false, m.o.Seeds > 0, m.o.Adjoint)})
 		} else {
-			a.blocks = append(a.blocks, affinePart[T]{x: m.operand(part.X, o.Out), m: newMatrix[T](a.rows, k, part.M, part.Lower, l.n > 1 || m.o.Seeds > 1, m.o.Adjoint && l.n > 1), lower: part.Lower})
+			a.blocks = append(a.blocks, affinePart[T]{x: m.operand(part.X, o.Out), m: newMatrix[T](a.rows, k, part.M, part.Lower, l.n > 1 || m.o.Seeds > 1, m.o.Adjoint && l.n > 1)})
 		}
 	}
 	if l.n > 1 {
@@ -118,6 +126,13 @@ func newAffine[T Float](m *Machine[T], o *Affine) instruction[T] {
 }
 
 func (a *affine[T]) value(m *Machine[T]) {
+	switch {
+	case a.unread:
+		return
+	case a.features != nil:
+		a.features.sum(m)
+		return
+	}
 	out := m.v[a.out.r]
 	if a.constant == None {
 		copy(out, a.c[:a.rows])

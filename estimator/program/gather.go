@@ -84,6 +84,9 @@ type run struct {
 }
 
 func newGather[T Float](m *Machine[T], o *Gather) instruction[T] {
+	if m.alias(o) {
+		return nil
+	}
 	i := &gather[T]{out: m.asIs(o.Out)}
 	for to, f := range o.From {
 		if n := len(i.runs); n > 0 && o.From[to-1].Reg == f.Reg && o.From[to-1].Row+1 == f.Row {
@@ -93,6 +96,31 @@ func newGather[T Float](m *Machine[T], o *Gather) instruction[T] {
 		i.runs = append(i.runs, run{from: m.operand(f.Reg, o.Out), row: f.Row, to: to, n: 1})
 	}
 	return i
+}
+
+// alias makes the result consecutive rows of the register that they are of, and reports whether it could: nothing is
+// copied then.
+func (m *Machine[T]) alias(o *Gather) bool {
+	from := o.From[0]
+	for i, f := range o.From {
+		if f.Reg != from.Reg || f.Row != from.Row+i {
+			return false
+		}
+	}
+	l, of := &m.layouts[o.Out], &m.layouts[from.Reg]
+	if l.n != of.n || l.lanes != of.lanes || l.n == 1 && m.active[o.Out] {
+		return false
+	}
+	l.stride = of.stride
+	first := from.Row * l.width
+	m.v[o.Out] = m.v[from.Reg][first:]
+	if m.active[from.Reg] {
+		m.d[o.Out] = m.d[from.Reg][first:]
+	}
+	if m.o.Adjoint {
+		m.a[o.Out] = m.a[from.Reg][first:]
+	}
+	return true
 }
 
 func (o *gather[T]) value(m *Machine[T]) {

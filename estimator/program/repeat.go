@@ -183,7 +183,21 @@ func (o *repeat[T]) load(m *Machine[T], k *link, column int) {
 		return
 	}
 	for b := range l.blocks {
-		copy(to[b*l.stride:(b+1)*l.stride], from[(column*l.blocks+b)%k.outer.blocks*k.outer.stride:])
+		copy(to[b*l.stride:][:l.rows*width], from[(column*l.blocks+b)%k.outer.blocks*k.outer.stride:])
+	}
+}
+
+// copyRows copies the rows of a register, or of one copy of its tangents, to another one of the same shape.
+func copyRows[T Float](dst []T, to *layout, src []T, from *layout) {
+	for b := range to.blocks {
+		copy(dst[b*to.stride:][:to.rows*to.width], src[b*from.stride:])
+	}
+}
+
+// addRows is copyRows that adds.
+func addRows[T Float](dst []T, to *layout, src []T, from *layout) {
+	for b := range to.blocks {
+		addScaled(dst[b*to.stride:][:to.rows*to.width], 1, src[b*from.stride:])
 	}
 }
 
@@ -198,7 +212,7 @@ func (o *repeat[T]) loadTangents(m *Machine[T], r Reg, outer *operand, in Reg, c
 	if l.n > 1 {
 		for c := range body.o.Seeds {
 			for b := range l.blocks {
-				copy(body.d[in][c*l.size()+b*l.stride:][:l.stride], m.d[r][c*outer.t.size+(column*l.blocks+b)%outer.t.blocks*outer.t.stride:])
+				copy(body.d[in][c*l.size()+b*l.stride:][:l.rows*width], m.d[r][c*outer.t.size+(column*l.blocks+b)%outer.t.blocks*outer.t.stride:])
 			}
 		}
 		return
@@ -233,7 +247,7 @@ func (o *repeat[T]) begin(m *Machine[T], i int, states bool) {
 		if i > 0 {
 			for j := range o.carried {
 				k := &o.carried[j]
-				copy(o.body.v[k.in], o.body.v[k.next])
+				copyRows(o.body.v[k.in], &o.body.layouts[k.in], o.body.v[k.next], &o.body.layouts[k.next])
 			}
 		}
 		for j := range o.carried {
@@ -256,7 +270,7 @@ func (o *repeat[T]) value(m *Machine[T]) {
 	}
 	for j := range o.carried {
 		if k := &o.carried[j]; !o.o.All {
-			copy(m.v[k.out], o.body.v[k.next])
+			copyRows(m.v[k.out], &m.layouts[k.out], o.body.v[k.next], &o.body.layouts[k.next])
 		}
 	}
 }
@@ -266,7 +280,7 @@ func (o *repeat[T]) store(m *Machine[T], k *link, i int) {
 	l, out := &o.body.layouts[k.next], &m.layouts[k.out]
 	from, to := o.body.v[k.next], m.v[k.out]
 	if l.width > 1 {
-		copy(to[i*l.blocks*out.stride:][:l.blocks*l.stride], from)
+		copyRows(to[i*l.blocks*out.stride:], &layout{rows: l.rows, blocks: l.blocks, stride: out.stride, width: width}, from, l)
 		return
 	}
 	for r := range l.rows {
@@ -306,22 +320,28 @@ func (o *repeat[T]) tangent(m *Machine[T]) {
 		}
 		for j := range o.carried {
 			k := &o.carried[j]
-			body.copyTangent(k.in, k.next)
+			body.copyTangents(body, k.in, k.next)
 		}
 	}
 	for j := range o.carried {
 		if k := &o.carried[j]; !o.o.All {
-			copy(m.d[k.out], body.d[k.in])
+			body.copyTangents(m, k.out, k.in)
 		}
 	}
 }
 
-// copyTangent sets the tangents of a register to those of another one of the same layout.
-func (m *Machine[T]) copyTangent(to, from Reg) {
-	if m.active[from] {
-		copy(m.d[to], m.d[from])
-	} else {
-		clear(m.d[to])
+// copyTangents sets the tangents of a register of another machine to those of one of the same shape.
+func (m *Machine[T]) copyTangents(to *Machine[T], r, from Reg) {
+	l, of := &to.layouts[r], &m.layouts[from]
+	switch {
+	case !m.active[from]:
+		clear(to.d[r])
+	case l.n == 1:
+		copy(to.d[r], m.d[from])
+	default:
+		for c := range m.o.Seeds {
+			copyRows(to.d[r][c*l.size():], l, m.d[from][c*of.size():], of)
+		}
 	}
 }
 
@@ -333,7 +353,7 @@ func (o *repeat[T]) storeTangents(m *Machine[T], k *link, i int) {
 	}
 	for c := range body.o.Seeds {
 		if l.width > 1 {
-			copy(m.d[k.out][c*out.size()+i*l.blocks*out.stride:][:l.blocks*l.stride], body.d[k.next][c*l.size():])
+			copyRows(m.d[k.out][c*out.size()+i*l.blocks*out.stride:], &layout{rows: l.rows, blocks: l.blocks, stride: out.stride, width: width}, body.d[k.next][c*l.size():], l)
 			continue
 		}
 		for r := range l.rows {
@@ -354,11 +374,13 @@ func (o *repeat[T]) adjoint(m *Machine[T]) {
 			body.ClearAdjoints()
 		} else { // what step i+1 says of its state
 			for j := range o.carried {
-				copy(o.between[j], body.a[o.carried[j].in])
+				k := &o.carried[j]
+				copy(o.between[j], body.a[k.in])
 			}
 			body.ClearAdjoints()
 			for j := range o.carried {
-				copy(body.a[o.carried[j].next], o.between[j])
+				k := &o.carried[j]
+				addRows(body.a[k.next], &body.layouts[k.next], o.between[j], &body.layouts[k.in])
 			}
 		}
 		for j := range o.carried {
@@ -366,7 +388,7 @@ func (o *repeat[T]) adjoint(m *Machine[T]) {
 			if o.o.All {
 				o.addAdjoint(m, k.out, i, k.next, true)
 			} else if i == n-1 {
-				copy(body.a[k.next], m.a[k.out])
+				addRows(body.a[k.next], &body.layouts[k.next], m.a[k.out], &m.layouts[k.out])
 			}
 		}
 		body.Adjoint()
