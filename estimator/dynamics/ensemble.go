@@ -5,6 +5,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/estimator/program"
 )
 
@@ -99,12 +100,12 @@ func (c *compiler) rows() rows {
 	return r
 }
 
-// parts returns those of a matrix (n × (1+L+J·P)) for a row [1 or τ', start, knots]; without time its first column is
-// not there.
-func (c *compiler) parts(r rows, n, width int, time bool, at func(row, column int) float64) (parts []program.Part) {
-	add := func(x program.Reg, first int) int {
+// parts returns those of a matrix, n × (1+L+J·P), for rows [τ', start, knots].
+func (c *compiler) parts(r rows, n int, at func(row, column int) float64) (parts []program.Part) {
+	first := 0
+	for _, x := range []program.Reg{r.tau, r.start, r.knots} {
 		if x == program.None {
-			return first
+			continue
 		}
 		cols := c.Rows(x)
 		m := make([]float64, n*cols)
@@ -113,14 +114,7 @@ func (c *compiler) parts(r rows, n, width int, time bool, at func(row, column in
 				m[i*cols+j] = at(i, first+j)
 			}
 		}
-		parts = append(parts, program.Part{X: x, M: m})
-		return first + cols
-	}
-	if time {
-		add(r.tau, 0)
-	}
-	if end := add(r.knots, add(r.start, 1)); end != width {
-		panic("dynamics: a row of another width")
+		parts, first = append(parts, program.Part{X: x, M: m}), first+cols
 	}
 	return parts
 }
@@ -137,24 +131,25 @@ func (c *compiler) member(e *feature.Map, post *model.Posterior, r rows, varianc
 		}
 	}
 	first := &e.Core.Layers[0]
-	h := activate(c.Program, first.Act, c.Affine(first.Out, first.B, c.parts(r, first.Out, e.Inputs(), true, func(row, column int) float64 { return first.W[column*first.Out+row] })...))
+	h := activate(c.Program, first.Act, c.Affine(first.Out, first.B, c.parts(r, first.Out, func(row, column int) float64 { return first.W[column*first.Out+row] })...))
 	h = net(c.Program, e.Core.Layers[1:], h)
 	h = net(c.Program, e.Head.Layers[:len(e.Head.Layers)-1], h)
 	last := &e.Head.Layers[len(e.Head.Layers)-1]
-	if post.Exact != nil || last.Act != 0 {
-		return c.exact(e, post, r, activate(c.Program, last.Act, c.Affine(last.Out, last.B, program.Part{X: h, M: columnsOf(last, 0, last.In)})), gate, variance)
+	basis := c.basisRows(r, e.Basis.Terms)
+	if post.Exact != nil || last.Act != mlp.Linear {
+		return c.exact(e, post, basis, activate(c.Program, last.Act, c.Affine(last.Out, last.B, program.Part{X: h, M: columnsOf(last, 0, last.In)})), gate, variance)
 	}
 	out := member{variance: program.None, ratio: program.None}
 	random := c.randomFeatures(e, h)
-	out.mean = c.gated(c.memberMean(e, post, r, h, random), gate)
+	out.mean = c.gated(c.memberMean(e, post, basis, h, random), gate)
 	if !variance {
 		return out
 	}
 	var variances, ratios []program.Reg
 	for k := range K {
-		v := c.channelVariance(e, post, r, random[k], k)
+		v := c.channelVariance(e, post, basis, random[k], k)
 		variances = append(variances, v)
-		ratios = append(ratios, c.ratioAt(v, c.priorVariance(e, r, k)))
+		ratios = append(ratios, c.ratioAt(v, c.priorVariance(e, basis, k)))
 	}
 	squares := make([]float64, T)
 	for i, g := range gate {
@@ -200,25 +195,19 @@ func amplitudes(e *feature.Map, k int) (trig, basis float64) {
 }
 
 // memberMean appends the mean without its gate, K×T.
-func (c *compiler) memberMean(e *feature.Map, post *model.Posterior, r rows, h program.Reg, random []program.Reg) program.Reg {
-	K, F, I := c.m.K, e.F, e.Inputs()
+func (c *compiler) memberMean(e *feature.Map, post *model.Posterior, basis, h program.Reg, random []program.Reg) program.Reg {
+	K, F := c.m.K, e.F
 	last := &e.Head.Layers[len(e.Head.Layers)-1]
-	weight := func(term int) func(k, column int) float64 {
-		return func(k, column int) float64 {
-			_, amp := amplitudes(e, k)
-			return amp * post.Weights[k][F+term*I+column]
-		}
-	}
-	constant := append([]float64(nil), last.B[:K]...)
 	parts := []program.Part{{X: h, M: rowsOfLayer(last.W, last.In, last.Out, 0, K)}}
-	if e.Basis.Terms > 0 {
+	if B := e.Basis.Dim(e.Inputs()); B > 0 {
+		m := make([]float64, K*B)
 		for k := range K {
-			constant[k] += weight(0)(k, 0)
+			_, amp := amplitudes(e, k)
+			for i, w := range post.Weights[k][F:] {
+				m[k*B+i] = amp * w
+			}
 		}
-		parts = append(parts, c.parts(r, K, I, false, weight(0))...)
-	}
-	for term := 1; term < e.Basis.Terms; term++ {
-		parts = append(parts, program.Part{X: c.basis(r, term, K, I, weight(term)), M: identity(K)})
+		parts = append(parts, program.Part{X: basis, M: m})
 	}
 	for k := range K {
 		if random[k] == program.None {
@@ -231,90 +220,72 @@ func (c *compiler) memberMean(e *feature.Map, post *model.Posterior, r rows, h p
 		}
 		parts = append(parts, program.Part{X: c.one(random[k], m[k*F:(k+1)*F]), M: unit(K, k)})
 	}
-	return c.Affine(K, constant, parts...)
+	return c.Affine(K, last.B[:K], parts...)
 }
 
-// basis appends τ'^term times a linear map of the row [1, start, knots], n×T.
-func (c *compiler) basis(r rows, term, n, width int, at func(row, column int) float64) program.Reg {
-	constant := make([]float64, n)
-	for i := range constant {
-		constant[i] = at(i, 0)
-	}
-	powers := make([]float64, c.T())
-	for i, t := range c.times {
-		powers[i] = math.Pow(c.m.Inputs.Standard(t), float64(term))
-	}
-	parts := c.parts(r, n, width, false, at)
-	if len(parts) == 0 {
-		parts = []program.Part{{X: c.x, M: make([]float64, n*c.m.K)}}
-	}
-	return c.gated(c.Affine(n, constant, parts...), powers)
-}
-
-// channelVariance appends ‖L⁻¹φ‖² of a channel without its gate, 1×T.
-func (c *compiler) channelVariance(e *feature.Map, post *model.Posterior, r rows, random program.Reg, k int) program.Reg {
-	F, I, terms := e.F, e.Inputs(), e.Basis.Terms
-	n := F + terms*I
-	trig, basis := amplitudes(e, k)
-	at := func(row, column int) float64 {
-		if column > row {
-			return 0
+// channelVariance appends ‖L⁻¹φ‖² of a channel without its gate, 1×T: L⁻¹ is lower triangular, of features, then basis.
+func (c *compiler) channelVariance(e *feature.Map, post *model.Posterior, basis, random program.Reg, k int) program.Reg {
+	F, B := e.F, e.Basis.Dim(e.Inputs())
+	amp, ampBasis := amplitudes(e, k)
+	// block returns rows and columns of L⁻¹.
+	block := func(row, rows, column, columns int, factor float64) []float64 {
+		m := make([]float64, rows*columns)
+		for i := range rows {
+			for j := range columns {
+				if at := row + i; column+j <= at {
+					m[i*columns+j] = factor * post.InverseFactor[k][at*(at+1)/2+column+j]
+				}
+			}
 		}
-		return post.InverseFactor[k][row*(row+1)/2+column]
+		return m
 	}
-	squares := func(from, to int) program.Reg {
-		rows := to - from
-		var parts []program.Part
+	var squares []program.Part
+	add := func(rows int, parts ...program.Part) {
+		squares = append(squares, program.Part{X: c.Function(program.Square, c.Affine(rows, nil, parts...)), M: same(rows, 1)})
+	}
+	if random != program.None {
+		add(F, program.Part{X: random, M: block(0, F, 0, F, amp), Lower: true})
+	}
+	if B > 0 {
+		parts := []program.Part{{X: basis, M: block(F, B, F, B, ampBasis), Lower: true}}
 		if random != program.None {
-			m := make([]float64, rows*F)
-			for i := range rows {
-				for j := range F {
-					m[i*F+j] = trig * at(from+i, j)
-				}
-			}
-			parts = append(parts, program.Part{X: random, M: m, Lower: from == 0 && rows == F})
+			parts = append(parts, program.Part{X: random, M: block(F, B, 0, F, amp)})
 		}
-		constant := make([]float64, rows)
-		for term := 0; term < terms && to > F; term++ {
-			weight := func(row, column int) float64 { return basis * at(from+row, F+term*I+column) }
-			if term == 0 {
-				for i := range rows {
-					constant[i] = weight(i, 0)
-				}
-				parts = append(parts, c.parts(r, rows, I, false, weight)...)
-				continue
-			}
-			parts = append(parts, program.Part{X: c.basis(r, term, rows, I, weight), M: identity(rows)})
-		}
-		if len(parts) == 0 {
-			parts = []program.Part{{X: r.tau, M: make([]float64, rows)}}
-		}
-		return c.Function(program.Square, c.Affine(rows, constant, parts...))
+		add(B, parts...)
 	}
-	var parts []program.Part
-	if F > 0 {
-		parts = append(parts, program.Part{X: squares(0, F), M: same(F, 1)})
-	}
-	if n > F {
-		parts = append(parts, program.Part{X: squares(F, n), M: same(n-F, 1)})
-	}
-	return c.Affine(1, nil, parts...)
+	return c.Affine(1, nil, squares...)
 }
 
-// priorVariance appends ‖φ‖² without its gate at the last time, 1×1.
-func (c *compiler) priorVariance(e *feature.Map, r rows, k int) program.Reg {
-	trig, basis := amplitudes(e, k)
-	constant := trig * trig * float64(e.F) / 2
-	sum, tau := 0.0, c.m.Inputs.Standard(c.times[c.T()-1])
-	for term := range e.Basis.Terms {
-		sum += math.Pow(tau, float64(2*term))
+// basisRows appends the linear basis [v, τ'v, …], v = [1, start, knots]: Q×T; None without terms.
+func (c *compiler) basisRows(r rows, terms int) program.Reg {
+	if terms == 0 {
+		return program.None
 	}
-	sum *= basis * basis
-	parts := []program.Part{{X: c.x, M: make([]float64, c.m.K)}}
+	all := []program.Reg{c.Constant(1, c.T(), same(c.T(), 1))}
 	for _, x := range []program.Reg{r.start, r.knots} {
 		if x != program.None {
-			parts = append(parts, program.Part{X: c.Function(program.Square, c.lastColumn(x)), M: same(c.Rows(x), sum)})
+			all = append(all, x)
 		}
 	}
-	return c.Affine(1, []float64{constant + sum}, parts...)
+	v := c.Stack(all...)
+	out := []program.Reg{v}
+	for term := 1; term < terms; term++ {
+		powers := make([]float64, c.T())
+		for i, t := range c.times {
+			powers[i] = math.Pow(c.m.Inputs.Standard(t), float64(term))
+		}
+		out = append(out, c.gated(v, powers))
+	}
+	return c.Stack(out...)
+}
+
+// priorVariance appends ‖φ‖² of a channel without its gate at the last time, 1×1.
+func (c *compiler) priorVariance(e *feature.Map, basis program.Reg, k int) program.Reg {
+	amp, ampBasis := amplitudes(e, k)
+	constant := amp * amp * float64(e.F) / 2 // cos² + sin² = 1
+	if basis == program.None {
+		return c.Constant(1, 1, []float64{constant})
+	}
+	squares := c.Function(program.Square, c.lastColumn(basis))
+	return c.Affine(1, []float64{constant}, program.Part{X: squares, M: same(c.Rows(squares), ampBasis*ampBasis)})
 }

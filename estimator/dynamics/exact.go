@@ -12,14 +12,13 @@ import (
 // kernel, or with random features behind a head that is not linear:
 //
 //	k_j = γ γ_j (e^2a1 exp(−½‖z − z_j‖²) + e^2a2 b·b_j)      mean = γ net + k·α      v = k(s, s) − ‖L⁻¹k‖²
-func (c *compiler) exact(e *feature.Map, post *model.Posterior, r rows, head program.Reg, gate []float64, variance bool) member {
+func (c *compiler) exact(e *feature.Map, post *model.Posterior, basis, head program.Reg, gate []float64, variance bool) member {
 	if post.Exact == nil {
 		panic("dynamics: a head that is not linear belongs to an exact kernel")
 	}
-	K, T, I, terms := c.m.K, c.T(), e.Inputs(), e.Basis.Terms
+	K, T := c.m.K, c.T()
 	data := post.Exact
-	N, Q := data.N, e.Basis.Dim(I)
-	basis := c.basisRows(r, terms)
+	N, Q := data.N, e.Basis.Dim(e.Inputs())
 	out := member{variance: program.None, ratio: program.None}
 	var means, variances, ratios []program.Reg
 	for k := range K {
@@ -76,27 +75,4 @@ func (c *compiler) exact(e *feature.Map, post *model.Posterior, r rows, head pro
 		out.variance, out.ratio = c.Stack(variances...), c.total(c.Stack(ratios...))
 	}
 	return out
-}
-
-// basisRows appends the linear basis [v, τ'v, …], v = [1, start, knots]: Q×T; None without terms.
-func (c *compiler) basisRows(r rows, terms int) program.Reg {
-	if terms == 0 {
-		return program.None
-	}
-	all := []program.Reg{c.Constant(1, c.T(), same(c.T(), 1))}
-	for _, x := range []program.Reg{r.start, r.knots} {
-		if x != program.None {
-			all = append(all, x)
-		}
-	}
-	v := c.Stack(all...)
-	out := []program.Reg{v}
-	for term := 1; term < terms; term++ {
-		powers := make([]float64, c.T())
-		for i, t := range c.times {
-			powers[i] = math.Pow(c.m.Inputs.Standard(t), float64(term))
-		}
-		out = append(out, c.gated(v, powers))
-	}
-	return c.Stack(out...)
 }

@@ -71,12 +71,12 @@ type affine[T Float] struct {
 	out        operand
 	rows       int
 	c          []T
-	blocks     []affinePart[T] // whose operands have as many columns as the result
-	single     []affinePart[T] // whose operands have one column and lane, while the result has more
-	constant   Reg             // c and the single parts
-	directions []T             // the tangents of single parts: rows × Seeds, as blocks
-	unread     bool            // the values: a SinCos evaluates them
-	features   *sinCos[T]      // evaluates the values; nil = the parts do
+	blocks     []affinePart[T]     // whose operands have as many columns as the result
+	single     []affinePart[T]     // whose operands have one column and lane, while the result has more
+	constant   Reg                 // c and the single parts
+	directions []T                 // the tangents of single parts: rows × Seeds, as blocks
+	unread     bool                // the values: a SinCos evaluates them
+	kernel     func(m *Machine[T]) // evaluates the values; nil = the parts do
 }
 
 type affinePart[T Float] struct {
@@ -89,9 +89,10 @@ func newAffine[T Float](m *Machine[T], o *Affine) instruction[T] {
 	l := m.layouts[o.Out]
 	var t T
 	_, single := any(t).(float32)
-	a.unread = single && l.n > 1 && m.linear[o.Out] != nil && m.layouts[o.Parts[0].X].n == l.n
-	if a.features = m.kernels[o.Out]; a.features != nil {
-		a.features.mean = a.out
+	single = single && l.n > 1
+	a.unread = single && m.fusions.angles[o.Out] != nil && m.layouts[o.Parts[0].X].n == l.n || single && m.fusions.unread[o.Out]
+	if makes := m.kernels[o.Out]; makes != nil {
+		a.kernel = makes(a.out)
 		return a
 	}
 	a.c = make([]T, simd.Padded(a.rows))
@@ -122,15 +123,39 @@ func newAffine[T Float](m *Machine[T], o *Affine) instruction[T] {
 			a.directions = make([]T, simd.Padded(a.rows)*t.blocks*t.width)
 		}
 	}
+	if a.unread && m.fusions.unread[o.Out] {
+		m.squared[o.Out] = a
+	}
+	if single && m.fusions.squares[o.Parts[0].X] != nil {
+		var all []*affine[T]
+		for i := range o.Parts {
+			all = append(all, m.squared[m.fusions.squares[o.Parts[i].X].Out])
+		}
+		a.kernel = func(m *Machine[T]) { a.sumSquares(m, all) }
+	}
 	return a
+}
+
+// sumSquares sets the result to the sum of the squares of the rows of others.
+func (a *affine[T]) sumSquares(m *Machine[T], all []*affine[T]) {
+	for _, of := range all {
+		of.setConstant(m)
+	}
+	for b := range a.out.blocks {
+		dst := any(rowOf(m.v[a.out.r], &a.out, 0, b)).([]float32)
+		clear(dst)
+		for _, of := range all {
+			m.unit.SumSquares(dst, simd.Panels(of.rows), m.singleParts(m.v[of.constant], of.blocks, m.v, b))
+		}
+	}
 }
 
 func (a *affine[T]) value(m *Machine[T]) {
 	switch {
 	case a.unread:
 		return
-	case a.features != nil:
-		a.features.sum(m)
+	case a.kernel != nil:
+		a.kernel(m)
 		return
 	}
 	out := m.v[a.out.r]
@@ -141,14 +166,20 @@ func (a *affine[T]) value(m *Machine[T]) {
 		}
 		return
 	}
+	c := a.setConstant(m)
+	for b := range a.out.blocks {
+		m.multiply(out[b*a.out.stride:], a.rows, c, a.blocks, m.v, b, 0, false)
+	}
+}
+
+// setConstant sets what is the same in all columns, and returns it.
+func (a *affine[T]) setConstant(m *Machine[T]) []T {
 	c := m.v[a.constant]
 	copy(c, a.c)
 	for i := range a.single {
 		a.single[i].m.addVector(c[:a.rows], m.v[a.single[i].x.r])
 	}
-	for b := range a.out.blocks {
-		m.multiply(out[b*a.out.stride:], a.rows, c, a.blocks, m.v, b, 0, false)
-	}
+	return c
 }
 
 func (a *affine[T]) tangent(m *Machine[T]) {
@@ -305,11 +336,7 @@ func (m *Machine[T]) multiply(dst []T, rows int, c []T, parts []affinePart[T], v
 			if tangents && !x.active {
 				continue
 			}
-			part := simd.Part{L: parts[i].m.panels, X: any(block(x)).([]float32), K: parts[i].m.cols}
-			if parts[i].m.lower {
-				part.K, part.Grow = simd.Rows, simd.Rows
-			}
-			list = append(list, part)
+			list = append(list, parts[i].m.part(any(block(x)).([]float32)))
 		}
 		if len(list) == 0 {
 			clear(single[:simd.Padded(rows)*width])
@@ -330,6 +357,24 @@ func (m *Machine[T]) multiply(dst []T, rows int, c []T, parts []affinePart[T], v
 			m.addDouble(any(dst).([]float64), &parts[i].m, any(block(x)).([]float64))
 		}
 	}
+}
+
+// singleParts returns the parts of a product in single precision at block b, with a constant.
+func (m *Machine[T]) singleParts(c []T, parts []affinePart[T], v [][]T, b int) []simd.Part {
+	list := append(m.parts[:0], simd.Part{L: any(c).([]float32), X: any(m.ones).([]float32), K: 1})
+	for i := range parts {
+		x := &parts[i].x
+		list = append(list, parts[i].m.part(any(v[x.r][b%x.blocks*x.stride:]).([]float32)))
+	}
+	return list
+}
+
+// part returns the product with a block.
+func (a *matrix[T]) part(x []float32) simd.Part {
+	if a.lower {
+		return simd.Part{L: a.panels, X: x, K: simd.Rows, Grow: simd.Rows}
+	}
+	return simd.Part{L: a.panels, X: x, K: a.cols}
 }
 
 // addDouble adds M X to Y, blocks of width.

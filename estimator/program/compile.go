@@ -15,7 +15,7 @@ func NewOn[T Float](p *Program, o Options, unit simd.Unit) *Machine[T] {
 	if o.Lanes > 1 && o.Lanes%width != 0 {
 		panic("program: lanes are one, or a multiple of 16")
 	}
-	m := &Machine[T]{p: p, o: o, unit: unit, body: func(p *Program, o Options) *Machine[T] { return NewOn[T](p, o, unit) }, splats: map[Reg]Reg{}, kernels: map[Reg]*sinCos[T]{}, spread: map[Reg]Reg{}, parts: make([]simd.Part, 0, 16), ones: make([]T, width)}
+	m := &Machine[T]{p: p, o: o, unit: unit, body: func(p *Program, o Options) *Machine[T] { return NewOn[T](p, o, unit) }, splats: map[Reg]Reg{}, squared: map[Reg]*affine[T]{}, kernels: map[Reg]func(out operand) func(m *Machine[T]){}, spread: map[Reg]Reg{}, parts: make([]simd.Part, 0, 16), ones: make([]T, width)}
 	for i := range m.ones {
 		m.ones[i] = 1
 	}
@@ -35,62 +35,11 @@ func NewOn[T Float](p *Program, o Options, unit simd.Unit) *Machine[T] {
 			m.Set(c.Reg, i/s.Cols, i%s.Cols, 0, v)
 		}
 	}
-	m.linear = linearAngles(p)
-	if o.Seeds == 0 && !o.Adjoint {
-		m.sums = featureSums(p)
-	}
+	m.fusions = findFusions(p, o.Seeds == 0 && !o.Adjoint)
 	for _, op := range p.Ops {
 		m.add(op)
 	}
 	return m
-}
-
-// linearAngles returns what the registers are that a SinCos alone reads, where that is a matrix times a register: random
-// features, for which the vector units have a kernel.
-func linearAngles(p *Program) map[Reg]*Part {
-	readers, angles := map[Reg]int{}, map[Reg]bool{}
-	for _, o := range p.Ops {
-		for _, r := range o.operands() {
-			readers[r]++
-		}
-		if s, ok := o.(*SinCos); ok {
-			angles[s.X] = true
-		}
-	}
-	for _, out := range p.Outputs {
-		readers[out.Reg]++
-	}
-	all := map[Reg]*Part{}
-	for _, o := range p.Ops {
-		if a, ok := o.(*Affine); ok && len(a.Parts) == 1 && len(a.C) == 0 && angles[a.Out] && readers[a.Out] == 1 {
-			all[a.Out] = &a.Parts[0]
-		}
-	}
-	return all
-}
-
-// featureSums returns the SinCos that one row of weights alone reads: the mean of random features, for which the vector
-// units have a kernel that stores none of them.
-func featureSums(p *Program) map[Reg]*Affine {
-	readers, angles := map[Reg]int{}, map[Reg]bool{}
-	for _, o := range p.Ops {
-		for _, r := range o.operands() {
-			readers[r]++
-		}
-		if s, ok := o.(*SinCos); ok {
-			angles[s.Out] = true
-		}
-	}
-	for _, out := range p.Outputs {
-		readers[out.Reg]++
-	}
-	all := map[Reg]*Affine{}
-	for _, o := range p.Ops {
-		if a, ok := o.(*Affine); ok && len(a.Parts) == 1 && len(a.C) == 0 && p.Rows(a.Out) == 1 && angles[a.Parts[0].X] && readers[a.Parts[0].X] == 1 {
-			all[a.Parts[0].X] = a
-		}
-	}
-	return all
 }
 
 // add compiles an operation.

@@ -57,6 +57,7 @@ type function[T Float] struct {
 	out, x operand
 	f      Func
 	rows   int
+	unread bool // the values: a kernel sums them
 }
 
 func newFunction[T Float](m *Machine[T], o *Function) instruction[T] {
@@ -64,10 +65,15 @@ func newFunction[T Float](m *Machine[T], o *Function) instruction[T] {
 	if n := l.rows * width; len(m.rows) < n {
 		m.rows = make([]T, n)
 	}
-	return &function[T]{m.asIs(o.Out), m.asIs(o.X), o.F, l.rows}
+	var t T
+	_, single := any(t).(float32)
+	return &function[T]{m.asIs(o.Out), m.asIs(o.X), o.F, l.rows, single && l.n > 1 && m.fusions.unread[o.Out]}
 }
 
 func (o *function[T]) value(m *Machine[T]) {
+	if o.unread {
+		return
+	}
 	for b := range o.out.blocks {
 		n := o.rows * o.out.width
 		apply(m, o.f, m.v[o.out.r][b*o.out.stride:][:n], m.v[o.x.r][b*o.x.stride:][:n])

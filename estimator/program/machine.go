@@ -54,13 +54,13 @@ type Machine[T Float] struct {
 	a       [][]T  // adjoints
 	shared  []instruction[T]
 	laned   []instruction[T]
-	linear  map[Reg]*Part // of a register that is a matrix times another one, and read by one SinCos alone
-	splats  map[Reg]Reg   // registers with n = 1, and their number in every lane
-	spread  map[Reg]Reg   // registers of one lane, and the same in all lanes
+	splats  map[Reg]Reg // registers with n = 1, and their number in every lane
+	spread  map[Reg]Reg // registers of one lane, and the same in all lanes
 	parts   []simd.Part
 	ones    []T
-	sums    map[Reg]*Affine    // of a SinCos: the row of weights that alone reads it
-	kernels map[Reg]*sinCos[T] // of the result of such a row: what evaluates it
+	fusions fusions
+	squared map[Reg]*affine[T]                            // whose values are read as squares alone
+	kernels map[Reg]func(out operand) func(m *Machine[T]) // of results that a kernel evaluates: what makes it
 	work    matmul.Work
 	scratch []T
 	mask    [width]T

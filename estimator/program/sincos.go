@@ -50,17 +50,20 @@ func newSinCos[T Float](m *Machine[T], o *SinCos) instruction[T] {
 		return i
 	}
 	i.none = make([]float32, 2*i.rows)
-	if linear := m.linear[o.X]; linear != nil && m.layouts[linear.X].n == m.layouts[o.Out].n { // the angles themselves are not read
+	if linear := m.fusions.angles[o.X]; linear != nil && m.layouts[linear.X].n == m.layouts[o.Out].n { // the angles themselves are not read
 		i.z = m.asIs(linear.X)
 		for _, v := range linear.M {
 			i.omega = append(i.omega, simd.Single(v/math.Pi))
 		}
-		if sum := m.sums[o.Out]; sum != nil {
+		if sum := m.fusions.sums[o.Out]; sum != nil {
 			for r := range i.rows {
 				i.weights = append(i.weights, simd.Single(sum.Parts[0].M[r]), simd.Single(sum.Parts[0].M[i.rows+r]))
 			}
 			i.cosines, i.summed = simd.Cosines(i.weights), true
-			m.kernels[sum.Out] = i
+			m.kernels[sum.Out] = func(out operand) func(m *Machine[T]) {
+				i.mean = out
+				return i.sum
+			}
 		}
 		return i
 	}

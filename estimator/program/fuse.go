@@ -1,0 +1,72 @@
+package program
+
+// fusions are operations whose values one kernel of a vector unit evaluates together, in blocks of single precision. Their
+// tangents and adjoints stay those of the operations: what these read is stored.
+type fusions struct {
+	angles  map[Reg]*Part   // of a register that is a matrix times another one and read by one SinCos alone: random features
+	sums    map[Reg]*Affine // of a SinCos: the row of weights that alone reads it
+	squares map[Reg]*Affine // of the squares that a row of ones alone reads: what is squared
+	unread  map[Reg]bool    // values that no instruction reads
+}
+
+// findFusions returns those of a program. Where nothing differentiates it, values that only a kernel needs are not stored.
+func findFusions(p *Program, values bool) fusions {
+	readers, makes := map[Reg]int{}, map[Reg]Operation{}
+	for _, o := range p.Ops {
+		for _, r := range o.results() {
+			makes[r] = o
+		}
+		for _, r := range o.operands() {
+			readers[r]++
+		}
+	}
+	for _, out := range p.Outputs {
+		readers[out.Reg]++
+	}
+	// plain returns what makes a register, where that is an Affine without a constant that is read once.
+	plain := func(r Reg) *Affine {
+		if a, ok := makes[r].(*Affine); ok && readers[r] == 1 && len(a.C) == 0 {
+			return a
+		}
+		return nil
+	}
+	f := fusions{map[Reg]*Part{}, map[Reg]*Affine{}, map[Reg]*Affine{}, map[Reg]bool{}}
+	for _, o := range p.Ops {
+		switch o := o.(type) {
+		case *SinCos:
+			if a := plain(o.X); a != nil && len(a.Parts) == 1 {
+				f.angles[o.X] = &a.Parts[0]
+			}
+		case *Affine:
+			if !values || p.Rows(o.Out) != 1 || len(o.C) > 0 {
+				continue
+			}
+			if s, ok := makes[o.Parts[0].X].(*SinCos); ok && len(o.Parts) == 1 && readers[s.Out] == 1 {
+				f.sums[s.Out] = o
+			}
+			for i := range o.Parts {
+				s, ok := makes[o.Parts[i].X].(*Function)
+				if !ok || s.F != Square || readers[s.Out] != 1 || !ones(o.Parts[i].M) || plain(s.X) == nil {
+					break
+				}
+				if i == len(o.Parts)-1 {
+					for j := range o.Parts {
+						squared := makes[o.Parts[j].X].(*Function)
+						f.squares[squared.Out] = plain(squared.X)
+						f.unread[squared.Out], f.unread[squared.X] = true, true
+					}
+				}
+			}
+		}
+	}
+	return f
+}
+
+func ones(v []float64) bool {
+	for _, x := range v {
+		if x != 1 {
+			return false
+		}
+	}
+	return true
+}
