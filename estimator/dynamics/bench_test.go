@@ -44,7 +44,7 @@ func BenchmarkProgram(b *testing.B) {
 				fast.Predict(dst, &q)
 			}
 		})
-		spec := dynamics.Spec{Condition: model.Plan.Condition(false), Times: m.EqualTimes(m.Points), PlanRows: c.rows, PlanStep: m.Horizon / float64(c.rows)}
+		spec := dynamics.Spec{Condition: model.Plan.Condition(false), Times: m.EqualTimes(m.Points), PlanRows: c.rows, PlanStep: m.Horizon / float64(c.rows), Nodes: 32}
 		for _, outputs := range [][]string{{dynamics.Displacement}, {dynamics.Displacement, dynamics.Std, dynamics.ObsStd, dynamics.OOD}} {
 			spec.Outputs = outputs
 			p := dynamics.Compile(m, spec)

@@ -13,6 +13,7 @@ type Spec struct {
 	Times     []float64 // T, s after the start
 	PlanRows  int       // rows of the plan; 0 with the readout hold and without inputs
 	PlanStep  float64   // s, of a row
+	Nodes     int       // (optional) the most times at which variances of random features are evaluated, between which they are interpolated; 0 = at all
 	Outputs   []string  // names of outputs; what none of them needs is left out
 }
 
@@ -65,6 +66,7 @@ func Compile(m *model.Model, s Spec) *program.Program {
 	if ratio {
 		st = c.first(st, len(s.Times))
 	}
+	c.nodes = nodesOf(m, c.times, s.Nodes)
 	e := c.ensemble()
 	d := c.distances(st, e)
 	v := c.intervals(st, known, e, d)

@@ -14,12 +14,19 @@ type compiler struct {
 	x     program.Reg
 	past  program.Reg // None without history
 	input signal
-	log   []float64 // T×Q weights of the noise knots
+	nodes *nodes // nil = variances are evaluated at all times
 }
 
 // usesRMS reports whether a model measures the running RMS displacement.
 func usesRMS(m *model.Model) bool {
 	return len(m.RMSDisplacement.Typical) > 0 && len(m.RMSDisplacement.Exponent) > 0
+}
+
+// at returns a compiler of the same program at other times.
+func (c *compiler) at(times []float64) *compiler {
+	out := *c
+	out.times, out.nodes = times, nil
+	return &out
 }
 
 // T returns the number of times.

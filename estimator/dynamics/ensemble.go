@@ -130,33 +130,57 @@ func (c *compiler) member(e *feature.Map, post *model.Posterior, r rows, varianc
 			gate[i] = t / c.m.Horizon
 		}
 	}
-	first := &e.Core.Layers[0]
-	h := activate(c.Program, first.Act, c.Affine(first.Out, first.B, c.parts(r, first.Out, func(row, column int) float64 { return first.W[column*first.Out+row] })...))
-	h = net(c.Program, e.Core.Layers[1:], h)
-	h = net(c.Program, e.Head.Layers[:len(e.Head.Layers)-1], h)
-	last := &e.Head.Layers[len(e.Head.Layers)-1]
-	basis := c.basisRows(r, e.Basis.Terms)
-	if post.Exact != nil || last.Act != mlp.Linear {
-		return c.exact(e, post, basis, activate(c.Program, last.Act, c.Affine(last.Out, last.B, program.Part{X: h, M: columnsOf(last, 0, last.In)})), gate, variance)
+	if last := &e.Head.Layers[len(e.Head.Layers)-1]; post.Exact != nil || last.Act != mlp.Linear {
+		head := activate(c.Program, last.Act, c.Affine(last.Out, last.B, program.Part{X: c.core(e, r), M: columnsOf(last, 0, last.In)}))
+		return c.exact(e, post, c.basisRows(r, e.Basis.Terms), head, gate, variance)
 	}
 	out := member{variance: program.None, ratio: program.None}
-	random := c.randomFeatures(e, h)
-	out.mean = c.gated(c.memberMean(e, post, basis, h, random), gate)
+	f := c.features(e, r)
+	out.mean = c.gated(c.memberMean(e, post, f), gate)
 	if !variance {
 		return out
 	}
+	at := c
+	if n := c.nodes; n != nil {
+		at = c.at(n.times)
+		f = at.features(e, at.rows())
+	}
 	var variances, ratios []program.Reg
 	for k := range K {
-		v := c.channelVariance(e, post, basis, random[k], k)
+		v := at.channelVariance(e, post, f, k)
 		variances = append(variances, v)
-		ratios = append(ratios, c.ratioAt(v, c.priorVariance(e, basis, k)))
+		ratios = append(ratios, at.ratioAt(v, at.priorVariance(e, f.basis, k)))
+	}
+	v := c.Stack(variances...)
+	if n := c.nodes; n != nil {
+		v = c.atLeast(c.Columns(v, T, n.between), 0)
 	}
 	squares := make([]float64, T)
 	for i, g := range gate {
 		squares[i] = g * g
 	}
-	out.variance, out.ratio = c.gated(c.Stack(variances...), squares), c.total(c.Stack(ratios...))
+	out.variance, out.ratio = c.gated(v, squares), c.total(c.Stack(ratios...))
 	return out
+}
+
+// features are what mean and variance of a member are made of.
+type features struct {
+	h      program.Reg   // last hidden layer
+	random []program.Reg // F×T of each channel: cosines and sines; None without
+	basis  program.Reg   // Q×T; None without
+}
+
+func (c *compiler) features(e *feature.Map, r rows) features {
+	h := c.core(e, r)
+	return features{h, c.randomFeatures(e, h), c.basisRows(r, e.Basis.Terms)}
+}
+
+// core appends the layers before the last one.
+func (c *compiler) core(e *feature.Map, r rows) program.Reg {
+	first := &e.Core.Layers[0]
+	h := activate(c.Program, first.Act, c.Affine(first.Out, first.B, c.parts(r, first.Out, func(row, column int) float64 { return first.W[column*first.Out+row] })...))
+	h = net(c.Program, e.Core.Layers[1:], h)
+	return net(c.Program, e.Head.Layers[:len(e.Head.Layers)-1], h)
 }
 
 // randomFeatures appends cosines and sines of Ωz of every channel, F×T each; None without.
@@ -195,10 +219,10 @@ func amplitudes(e *feature.Map, k int) (trig, basis float64) {
 }
 
 // memberMean appends the mean without its gate, K×T.
-func (c *compiler) memberMean(e *feature.Map, post *model.Posterior, basis, h program.Reg, random []program.Reg) program.Reg {
+func (c *compiler) memberMean(e *feature.Map, post *model.Posterior, f features) program.Reg {
 	K, F := c.m.K, e.F
 	last := &e.Head.Layers[len(e.Head.Layers)-1]
-	parts := []program.Part{{X: h, M: rowsOfLayer(last.W, last.In, last.Out, 0, K)}}
+	parts := []program.Part{{X: f.h, M: rowsOfLayer(last.W, last.In, last.Out, 0, K)}}
 	if B := e.Basis.Dim(e.Inputs()); B > 0 {
 		m := make([]float64, K*B)
 		for k := range K {
@@ -207,10 +231,10 @@ func (c *compiler) memberMean(e *feature.Map, post *model.Posterior, basis, h pr
 				m[k*B+i] = amp * w
 			}
 		}
-		parts = append(parts, program.Part{X: basis, M: m})
+		parts = append(parts, program.Part{X: f.basis, M: m})
 	}
 	for k := range K {
-		if random[k] == program.None {
+		if f.random[k] == program.None {
 			continue
 		}
 		amp, _ := amplitudes(e, k)
@@ -218,13 +242,13 @@ func (c *compiler) memberMean(e *feature.Map, post *model.Posterior, basis, h pr
 		for j, w := range post.Weights[k][:F] {
 			m[k*F+j] = amp * w
 		}
-		parts = append(parts, program.Part{X: c.one(random[k], m[k*F:(k+1)*F]), M: unit(K, k)})
+		parts = append(parts, program.Part{X: c.one(f.random[k], m[k*F:(k+1)*F]), M: unit(K, k)})
 	}
 	return c.Affine(K, last.B[:K], parts...)
 }
 
 // channelVariance appends ‖L⁻¹φ‖² of a channel without its gate, 1×T: L⁻¹ is lower triangular, of features, then basis.
-func (c *compiler) channelVariance(e *feature.Map, post *model.Posterior, basis, random program.Reg, k int) program.Reg {
+func (c *compiler) channelVariance(e *feature.Map, post *model.Posterior, f features, k int) program.Reg {
 	F, B := e.F, e.Basis.Dim(e.Inputs())
 	amp, ampBasis := amplitudes(e, k)
 	// block returns rows and columns of L⁻¹.
@@ -243,13 +267,13 @@ func (c *compiler) channelVariance(e *feature.Map, post *model.Posterior, basis,
 	add := func(rows int, parts ...program.Part) {
 		squares = append(squares, program.Part{X: c.Function(program.Square, c.Affine(rows, nil, parts...)), M: same(rows, 1)})
 	}
-	if random != program.None {
-		add(F, program.Part{X: random, M: block(0, F, 0, F, amp), Lower: true})
+	if f.random[k] != program.None {
+		add(F, program.Part{X: f.random[k], M: block(0, F, 0, F, amp), Lower: true})
 	}
 	if B > 0 {
-		parts := []program.Part{{X: basis, M: block(F, B, F, B, ampBasis), Lower: true}}
-		if random != program.None {
-			parts = append(parts, program.Part{X: random, M: block(F, B, 0, F, amp)})
+		parts := []program.Part{{X: f.basis, M: block(F, B, F, B, ampBasis), Lower: true}}
+		if f.random[k] != program.None {
+			parts = append(parts, program.Part{X: f.random[k], M: block(F, B, 0, F, amp)})
 		}
 		add(B, parts...)
 	}

@@ -147,7 +147,7 @@ func (c *compiler) rollout(m *priordynamics.Model) program.Reg {
 		at, first, second = append(at, t), append(first, s-curve), append(second, curve)
 		inside, spans = append(inside, i), append(spans, span{float64(n) * h, t, 1})
 	}
-	nodes := c.nodes(m, steps)
+	nodes := c.stepsOf(m, steps)
 	out := c.Columns(nodes, T, here)
 	if len(at) == 0 {
 		return out
@@ -176,8 +176,8 @@ func (c *compiler) rollout(m *priordynamics.Model) program.Reg {
 	return c.sum(K, nil, weighted{out, 1}, weighted{c.Columns(moved, T, place), 1})
 }
 
-// nodes appends the displacements after every step of a roll-out, K×steps.
-func (c *compiler) nodes(m *priordynamics.Model, steps int) program.Reg {
+// stepsOf appends the displacements after every step of a roll-out, K×steps.
+func (c *compiler) stepsOf(m *priordynamics.Model, steps int) program.Reg {
 	K, P := c.m.K, c.m.P
 	step := &program.Program{}
 	x0, d := step.Input("x0", K, 1), step.Input("d", K, 1)

@@ -113,6 +113,10 @@ func applySingle[T Float](m *Machine[T], f Func, y, x []float32) bool {
 		f32.Mul(y, x, x)
 	case Abs:
 		f32.Abs(y, x)
+	case Exp:
+		f32.Exp(y, x)
+	case Log:
+		f32.Log(y, x)
 	default:
 		return false
 	}

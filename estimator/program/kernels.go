@@ -1,5 +1,10 @@
 package program
 
+import (
+	"github.com/tphakala/simd/f32"
+	"github.com/tphakala/simd/f64"
+)
+
 // Kernels on rows. A factor is a row of the same length, or one number for all of it.
 
 func fillRow[T Float](dst []T, x T) {
@@ -33,23 +38,29 @@ func addProduct[T Float](dst []T, s T, a, b []T) {
 	}
 }
 
-// addScaled adds s·x to dst.
-func addScaled[T Float](dst []T, s T, x []T) {
-	x = x[:len(dst)]
-	for i := range dst {
-		dst[i] += s * x[i]
+// multiplyRows writes a·b, number by number, to dst.
+func multiplyRows[T Float](dst, a, b []T) {
+	switch d := any(dst).(type) {
+	case []float32:
+		f32.Mul(d, any(a).([]float32), any(b).([]float32))
+	case []float64:
+		f64.Mul(d, any(a).([]float64), any(b).([]float64))
 	}
 }
 
-// dotProduct adds the sum of s·a·b to dst[0] where dst is one number, else s·a·b by number.
-func addReduced[T Float](dst []T, s T, a, b []T) {
-	if len(dst) == len(b) {
-		addProduct(dst, s, a, b)
+// addScaled adds s·x to dst.
+func addScaled[T Float](dst []T, s T, x []T) {
+	x = x[:len(dst)]
+	if len(dst) > width {
+		switch d := any(dst).(type) {
+		case []float32:
+			f32.AddScaled(d, float32(s), any(x).([]float32))
+		case []float64:
+			f64.AddScaled(d, float64(s), any(x).([]float64))
+		}
 		return
 	}
-	t := T(0)
-	for i, v := range b {
-		t += a[i%len(a)] * v
+	for i := range dst {
+		dst[i] += s * x[i]
 	}
-	dst[0] += s * t
 }

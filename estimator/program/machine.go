@@ -204,6 +204,21 @@ func (m *Machine[T]) Get(r Reg, row, col, lane int) float64 {
 	return float64(m.v[r][l.at(row, col*l.lanes+lane)])
 }
 
+// Columns writes the numbers of a register in a lane to dst, columns × rows.
+func (m *Machine[T]) Columns(dst []float64, r Reg, lane int) {
+	l := &m.layouts[r]
+	if l.lanes == 1 {
+		lane = 0
+	}
+	for c := range l.cols {
+		at := l.at(0, c*l.lanes+lane)
+		for i := range l.rows {
+			dst[c*l.rows+i] = float64(m.v[r][at])
+			at += l.width
+		}
+	}
+}
+
 // ClearTangents sets the tangents of an input to zero.
 func (m *Machine[T]) ClearTangents(r Reg) { clear(m.d[r]) }
 

@@ -71,6 +71,12 @@ func newConstants[T Float](l *layout, x []float64) constants[T] {
 	return c
 }
 
+// stored reports whether the constants of a block stand as its numbers do.
+func (c *constants[T]) stored() bool { return c.each == 0 && !c.same && c.width > 1 }
+
+// block returns the first n constants of a block that are stored.
+func (c *constants[T]) block(b, n int) []T { return c.v[b*c.rows*c.width:][:n] }
+
 // row returns the constants of a row in a block: as many as it is wide, or one.
 func (c *constants[T]) row(r, block int) []T {
 	switch {
@@ -94,19 +100,43 @@ func newWeigh[T Float](m *Machine[T], o *Weigh) instruction[T] {
 
 func (o *weigh[T]) value(m *Machine[T]) {
 	for b := range o.out.blocks {
+		if o.w.stored() && (len(o.c.v) == 0 || o.c.stored()) {
+			n := o.rows * o.out.width
+			y := m.v[o.out.r][b*o.out.stride:][:n]
+			multiplyRows(y, o.w.block(b, n), m.v[o.x.r][b%o.x.blocks*o.x.stride:][:n])
+			if len(o.c.v) > 0 {
+				addScaled(y, 1, o.c.block(b, n))
+			}
+			continue
+		}
 		for r := range o.rows {
-			y := rowOf(m.v[o.out.r], &o.out, r, b)
-			clear(y)
-			addProduct(y, 1, o.w.row(r, b), rowOf(m.v[o.x.r], &o.x, r, b))
-			if len(o.c.v) == 0 {
+			x, y, w, c := rowOf(m.v[o.x.r], &o.x, r, b), rowOf(m.v[o.out.r], &o.out, r, b), o.w.row(r, b), T(0)
+			if len(w) > 1 {
+				multiplyRows(y, w, x)
+				if len(o.c.v) > 0 {
+					addScaled(y, o.c.row(r, b)[0], m.ones[:len(y)])
+				}
 				continue
 			}
-			c := o.c.row(r, b)
-			for i := range y {
-				y[i] += c[i%len(c)]
+			factor := w[0]
+			if len(o.c.v) > 0 {
+				if row := o.c.row(r, b); len(row) == 1 {
+					c = row[0]
+				} else {
+					addProduct(copyRow(y, row), factor, m.ones[:len(y)], x)
+					continue
+				}
+			}
+			for i, v := range x {
+				y[i] = factor*v + c
 			}
 		}
 	}
+}
+
+func copyRow[T Float](dst, src []T) []T {
+	copy(dst, src)
+	return dst
 }
 
 func (o *weigh[T]) tangent(m *Machine[T]) {

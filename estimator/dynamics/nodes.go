@@ -1,0 +1,67 @@
+package dynamics
+
+import (
+	"sort"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/program"
+)
+
+// nodes are the times at which the variances of the posterior are evaluated where there are many. They are smooth in time
+// but where a block of the input's knots begins: between two such times they are interpolated by the cubic through the four
+// equidistant nodes around a point. Where the input changes within a block their derivatives jump, and the interpolation
+// is less accurate there.
+type nodes struct {
+	times   []float64
+	between []program.Entry // from the nodes to the times
+}
+
+// leastIntervals is how many intervals of nodes are between two such times: those of a cubic.
+const leastIntervals = 3
+
+// nodesOf returns at most so many nodes for ascending times; nil where all times are hardly more, or do not ascend.
+func nodesOf(m *model.Model, times []float64, most int) *nodes {
+	n := len(times)
+	if most == 0 || 2*n <= 3*most || !sort.Float64sAreSorted(times) || times[0] == times[n-1] {
+		return nil
+	}
+	end := times[n-1]
+	ends := []float64{times[0]}
+	if m.P > 0 && m.Inputs.Causal {
+		for j := range m.Inputs.Knots {
+			if t := float64(j) * m.Horizon / float64(m.Inputs.Knots); t > ends[len(ends)-1] && t < end {
+				ends = append(ends, t)
+			}
+		}
+	}
+	ends = append(ends, end)
+	pieces := len(ends) - 1
+	intervals := (most - 1) / pieces
+	if intervals < leastIntervals {
+		return nil
+	}
+	out := &nodes{}
+	for i, from := range ends[:pieces] {
+		for j := range intervals {
+			out.times = append(out.times, from+(ends[i+1]-from)*float64(j)/float64(intervals))
+		}
+	}
+	out.times = append(out.times, end)
+	for i, t := range times {
+		first := min(sort.SearchFloat64s(ends[1:], t), pieces-1) * intervals
+		x := (t - out.times[first]) / (out.times[first+1] - out.times[first])
+		least := max(0, min(int(x)-1, intervals-leastIntervals))
+		for j, w := range cubic(x - float64(least)) {
+			if w != 0 {
+				out.between = append(out.between, program.Entry{To: i, From: first + least + j, W: w})
+			}
+		}
+	}
+	return out
+}
+
+// cubic returns the weights at x of the values at 0, 1, 2 and 3 (Lagrange).
+func cubic(x float64) [leastIntervals + 1]float64 {
+	a, b, c, d := x, x-1, x-2, x-3
+	return [...]float64{-b * c * d / 6, a * c * d / 2, -a * b * d / 2, a * b * c / 6}
+}
