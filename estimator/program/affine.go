@@ -105,7 +105,7 @@ func newAffine[T Float](m *Machine[T], o *Affine) instruction[T] {
 		if m.layouts[part.X].n == 1 && l.n > 1 {
 			a.single = append(a.single, affinePart[T]{x: m.asIs(part.X), m: newMatrix[T](a.rows, k, part.M, false, m.o.Seeds > 0, m.o.Adjoint)})
 		} else {
-			a.blocks = append(a.blocks, affinePart[T]{x: m.operand(part.X, o.Out), m: newMatrix[T](a.rows, k, part.M, part.Lower, l.n > 1 || m.o.Seeds > 1, m.o.Adjoint && l.n > 1)})
+			a.blocks = append(a.blocks, affinePart[T]{x: m.operand(part.X, o.Out), m: newMatrix[T](a.rows, k, part.M, part.Lower && k%simd.Rows == 0, l.n > 1 || m.o.Seeds > 1, m.o.Adjoint && l.n > 1)})
 		}
 	}
 	if l.n > 1 {

@@ -70,3 +70,44 @@ func ones(v []float64) bool {
 	}
 	return true
 }
+
+// lastReads returns for each operation the results of others that it is the last to read: those that are no output. Where
+// a kernel reads the operands of an operation in its place, or a result is rows of a register, these are read as late as
+// the result.
+func lastReads(p *Program, f *fusions) [][]Reg {
+	last, never := make([]int, len(p.Registers)), make([]bool, len(p.Registers))
+	for i := range last {
+		last[i] = -1
+	}
+	for _, list := range [][]Port{p.Inputs, p.Outputs} {
+		for _, port := range list {
+			never[port.Reg] = true
+		}
+	}
+	for _, c := range p.Constants {
+		never[c.Reg] = true
+	}
+	for i := len(p.Ops) - 1; i >= 0; i-- {
+		at, keep := i, false
+		switch o := p.Ops[i].(type) {
+		case *Gather:
+			at, keep = max(i, last[o.Out]), never[o.Out]
+		case *Repeat:
+		default:
+			out := o.results()[0]
+			if f.unread[out] || f.angles[out] != nil || f.sums[out] != nil {
+				at = max(i, last[out])
+			}
+		}
+		for _, r := range p.Ops[i].operands() {
+			last[r], never[r] = max(last[r], at), never[r] || keep
+		}
+	}
+	out := make([][]Reg, len(p.Ops))
+	for r, i := range last {
+		if i >= 0 && !never[r] {
+			out[i] = append(out[i], Reg(r))
+		}
+	}
+	return out
+}

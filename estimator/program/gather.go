@@ -112,6 +112,7 @@ func (m *Machine[T]) alias(o *Gather) bool {
 		return false
 	}
 	l.stride = of.stride
+	m.aliases[o.Out] = true
 	first := from.Row * l.width
 	m.v[o.Out] = m.v[from.Reg][first:]
 	if m.active[from.Reg] {

@@ -58,6 +58,9 @@ type Machine[T Float] struct {
 	spread  map[Reg]Reg // registers of one lane, and the same in all lanes
 	parts   []simd.Part
 	ones    []T
+	free    map[int][][]T // memory by its size
+	aliases map[Reg]bool  // registers that are rows of others
+	lasts   [][]Reg       // of each operation: the registers that it is the last to read
 	fusions fusions
 	squared map[Reg]*affine[T]                            // whose values are read as squares alone
 	kernels map[Reg]func(out operand) func(m *Machine[T]) // of results that a kernel evaluates: what makes it
@@ -78,17 +81,45 @@ type instruction[T Float] interface {
 // place takes the memory of a register.
 func (m *Machine[T]) place(r Reg, lanes int, active bool) {
 	s := m.p.Registers[r]
-	m.take(r, newLayout(s.Rows, s.Cols, lanes), active)
+	l := newLayout(s.Rows, s.Cols, lanes)
+	m.v[r] = m.memory(&l)
+	m.take(r, l, active)
 }
 
+// take takes the memory of a register but for its values.
 func (m *Machine[T]) take(r Reg, l layout, active bool) {
 	m.layouts[r], m.active[r] = l, active && m.o.Seeds > 0
-	m.v[r] = make([]T, l.size())
 	if m.active[r] {
 		m.d[r] = make([]T, m.tangentSize(&l))
 	}
 	if m.o.Adjoint {
 		m.a[r] = make([]T, l.size())
+	}
+}
+
+// memory returns that of values: of a register that is no longer read, where nothing differentiates.
+func (m *Machine[T]) memory(l *layout) []T {
+	n := l.size()
+	if free := m.free[n]; m.reuses(l) && len(free) > 0 {
+		v := free[len(free)-1]
+		m.free[n] = free[:len(free)-1]
+		return v
+	}
+	return make([]T, n)
+}
+
+// reuses reports whether the memory of a register may be that of another one: of those in the list of instructions that is
+// evaluated last, where no tangent or adjoint reads them again.
+func (m *Machine[T]) reuses(l *layout) bool {
+	return m.o.Seeds == 0 && !m.o.Adjoint && (m.o.Lanes == 1 || l.lanes > 1)
+}
+
+// release gives back the memory of registers that operation i is the last to read.
+func (m *Machine[T]) release(i int) {
+	for _, r := range m.lasts[i] {
+		if l := &m.layouts[r]; m.reuses(l) && !m.aliases[r] {
+			m.free[l.size()] = append(m.free[l.size()], m.v[r])
+		}
 	}
 }
 
@@ -101,11 +132,12 @@ func (m *Machine[T]) tangentSize(l *layout) int {
 	return m.o.Seeds * l.size()
 }
 
-// fresh returns a further register.
+// fresh returns a further register, whose memory is its own.
 func (m *Machine[T]) fresh(l layout, active bool) Reg {
 	r := Reg(len(m.layouts))
 	m.layouts, m.active = append(m.layouts, layout{}), append(m.active, false)
 	m.v, m.d, m.a = append(m.v, nil), append(m.d, nil), append(m.a, nil)
+	m.v[r] = make([]T, l.size())
 	m.take(r, l, active)
 	return r
 }
