@@ -19,17 +19,17 @@ type Batch struct {
 	n       int
 	q       *Questions
 	dst     *Predictions
-	blocks  bool // means alone, of questions that differ in nothing but their plans
+	blocks  bool // sixteen questions are answered at once
 }
 
 // batchWorker answers questions on a goroutine of its own.
 type batchWorker struct {
 	of     *Batch
 	fast   *Fast
-	block  *planBlock  // nil = the questions differ in more than their plans
-	own    *Prediction // memory for what is not asked for
-	bars   *Gradient   // nil = none was asked for
-	answer Prediction  // in the caller's memory
+	block  *questionBlock // nil = questions or answers need more than it has
+	own    *Prediction    // memory for what is not asked for
+	bars   *Gradient      // nil = none was asked for
+	answer Prediction     // in the caller's memory
 	query  Query
 	failed int    // the first question without a finite answer
 	run    func() // until no question is left
@@ -37,9 +37,9 @@ type batchWorker struct {
 
 // Predictions are the answers to N questions. The caller has the memory; a nil field is not
 // written. Where Mean, OOD and NoHistory alone are not nil no variance is computed, and OOD
-// is that of Fast.Means. Where then the questions differ in their plans alone, and are as many
-// as a plan has rows and sixteen at least, sixteen are evaluated at once: their means differ
-// from those of a Fast by about 10⁻⁵ standard deviations.
+// is that of Fast.Means. Where derivatives and covariances are not asked for, no covariance of the start is
+// given, and there are as many questions as a plan has rows and sixteen at least, sixteen are evaluated at
+// once: their answers differ from those of a Fast by about 10⁻⁵ standard deviations.
 type Predictions struct {
 	Mean          []float64 // N×T×K
 	Std, ObsStd   []float64 // N×T×K
@@ -130,6 +130,9 @@ func (b *Batch) Predict(dst *Predictions, q *Questions) error {
 	if panicked != nil {
 		panic(panicked)
 	}
+	if b.blocks {
+		b.workers[0].block.rest(dst, b.workers[0].fast.plain)
+	}
 	failed := math.MaxInt
 	for i := range workers {
 		failed = min(failed, workers[i].failed)
@@ -178,22 +181,13 @@ func (b *Batch) adjoints() error {
 
 // setBlocks sets blocks, and takes the workers' memory for them.
 func (b *Batch) setBlocks() {
-	q, first := b.q, b.workers[0].fast
-	b.blocks = b.n >= simd.Width && q.States.Same() && q.History.Same() && !q.Plans.Same() && first.c != nil && b.m.Displacement
-	if b.blocks = b.blocks && b.dst.Mean != nil && b.dst.meansAlone() && !b.gradients(); !b.blocks {
+	kind, ok := b.blockKindOf()
+	if b.blocks = ok; !ok {
 		return
-	}
-	rows, step := q.Plans.Size/b.m.P, q.PlanStep
-	if b.blocks = b.n >= rows && blockMemory(b.m, len(first.g.points), rows) <= maxBlock; !b.blocks { // to set it up takes about so many plans
-		return
-	}
-	if step == 0 {
-		step = b.m.Horizon / float64(rows)
 	}
 	for i := range b.workers {
-		w := &b.workers[i]
-		if w.block == nil || len(w.block.plan.Values) != q.Plans.Size || w.block.plan.Step != step {
-			w.block = newPlanBlock(w.fast, rows, step)
+		if w := &b.workers[i]; w.block == nil || w.block.kind != kind {
+			w.block = newQuestionBlock(w.fast, kind)
 		}
 	}
 }

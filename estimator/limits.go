@@ -128,33 +128,3 @@ func checkTimes(m *model.Model, times []float64) ([]float64, error) {
 	}
 	return times, affordable(m, len(times))
 }
-
-// maxBlock is the most that a Batch allocates for a worker's blocks of plans, bytes: about what
-// stays in a processor's cache.
-const maxBlock = 32 << 20
-
-// blockMemory returns about how many bytes a planBlock at so many times takes for plans of so
-// many rows.
-func blockMemory(m *model.Model, times, rows int) int64 {
-	columns, n := int64(1+rows*m.P), int64(times)
-	numbers := n * columns * int64(m.Inputs.Knots*m.P)
-	for i := range m.Stack {
-		c := &m.Stack[i]
-		numbers += n * int64(m.K*simd.Width)
-		for j := range c.Members {
-			r := &c.Members[j]
-			nodes := int64(m.Horizon/r.Step + 1)
-			numbers += (n+nodes)*columns*int64(r.Lift.Dim()+m.P) + nodes*int64(m.K*simd.Width)
-		}
-		most := 0
-		for j := range c.Direct.Levels {
-			all, inputs := c.Direct.PlanColumns(&c.Direct.Levels[j])
-			most = max(most, all*m.K)
-			if j == 0 {
-				numbers += n * columns * int64(inputs)
-			}
-		}
-		numbers += n * int64(most)
-	}
-	return 4 * numbers
-}

@@ -69,8 +69,10 @@ func (k *Kinematics) Check(all []Channel) error {
 		field, partner string
 		names, other   []string
 	}{
-		{"position", "velocity", k.Position, k.Velocity}, {"velocity", "position", k.Velocity, k.Position},
-		{"attitude", "rates", k.Attitude, k.Rates}, {"rates", "attitude", k.Rates, k.Attitude},
+		{"position", "velocity", k.Position, k.Velocity},
+		{"velocity", "position", k.Velocity, k.Position},
+		{"attitude", "rates", k.Attitude, k.Rates},
+		{"rates", "attitude", k.Rates, k.Attitude},
 	} {
 		if len(g.names) != 0 && len(g.names) != 3 {
 			return fmt.Errorf("%s names %d states, not three", g.field, len(g.names))

@@ -55,8 +55,10 @@ func model(degree int, rng *rand.Rand) *Model {
 	m := &Model{Lift: channel.NewLift(states), UMean: []float64{1, 0}, UStd: []float64{2, 0.5}, Derivative: []int{1, -1, -1}, Blocks: 3}
 	m.Lift.Mean[2], m.Lift.Std[2] = 0.3, 1.5
 	for _, l := range []Level{
-		{Degree: 1, Times: []float64{0.5}}, {Readout: 1, Degree: degree, Times: []float64{0.1, 0.4}},
-		{Rows: 4, Degree: degree, Times: []float64{0.05, 0.2, 0.7}}, {Readout: 1, Rows: 4, Degree: degree, Times: []float64{0.1, 0.4, 1}},
+		{Degree: 1, Times: []float64{0.5}},
+		{Readout: 1, Degree: degree, Times: []float64{0.1, 0.4}},
+		{Rows: 4, Degree: degree, Times: []float64{0.05, 0.2, 0.7}},
+		{Readout: 1, Rows: 4, Degree: degree, Times: []float64{0.1, 0.4, 1}},
 	} {
 		l.Weights = normal(rng, len(l.Times)*K*m.Columns(&l))
 		n := m.Columns(&l) - 1
@@ -223,6 +225,37 @@ func TestNothingLaterIsRead(t *testing.T) {
 	})
 }
 
+func TestContradictionsAreRefused(t *testing.T) {
+	for want, change := range map[string]func(m *Model){
+		"scalers of 2 inputs":         func(m *Model) { m.UMean = m.UMean[:1] },
+		"must be positive":            func(m *Model) { m.UStd[1] = 0 },
+		"scalers: number 0 is NaN":    func(m *Model) { m.UMean[0] = math.NaN() },
+		"2 derivatives, expected 3":   func(m *Model) { m.Derivative = m.Derivative[:2] },
+		"state 3 of 3":                func(m *Model) { m.Derivative[0] = 3 },
+		"blocks are outside":          func(m *Model) { m.Blocks = MaxBlocks + 1 },
+		"17 levels, at most 16":       func(m *Model) { m.Levels = append(m.Levels, make([]Level, 13)...) },
+		"no level without history":    func(m *Model) { m.Levels = m.Levels[1:] },
+		"readout 2 is unknown":        func(m *Model) { m.Levels[2].Readout = 2 },
+		"rows of history are outside": func(m *Model) { m.Levels[2].Rows = 5 },
+		"degree 3":                    func(m *Model) { m.Levels[2].Degree = 3 },
+		"0 times":                     func(m *Model) { m.Levels[2].Times = nil },
+		"ascend from above 0":         func(m *Model) { m.Levels[2].Times[0] = 0 },
+		"times: number 2 is +Inf":     func(m *Model) { m.Levels[2].Times[2] = math.Inf(1) },
+		"weights, expected":           func(m *Model) { m.Levels[2].Weights = m.Levels[2].Weights[1:] },
+		"weights: number 9 is NaN":    func(m *Model) { m.Levels[2].Weights[9] = math.NaN() },
+		"mean and std of 2 and":       func(m *Model) { m.Levels[2].Mean = m.Levels[2].Mean[:2] },
+		"factor of 1 numbers":         func(m *Model) { m.Levels[2].Factor = m.Levels[2].Factor[:1] },
+		"std 0 must":                  func(m *Model) { m.Levels[2].Std[3] = 0 },
+		"factor: number 0 is +Inf":    func(m *Model) { m.Levels[2].Factor[0] = math.Inf(1) },
+	} {
+		m := model(1, rand.New(rand.NewPCG(7, 7)))
+		change(m)
+		if err := m.Check(K, P, 4); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
+
 func TestLeverage(t *testing.T) {
 	each(t, func(t *testing.T, m *Model, readout int, s start) {
 		d, gradient := New(m, K, horizon), make([]float64, K)
@@ -253,14 +286,6 @@ func TestLeverage(t *testing.T) {
 		s.u.values = s.u.values[:1]
 		d.Run(s.x0, s.u, readout, s.history)
 		close(t, "leverage with the input held", d.Leverage(), held, 1e-12)
-		form := NewStartLeverages(d)
-		form.Set()
-		for _, factor := range []float64{1, -3, 0.1} {
-			other := s
-			other.u.values = [][]float64{{factor * s.u.values[0][0], 0.7 * factor * s.u.values[0][1]}}
-			d.Run(other.x0, other.u, readout, other.history)
-			close(t, "leverage as a function of the input", form.At(other.u.values[0]), d.StartLeverage(), 1e-11)
-		}
 		const h = 1e-6
 		for c := range K {
 			x := s.x0[c]
@@ -273,35 +298,4 @@ func TestLeverage(t *testing.T) {
 			s.x0[c] = x
 		}
 	})
-}
-
-func TestContradictionsAreRefused(t *testing.T) {
-	for want, change := range map[string]func(m *Model){
-		"scalers of 2 inputs":         func(m *Model) { m.UMean = m.UMean[:1] },
-		"must be positive":            func(m *Model) { m.UStd[1] = 0 },
-		"scalers: number 0 is NaN":    func(m *Model) { m.UMean[0] = math.NaN() },
-		"2 derivatives, expected 3":   func(m *Model) { m.Derivative = m.Derivative[:2] },
-		"state 3 of 3":                func(m *Model) { m.Derivative[0] = 3 },
-		"blocks are outside":          func(m *Model) { m.Blocks = MaxBlocks + 1 },
-		"17 levels, at most 16":       func(m *Model) { m.Levels = append(m.Levels, make([]Level, 13)...) },
-		"no level without history":    func(m *Model) { m.Levels = m.Levels[1:] },
-		"readout 2 is unknown":        func(m *Model) { m.Levels[2].Readout = 2 },
-		"rows of history are outside": func(m *Model) { m.Levels[2].Rows = 5 },
-		"degree 3":                    func(m *Model) { m.Levels[2].Degree = 3 },
-		"0 times":                     func(m *Model) { m.Levels[2].Times = nil },
-		"ascend from above 0":         func(m *Model) { m.Levels[2].Times[0] = 0 },
-		"times: number 2 is +Inf":     func(m *Model) { m.Levels[2].Times[2] = math.Inf(1) },
-		"weights, expected":           func(m *Model) { m.Levels[2].Weights = m.Levels[2].Weights[1:] },
-		"weights: number 9 is NaN":    func(m *Model) { m.Levels[2].Weights[9] = math.NaN() },
-		"mean and std of 2 and":       func(m *Model) { m.Levels[2].Mean = m.Levels[2].Mean[:2] },
-		"factor of 1 numbers":         func(m *Model) { m.Levels[2].Factor = m.Levels[2].Factor[:1] },
-		"std 0 must":                  func(m *Model) { m.Levels[2].Std[3] = 0 },
-		"factor: number 0 is +Inf":    func(m *Model) { m.Levels[2].Factor[0] = math.Inf(1) },
-	} {
-		m := model(1, rand.New(rand.NewPCG(7, 7)))
-		change(m)
-		if err := m.Check(K, P, 4); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", want, err)
-		}
-	}
 }

@@ -278,3 +278,6 @@ func (l *Level) between(t float64) (i int, share, perSecond float64) {
 func (l *Level) row(i, k, K, C int) []float64 { return l.Weights[(i*K+k)*C : (i*K+k+1)*C] }
 
 func dot(w, c []float64) float64 { return f64.DotProduct(w, c[:len(w)]) }
+
+// Model returns what is evaluated. It must not be changed.
+func (d *Map) Model() *Model { return d.m }

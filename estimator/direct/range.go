@@ -64,26 +64,6 @@ func (m *Model) rangeFactor(columns []float64, t float64) (f RangeFactor, column
 	return f, column
 }
 
-// RangeFactors writes the values of as many starts or plans as dst is long, whose columns of the input at
-// one time stand under one another: columns×len(dst).
-func (m *Model) RangeFactors(dst, columns []float32) {
-	for i := range dst {
-		dst[i] = inside
-	}
-	for i := range len(columns) / len(dst) {
-		largest := float32(m.Range[i%len(m.Range)])
-		if largest == 0 {
-			continue
-		}
-		for lane, v := range columns[i*len(dst) : (i+1)*len(dst)] {
-			dst[lane] = max(dst[lane], v/largest, -v/largest)
-		}
-	}
-	for i, most := range dst {
-		dst[i] = min(1, max(0, (outside-most)/(outside-inside)))
-	}
-}
-
 // Along returns the derivative along a direction of the input. mean (P) is overwritten.
 func (f *RangeFactor) Along(du channel.Signal, mean []float64) float64 {
 	switch {

@@ -13,6 +13,7 @@ type Spec struct {
 	Times     []float64 // T, s after the start
 	PlanRows  int       // rows of the plan; 0 with the readout hold and without inputs
 	PlanStep  float64   // s, of a row
+	MeansOnly bool      // the out-of-distribution score has no part of the posterior's variance
 	Nodes     int       // (optional) the most times at which variances of random features are evaluated, between which they are interpolated; 0 = at all
 	Outputs   []string  // names of outputs; what none of them needs is left out
 }

@@ -43,7 +43,7 @@ func (c *compiler) distances(s stack, e ensemble) oodScores {
 			over(n.leverage, r.Leverage)
 		}
 	}
-	if r.Variance > 0 {
+	if r.Variance > 0 && !c.s.MeansOnly {
 		over(e.ratio, r.Variance)
 	}
 	n.score = c.Largest(1, c.Stack(all...))

@@ -72,9 +72,13 @@ func TestRFFOfLargeAngles(t *testing.T) {
 					what      string
 					got, want float64
 				}{
-					{"cosine", p.trig[j], c}, {"sine", p.trig[n+j], s}, {"rate", p.rate[j], r},
-					{"first feature", p.Phi[j], g * c}, {"second feature", p.Phi[n+j], g * s},
-					{"first slope", p.DPhi[j], dg*c - g*s*r}, {"second slope", p.DPhi[n+j], dg*s + g*c*r},
+					{"cosine", p.trig[j], c},
+					{"sine", p.trig[n+j], s},
+					{"rate", p.rate[j], r},
+					{"first feature", p.Phi[j], g * c},
+					{"second feature", p.Phi[n+j], g * s},
+					{"first slope", p.DPhi[j], dg*c - g*s*r},
+					{"second slope", p.DPhi[n+j], dg*s + g*c*r},
 				} {
 					same := x.got == x.want || math.IsNaN(x.got) && math.IsNaN(x.want)
 					if !same && !(math.Abs(x.got-x.want) <= 1e-15*math.Abs(x.want)) {

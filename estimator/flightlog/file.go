@@ -76,8 +76,10 @@ func continueLog(out *durable.File, h Header) (*Writer, error) {
 		mismatch = fmt.Errorf("it belongs to vehicle %q, not %q", old.Vehicle, h.Vehicle)
 	}
 	if mismatch != nil {
-		return nil, &FormatError{Path: path, Record: -1, Field: "channels", Err: mismatch,
-			Remedy: "record to another file"}
+		return nil, &FormatError{
+			Path: path, Record: -1, Field: "channels", Err: mismatch,
+			Remedy: "record to another file",
+		}
 	}
 	return newWriter(out, old)
 }

@@ -86,9 +86,11 @@ func TestAnotherLibraryWrites(t *testing.T) {
 		}
 	}
 	must(t, enc.EncodeMapLen(4))
-	for _, v := range []any{"magic", "dgm.flightlog", "version", 1, "channels",
+	for _, v := range []any{
+		"magic", "dgm.flightlog", "version", 1, "channels",
 		[]map[string]any{{"name": "a", "role": "state", "colour": "red"}, {"name": "b", "role": "input"}},
-		"vehicle", "toy"} {
+		"vehicle", "toy",
+	} {
 		put(v)
 	}
 	record := func(kind int, fields ...any) {
@@ -109,8 +111,10 @@ func TestAnotherLibraryWrites(t *testing.T) {
 	}
 	want := flightlog.Log{
 		Header: flightlog.Header{Vehicle: "toy", Channels: []channel.Channel{{Name: "a", Role: channel.State}, {Name: "b", Role: channel.Input}}},
-		Segments: []flightlog.Segment{{Name: "s", T: []int64{5, 2_500_000_000}, X: []float64{1.5, nan}, U: []float64{0, -3},
-			Plans: []flightlog.Plan{{T: 5, Step: 1000, U: []float64{1, 2}}}}},
+		Segments: []flightlog.Segment{{
+			Name: "s", T: []int64{5, 2_500_000_000}, X: []float64{1.5, nan}, U: []float64{0, -3},
+			Plans: []flightlog.Plan{{T: 5, Step: 1000, U: []float64{1, 2}}},
+		}},
 		Unknown: 1,
 	}
 	if diff := same(&want, log); diff != "" || log.Damage != nil {

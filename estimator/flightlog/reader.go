@@ -97,8 +97,10 @@ func (r *Reader) Next() (Record, error) {
 // impossible returns the error for a whole record of a kind whose payload is not as it
 // must be.
 func (r *Reader) impossible(kind Kind, at int64, number int, err error) error {
-	e := &FormatError{Path: r.path, Offset: at, Record: number, Field: kind.String(), Err: err,
-		Remedy: "its checksum matches, so the program that wrote it must be corrected"}
+	e := &FormatError{
+		Path: r.path, Offset: at, Record: number, Field: kind.String(), Err: err,
+		Remedy: "its checksum matches, so the program that wrote it must be corrected",
+	}
 	if field, ok := errors.AsType[*msgbin.FieldError](err); ok {
 		e.Field, e.Err = kind.String()+" field "+cmp.Or(field.Field, "payload"), field.Err
 	}
@@ -115,8 +117,10 @@ func (r *Reader) compareCount(at int64, payload []byte) error {
 		return r.impossible(KindCount, at, r.records-1, err)
 	}
 	if missing := r.count.compare(n); missing != 0 {
-		return &DamageError{Path: r.path, Offset: at, End: r.src.Offset(), Record: r.records - 1,
-			Err: fmt.Errorf("%d records were written to here and %d are there", n, n-missing)}
+		return &DamageError{
+			Path: r.path, Offset: at, End: r.src.Offset(), Record: r.records - 1,
+			Err: fmt.Errorf("%d records were written to here and %d are there", n, n-missing),
+		}
 	}
 	return nil
 }
@@ -185,8 +189,10 @@ func (r *Reader) readHeader() error {
 		if err := r.src.Err(); err != nil {
 			return fmt.Errorf("%s: reading at byte 0: %w", r.path, err)
 		}
-		return &FormatError{Path: r.path, Record: -1, Err: ErrEmpty,
-			Remedy: "the recording stopped before it began, or the copy failed: use the original or record again"}
+		return &FormatError{
+			Path: r.path, Record: -1, Err: ErrEmpty,
+			Remedy: "the recording stopped before it began, or the copy failed: use the original or record again",
+		}
 	}
 	var size int
 	var err error
@@ -227,8 +233,10 @@ func (r *Reader) checkHeader(size int, err error) error {
 		err = errors.New("it differs from its copy")
 	}
 	r.header = h
-	r.pending = &DamageError{Path: r.path, Offset: 0, End: int64(at), Record: 0,
-		Err: fmt.Errorf("the header is damaged (%w); its copy in the first record is used", err)}
+	r.pending = &DamageError{
+		Path: r.path, Offset: 0, End: int64(at), Record: 0,
+		Err: fmt.Errorf("the header is damaged (%w); its copy in the first record is used", err),
+	}
 	r.src.Advance(at)
 	return nil
 }

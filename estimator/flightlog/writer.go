@@ -45,8 +45,10 @@ func newWriter(w io.Writer, h Header) (*Writer, error) {
 		return nil, badHeader(field, err)
 	}
 	K, P, A := h.dims()
-	return &Writer{w: w, counted: -1, K: K, P: P, A: A, payload: msgbin.NewWriter(nil),
-		records: msgbin.NewWriter(make([]byte, 0, flushAt+recordMax/8))}, nil
+	return &Writer{
+		w: w, counted: -1, K: K, P: P, A: A, payload: msgbin.NewWriter(nil),
+		records: msgbin.NewWriter(make([]byte, 0, flushAt+recordMax/8)),
+	}, nil
 }
 
 func badHeader(field string, err error) error {

@@ -13,8 +13,10 @@ func BenchmarkMessages(b *testing.B) {
 	type message interface{ Append([]byte) []byte }
 	var state wire.State
 	for _, points := range []int{20, 100} {
-		s := wire.State{Seq: 70000, T: 1772682400399326324, X: make([]float64, 12), P0: make([]float64, 144),
-			U: make([]float64, 4), Plan: make([]float64, 4*points), Layout: "ba317c1a93e33836"}
+		s := wire.State{
+			Seq: 70000, T: 1772682400399326324, X: make([]float64, 12), P0: make([]float64, 144),
+			U: make([]float64, 4), Plan: make([]float64, 4*points), Layout: "ba317c1a93e33836",
+		}
 		p := large(points)
 		for _, c := range []struct {
 			name   string

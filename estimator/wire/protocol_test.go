@@ -74,7 +74,8 @@ func TestProtocolNamesEverything(t *testing.T) {
 		}
 	}
 	layout := wire.Layout([]channel.Channel{
-		{Name: "theta", Unit: "rad", Role: channel.State}, {Name: "omega", Unit: "rad/s", Role: channel.State},
+		{Name: "theta", Unit: "rad", Role: channel.State},
+		{Name: "omega", Unit: "rad/s", Role: channel.State},
 		{Name: "torque", Unit: "N m", Role: channel.Input},
 	})
 	if !strings.Contains(text, "`"+layout+"`") {

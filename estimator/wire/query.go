@@ -88,10 +88,18 @@ func (q *Query) vectors() [12]struct {
 		dst  *[]float64
 		most int
 	}{
-		{"states", &q.States, MaxNumbers}, {"P0", &q.P0, MaxNumbers}, {"u", &q.U, MaxNumbers}, {"plans", &q.Plans, MaxNumbers},
-		{"times", &q.Times, MaxTimes}, {"history_t", &q.HistoryT, MaxHistory}, {"history_x", &q.HistoryX, MaxNumbers}, {"history_u", &q.HistoryU, MaxNumbers},
-		{"half_spaces", &q.HalfSpaces, MaxLimits * (MaxChannels + 1)}, {"boxes", &q.Boxes, MaxLimits * 2 * MaxChannels},
-		{"mean_adjoint", &q.MeanAdjoint, MaxNumbers}, {"std_adjoint", &q.StdAdjoint, MaxNumbers},
+		{"states", &q.States, MaxNumbers},
+		{"P0", &q.P0, MaxNumbers},
+		{"u", &q.U, MaxNumbers},
+		{"plans", &q.Plans, MaxNumbers},
+		{"times", &q.Times, MaxTimes},
+		{"history_t", &q.HistoryT, MaxHistory},
+		{"history_x", &q.HistoryX, MaxNumbers},
+		{"history_u", &q.HistoryU, MaxNumbers},
+		{"half_spaces", &q.HalfSpaces, MaxLimits * (MaxChannels + 1)},
+		{"boxes", &q.Boxes, MaxLimits * 2 * MaxChannels},
+		{"mean_adjoint", &q.MeanAdjoint, MaxNumbers},
+		{"std_adjoint", &q.StdAdjoint, MaxNumbers},
 	}
 }
 

@@ -138,7 +138,8 @@ func TestStateCutAnywhere(t *testing.T) {
 func TestImplausibleStates(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	channels := []channel.Channel{
-		{Name: "theta", Unit: "rad", Role: channel.State}, {Name: "omega", Unit: "rad/s", Role: channel.State},
+		{Name: "theta", Unit: "rad", Role: channel.State},
+		{Name: "omega", Unit: "rad/s", Role: channel.State},
 		{Name: "torque", Unit: "Nm", Role: channel.Input},
 	}
 	b := wire.PlausibilityLimits{Layout: wire.Layout(channels), MaxStd: []float64{10, 100}, Scale: []float64{0.5, 2}, InputMean: []float64{-1}, InputStd: []float64{2}}

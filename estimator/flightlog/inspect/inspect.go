@@ -59,12 +59,16 @@ type inspector struct {
 }
 
 func newInspector(path string, h flightlog.Header) *inspector {
-	rep := &Report{Log: path, Version: flightlog.Version, Vehicle: h.Vehicle, Source: h.Source, Kinematics: h.Kinematics.String(),
-		Segments: []Segment{}, Notes: []Note{}, Damage: []Damage{}, Invalid: []string{}}
+	rep := &Report{
+		Log: path, Version: flightlog.Version, Vehicle: h.Vehicle, Source: h.Source, Kinematics: h.Kinematics.String(),
+		Segments: []Segment{}, Notes: []Note{}, Damage: []Damage{}, Invalid: []string{},
+	}
 	in := &inspector{rep: rep}
 	for i, c := range h.Channels {
-		rep.Channels = append(rep.Channels, Channel{Name: c.Name, Unit: c.Unit, Role: string(c.Role), Derivative: c.Derivative,
-			Period: c.Period, Invariant: c.Invariant, Noise: c.Noise, Frame: c.Frame})
+		rep.Channels = append(rep.Channels, Channel{
+			Name: c.Name, Unit: c.Unit, Role: string(c.Role), Derivative: c.Derivative,
+			Period: c.Period, Invariant: c.Invariant, Noise: c.Noise, Frame: c.Frame,
+		})
 		role := 0
 		switch c.Role {
 		case channel.Input:

@@ -103,8 +103,10 @@ func TestFile(t *testing.T) {
 	if err := r.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"vehicle v, 111 samples in 2 segments", "derivative v, invariant, noise 0.01, frame ned", "CONSTANT, INFINITE in 1 sample",
-		"1 repeated time, 1 time backwards, 1 plan, exact start", "2026-03-05T03:46:40.005Z", "note at 5e-09 s: hello"} {
+	for _, want := range []string{
+		"vehicle v, 111 samples in 2 segments", "derivative v, invariant, noise 0.01, frame ned", "CONSTANT, INFINITE in 1 sample",
+		"1 repeated time, 1 time backwards, 1 plan, exact start", "2026-03-05T03:46:40.005Z", "note at 5e-09 s: hello",
+	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}

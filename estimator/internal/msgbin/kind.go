@@ -20,8 +20,10 @@ const (
 
 // String names the kind in messages.
 func (k kind) String() string {
-	return [...]string{"0xc1, which no msgpack value starts with", "an integer", "a float", "a string", "a bin",
-		"an array", "a map", "a bool", "nil", "an extension"}[k]
+	return [...]string{
+		"0xc1, which no msgpack value starts with", "an integer", "a float", "a string", "a bin",
+		"an array", "a map", "a bool", "nil", "an extension",
+	}[k]
 }
 
 // kinds holds the kind of each first byte.

@@ -10,7 +10,9 @@ import (
 
 func TestModelsAreWholeAndRepeatable(t *testing.T) {
 	for _, s := range []Size{
-		{K: 1, Features: 10, Points: 5, Horizon: 0.5}, {K: 2, P: 1, Features: 20, Basis: 2, Points: 10, Horizon: 1}, Quadrotor,
+		{K: 1, Features: 10, Points: 5, Horizon: 0.5},
+		{K: 2, P: 1, Features: 20, Basis: 2, Points: 10, Horizon: 1},
+		Quadrotor,
 		{K: 3, P: 2, Features: 8, Basis: 1, Points: 4, Horizon: 1, Members: 3, D: 5, Core: []int{7}, Equation: 2},
 		{K: 2, Features: 8, Points: 4, Horizon: 9, Paper: true},
 	} {

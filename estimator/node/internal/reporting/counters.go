@@ -149,8 +149,16 @@ func (c *Counters) Publish(ns int64, f wire.Flags, predict, encode, publish int6
 		for _, v := range [...]struct {
 			flag wire.Flags
 			n    *uint64
-		}{{wire.Late, &n.Late}, {wire.Shortened, &n.Shortened}, {wire.Widened, &n.Widened}, {wire.NoHistory, &n.NoHistory},
-			{wire.PlanUnused, &n.PlansUnused}, {wire.PlanHeld, &n.PlansHeld}, {wire.PlanCut, &n.PlansCut}, {wire.Adapted, &n.Adapted}} {
+		}{
+			{wire.Late, &n.Late},
+			{wire.Shortened, &n.Shortened},
+			{wire.Widened, &n.Widened},
+			{wire.NoHistory, &n.NoHistory},
+			{wire.PlanUnused, &n.PlansUnused},
+			{wire.PlanHeld, &n.PlansHeld},
+			{wire.PlanCut, &n.PlansCut},
+			{wire.Adapted, &n.Adapted},
+		} {
 			if f&v.flag != 0 {
 				*v.n++
 			}

@@ -1,0 +1,197 @@
+package estimator
+
+import (
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/dynamics"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
+	"github.com/dgm-robotics/dgm/estimator/program"
+)
+
+// questionBlock answers sixteen questions at once, in single precision, by the program of the model: what is the same in
+// all questions is evaluated once.
+type questionBlock struct {
+	kind      blockKind
+	m         *model.Model
+	machine   *program.Machine[float32]
+	condition model.Condition
+	x, past   program.Reg
+	plan      program.Reg
+	mean, std program.Reg
+	obs, ood  program.Reg
+	rows      []float64 // T×K of one question
+	score     []float64 // 1
+}
+
+// blockKind is what a block is made for.
+type blockKind struct {
+	condition   model.Condition
+	rows        int // of a plan
+	step        float64
+	x, past     bool // whether states and history differ between questions
+	plan        bool
+	widths, ood bool // what is asked for beside the means
+}
+
+// blockKindOf returns the kind of block that answers questions; ok is false where questions or answers need more.
+func (b *Batch) blockKindOf() (kind blockKind, ok bool) {
+	q, d, m := b.q, b.dst, b.m
+	f := b.workers[0].fast
+	if b.n < simd.Width || f.c == nil || !m.Displacement || d.Mean == nil || b.gradients() || d.Jacobian != nil || d.InputJacobian != nil || d.Covariance != nil {
+		return kind, false
+	}
+	kind = blockKind{x: !q.States.Same(), past: !q.History.Same(), widths: d.Std != nil || d.ObsStd != nil, ood: d.OOD != nil}
+	if kind.widths && len(q.P0.X) > 0 {
+		return kind, false
+	}
+	readout := Plan
+	switch {
+	case m.P == 0:
+	case len(q.Plans.X) > 0:
+		kind.rows, kind.step, kind.plan = q.Plans.Size/m.P, q.PlanStep, !q.Plans.Same()
+		if kind.step == 0 {
+			kind.step = m.Horizon / float64(kind.rows)
+		}
+	default:
+		readout, kind.rows, kind.step, kind.plan = Hold, 1, m.Horizon, !q.U.Same()
+	}
+	kind.condition = readout.Condition(len(q.History.X) == 0 && m.History.Rows() > 0 || q.History.Size < m.History.Rows()*(m.K+m.P))
+	// To compile a program takes about so many questions.
+	return kind, (kind.x || kind.past || kind.plan) && b.n >= kind.rows
+}
+
+// newQuestionBlock compiles the program.
+func newQuestionBlock(f *Fast, kind blockKind) *questionBlock {
+	m := f.plain.m
+	outputs := []string{dynamics.Displacement}
+	if kind.widths {
+		outputs = append(outputs, dynamics.Std, dynamics.ObsStd)
+	}
+	if kind.ood {
+		outputs = append(outputs, dynamics.OOD)
+	}
+	spec := dynamics.Spec{Condition: kind.condition, Times: f.plain.times, PlanRows: kind.rows, PlanStep: kind.step, MeansOnly: !kind.widths, Outputs: outputs}
+	if f.c.interpolates {
+		spec.Nodes = mostNodes
+	}
+	var by []string
+	for name, differs := range map[string]bool{dynamics.X: kind.x, dynamics.Past: kind.past || kind.x, dynamics.Plan: kind.plan} {
+		if differs {
+			by = append(by, name)
+		}
+	}
+	p := dynamics.Compile(m, spec)
+	b := &questionBlock{
+		kind: kind, m: m, machine: program.NewOn[float32](p, program.Options{Lanes: simd.Width, ByLane: by}, f.c.unit), condition: kind.condition,
+		rows: make([]float64, len(f.plain.times)*m.K), score: make([]float64, 1),
+	}
+	for name, r := range map[string]*program.Reg{dynamics.X: &b.x, dynamics.Past: &b.past, dynamics.Plan: &b.plan} {
+		*r = portOf(p.Inputs, name)
+	}
+	for name, r := range map[string]*program.Reg{dynamics.Displacement: &b.mean, dynamics.Std: &b.std, dynamics.ObsStd: &b.obs, dynamics.OOD: &b.ood} {
+		*r = portOf(p.Outputs, name)
+	}
+	return b
+}
+
+// portOf returns the register of a name; None if there is none.
+func portOf(ports []program.Port, name string) program.Reg {
+	if i := slices.IndexFunc(ports, func(p program.Port) bool { return p.Name == name }); i >= 0 {
+		return ports[i].Reg
+	}
+	return program.None
+}
+
+// start sets what is the same in all questions.
+func (b *questionBlock) start(q *Query) {
+	b.set(q, 0)
+	b.machine.Start()
+}
+
+// set sets the inputs of one question.
+func (b *questionBlock) set(q *Query, lane int) {
+	m, machine := b.m, b.machine
+	last := func(r program.Reg) int { return min(lane, machine.Lanes(r)-1) }
+	for k, x := range q.X0 {
+		machine.Set(b.x, k, 0, last(b.x), x)
+	}
+	row := m.K + m.P
+	for i := 0; b.past != program.None && i < m.History.Rows()*row; i++ {
+		v := q.History[i]
+		if k := i % row; k < m.K {
+			v -= q.X0[k]
+		}
+		machine.Set(b.past, i, 0, last(b.past), v)
+	}
+	if b.plan == program.None {
+		return
+	}
+	u := q.Plan
+	if len(u) == 0 {
+		if u = q.U; u == nil {
+			u = m.Inputs.InputMean
+		}
+	}
+	for i, v := range u {
+		machine.Set(b.plan, i%m.P, i/m.P, last(b.plan), v)
+	}
+}
+
+// run predicts question first and the n-1 behind it, at most sixteen, and returns the place of the first whose answer is
+// not finite; n = none.
+func (b *questionBlock) run(dst *Predictions, q *Questions, first, n int) (failed int) {
+	for lane := range simd.Width {
+		query := q.At(first + min(lane, n-1)) // the last fills up
+		b.set(&query, lane)
+	}
+	b.machine.Run()
+	K, size := b.m.K, len(b.rows)
+	failed = n
+	for lane := range n {
+		at := first + lane
+		x0 := q.States.Row(at)
+		b.machine.Columns(b.rows, b.mean, lane)
+		means := dst.Mean[at*size : (at+1)*size]
+		for j, d := range b.rows {
+			means[j] = x0[j%K] + d
+		}
+		finite := allFinite(means)
+		for _, width := range [...]struct {
+			to []float64
+			r  program.Reg
+		}{{dst.Std, b.std}, {dst.ObsStd, b.obs}} {
+			if width.to != nil {
+				row := width.to[at*size : (at+1)*size]
+				b.machine.Columns(row, width.r, lane)
+				finite = finite && allFinite(row)
+			}
+		}
+		if dst.OOD != nil {
+			b.machine.Columns(b.score, b.ood, lane)
+			dst.OOD[at] = b.score[0]
+		}
+		if !finite {
+			failed = min(failed, lane)
+		}
+	}
+	return failed
+}
+
+// rest sets what is the same in all answers.
+func (b *questionBlock) rest(dst *Predictions, p *Predictor) {
+	half50 := model.Gaussian50
+	if of, ok := model.ForCondition(b.m.Calibration, b.condition); ok {
+		half50 = of.Half50
+	}
+	tube := p.correlations.tube(b.condition)
+	for i := range dst.Half50 {
+		dst.Half50[i] = half50
+	}
+	for i := range dst.Tube {
+		dst.Tube[i] = tube[i%len(tube)]
+	}
+	for i := range dst.NoHistory {
+		dst.NoHistory[i] = int(b.condition) >= model.Readouts
+	}
+}
