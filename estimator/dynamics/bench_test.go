@@ -69,3 +69,35 @@ func run[T program.Float](b *testing.B, name string, m *model.Model, p *program.
 		b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*lanes), "µs/prediction")
 	})
 }
+
+func BenchmarkTangents(b *testing.B) {
+	size := artificial.Size{K: 12, P: 4, Features: 100, Basis: 2, Members: 3, D: 3, Core: []int{32, 32}, Points: 20, Horizon: 0.5, Equation: 2, Nets: 3}
+	for i := range 20 {
+		size.History = append(size.History, 0.01*float64(i+1))
+	}
+	for _, points := range []int{20, 100} {
+		size.Points = points
+		m := artificial.New(size, 1)
+		q := estimator.Query{X0: make([]float64, m.K), Plan: make([]float64, 20*m.P), History: make([]float64, m.History.Rows()*(m.K+m.P))}
+		spec := dynamics.Spec{Condition: model.Plan.Condition(false), Times: m.EqualTimes(m.Points), PlanRows: 20, PlanStep: m.Horizon / 20, Outputs: []string{dynamics.Displacement}}
+		p := dynamics.Compile(m, spec)
+		for _, c := range []struct {
+			name string
+			o    program.Options
+		}{{"x", program.Options{Tangents: []string{dynamics.X, dynamics.Past}, Seeds: 12}}, {"plan", program.Options{Tangents: []string{dynamics.Plan}, Seeds: 80}}, {"adjoint", program.Options{Adjoint: true}}} {
+			machine := program.New[float32](p, c.o)
+			feed(m, p, machine, &q)
+			b.Run(fmt.Sprint(points, "/", c.name), func(b *testing.B) {
+				for b.Loop() {
+					machine.Value()
+					if c.o.Seeds > 0 {
+						machine.Tangent()
+					} else {
+						machine.ClearAdjoints()
+						machine.Adjoint()
+					}
+				}
+			})
+		}
+	}
+}

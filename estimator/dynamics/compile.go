@@ -41,13 +41,25 @@ const (
 )
 
 // Compile returns the program of a model.
-func Compile(m *model.Model, s Spec) *program.Program {
+func Compile(m *model.Model, s Spec) *program.Program { return compile(m, s, nil) }
+
+// CompileMeans returns the program of a model that reads means of the input in place of a plan, whose rows and step need
+// not be known.
+func CompileMeans(m *model.Model, s Spec) (*program.Program, *Means) {
+	from := &Means{}
+	return compile(m, s, from), from
+}
+
+func compile(m *model.Model, s Spec, from *Means) *program.Program {
 	c := &compiler{Program: &program.Program{}, m: m, s: s, past: program.None}
 	c.x = c.Input(X, m.K, 1)
 	if rows := m.History.Rows(); rows > 0 && int(s.Condition) < model.Readouts {
 		c.past = c.Input(Past, rows*(m.K+m.P), 1)
 	}
-	if m.P > 0 {
+	switch {
+	case m.P > 0 && from != nil:
+		c.input = signal{c: c, from: from}
+	case m.P > 0:
 		rows, step := s.PlanRows, s.PlanStep
 		if s.Condition.Readout() == model.Hold || rows == 0 {
 			rows, step = 1, m.Horizon

@@ -56,9 +56,9 @@ func (c *compiler) newDirectMap(m *direct.Model) *directMap {
 func (d *directMap) planColumns(times []float64) program.Reg {
 	var blocks []program.Reg
 	for b := range d.m.Blocks {
-		var spans []span
+		var spans []Span
 		for _, t := range times {
-			spans = append(spans, span{t * float64(b) / float64(d.m.Blocks), t * float64(b+1) / float64(d.m.Blocks), 1})
+			spans = append(spans, Span{t * float64(b) / float64(d.m.Blocks), t * float64(b+1) / float64(d.m.Blocks), 1})
 		}
 		blocks = append(blocks, d.c.input.standardised(spans, d.m.UMean, d.m.UStd))
 	}

@@ -85,10 +85,10 @@ func (c *compiler) rows() rows {
 	}
 	var all []program.Reg
 	for j := range in.Knots {
-		var spans []span
+		var spans []Span
 		for _, t := range c.times {
 			from, to, length := in.Block(j, t)
-			at := span{from, to, (to - from) / length}
+			at := Span{from, to, (to - from) / length}
 			if to <= from {
 				at.Factor = 0
 			}

@@ -127,7 +127,7 @@ func (c *compiler) rollout(m *priordynamics.Model) program.Reg {
 	last := max(1, int(c.m.Horizon/h+1e-9))
 	var at, first, second []float64 // of the times between nodes: σ's weights
 	var between, here []program.Entry
-	var spans []span
+	var spans []Span
 	var inside []int
 	steps := 1
 	for i, t := range c.times {
@@ -145,7 +145,7 @@ func (c *compiler) rollout(m *priordynamics.Model) program.Reg {
 		}
 		curve := 0.5 * s * (s - 1)
 		at, first, second = append(at, t), append(first, s-curve), append(second, curve)
-		inside, spans = append(inside, i), append(spans, span{float64(n) * h, t, 1})
+		inside, spans = append(inside, i), append(spans, Span{float64(n) * h, t, 1})
 	}
 	nodes := c.stepsOf(m, steps)
 	out := c.Columns(nodes, T, here)
@@ -185,9 +185,9 @@ func (c *compiler) stepsOf(m *priordynamics.Model, steps int) program.Reg {
 	u := program.None
 	if P > 0 {
 		u = step.Input("u", P, 1)
-		var spans []span
+		var spans []Span
 		for i := range steps {
-			spans = append(spans, span{float64(i) * m.Step, float64(i+1) * m.Step, 1})
+			spans = append(spans, Span{float64(i) * m.Step, float64(i+1) * m.Step, 1})
 		}
 		r.Each = []program.Bound{{Outer: c.input.means(spans), In: u}}
 	}

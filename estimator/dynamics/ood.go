@@ -57,7 +57,7 @@ func (c *compiler) inputScore(low, high []float64) program.Reg {
 	length := c.m.Horizon / float64(blocks)
 	var all []program.Reg
 	for j := range blocks {
-		mean := c.input.means([]span{{float64(j) * length, float64(j+1) * length, 1}})
+		mean := c.input.means([]Span{{float64(j) * length, float64(j+1) * length, 1}})
 		w, constant := make([]float64, len(low)), make([]float64, len(low))
 		for p, lo := range low {
 			middle := 0.5 * (lo + high[p])

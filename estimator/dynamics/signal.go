@@ -1,7 +1,9 @@
 package dynamics
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/program"
@@ -14,17 +16,40 @@ type signal struct {
 	c    *compiler
 	reg  program.Reg // P×rows
 	plan feature.Plan
+	from *Means // (optional) what the caller takes the means of; nil = the program does
 }
 
 func newSignal(c *compiler, reg program.Reg, rows int, step float64) signal {
-	return signal{c, reg, feature.Plan{Values: make([]float64, rows), P: 1, Step: step}}
+	return signal{c: c, reg: reg, plan: feature.Plan{Values: make([]float64, rows), P: 1, Step: step}}
 }
 
-// span is a time over which a mean is taken, times a factor; where it has no length the value at From.
-type span struct{ From, To, Factor float64 }
+// Span is a time over which a mean of the input is taken, times a factor; where it has no length, the value at From.
+type Span struct{ From, To, Factor float64 }
+
+// Means are inputs of a program that are means of the input over the horizon, whatever its rows and their step: P × spans
+// each.
+type Means struct {
+	Regs  []program.Reg
+	Spans [][]Span
+}
+
+// reg returns the input for spans.
+func (m *Means) reg(c *compiler, spans []Span) program.Reg {
+	for i, at := range m.Spans {
+		if slices.Equal(at, spans) {
+			return m.Regs[i]
+		}
+	}
+	m.Regs = append(m.Regs, c.Input(fmt.Sprint(Plan, len(m.Regs)), c.m.P, len(spans)))
+	m.Spans = append(m.Spans, spans)
+	return m.Regs[len(m.Regs)-1]
+}
 
 // means appends the means over spans, each times its factor: P×len(spans).
-func (s *signal) means(spans []span) program.Reg {
+func (s *signal) means(spans []Span) program.Reg {
+	if s.from != nil {
+		return s.from.reg(s.c, spans)
+	}
 	var entries []program.Entry
 	for j, at := range spans {
 		for r := range len(s.plan.Values) {
@@ -45,7 +70,7 @@ func (s *signal) means(spans []span) program.Reg {
 }
 
 // standardised appends (factor·mean − factor·scaler)/std of the means over spans.
-func (s *signal) standardised(spans []span, mean, std []float64) program.Reg {
+func (s *signal) standardised(spans []Span, mean, std []float64) program.Reg {
 	P, T := len(mean), len(spans)
 	w, c := make([]float64, P*T), make([]float64, P*T)
 	for p := range P {
@@ -58,5 +83,5 @@ func (s *signal) standardised(spans []span, mean, std []float64) program.Reg {
 
 // start appends the standardised input at the start: P×1.
 func (s *signal) start(mean, std []float64) program.Reg {
-	return s.standardised([]span{{0, 0, 1}}, mean, std)
+	return s.standardised([]Span{{0, 0, 1}}, mean, std)
 }

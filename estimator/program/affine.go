@@ -85,16 +85,16 @@ type affinePart[T Float] struct {
 }
 
 func newAffine[T Float](m *Machine[T], o *Affine) instruction[T] {
+	if kernel := m.kernels[o.Out]; kernel != nil {
+		return kernel(m.asIs(o.Out))
+	}
+	if linear := m.fusions.angles[o.Out]; linear != nil && m.fusions.sums[m.fusions.sinCos[o.Out]] != nil && m.layouts[o.Out].n > 1 && m.layouts[linear.X].n == m.layouts[o.Out].n {
+		return nil // a featureSum reads what the angles are of
+	}
 	a := &affine[T]{out: m.asIs(o.Out), rows: m.layouts[o.Out].rows, constant: None}
 	l := m.layouts[o.Out]
-	var t T
-	_, single := any(t).(float32)
-	single = single && l.n > 1
+	single := m.single && l.n > 1
 	a.unread = single && m.fusions.angles[o.Out] != nil && m.layouts[o.Parts[0].X].n == l.n || single && m.fusions.unread[o.Out]
-	if makes := m.kernels[o.Out]; makes != nil {
-		a.kernel = makes(a.out)
-		return a
-	}
 	a.c = make([]T, simd.Padded(a.rows))
 	for i, v := range o.C {
 		a.c[i] = narrow[T](v)

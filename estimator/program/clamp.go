@@ -92,6 +92,15 @@ func (o *clamp[T]) tangent(m *Machine[T]) {
 }
 
 func (o *clamp[T]) adjoint(m *Machine[T]) {
+	if o.out.width == 1 {
+		x, to, bar := m.v[o.x.r], m.a[o.x.r], m.a[o.out.r]
+		for r, low := range o.low {
+			if v := x[r]; v >= low && v <= o.high[r] {
+				to[r] += bar[r]
+			}
+		}
+		return
+	}
 	for b := range o.out.blocks {
 		for r := range o.low {
 			addProduct(rowOf(m.a[o.x.r], &o.x, r, b), 1, o.within(m, r, b), rowOf(m.a[o.out.r], &o.out, r, b))

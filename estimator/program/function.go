@@ -65,9 +65,7 @@ func newFunction[T Float](m *Machine[T], o *Function) instruction[T] {
 	if n := l.rows * width; len(m.rows) < n {
 		m.rows = make([]T, n)
 	}
-	var t T
-	_, single := any(t).(float32)
-	return &function[T]{m.asIs(o.Out), m.asIs(o.X), o.F, l.rows, single && l.n > 1 && m.fusions.unread[o.Out]}
+	return &function[T]{m.asIs(o.Out), m.asIs(o.X), o.F, l.rows, m.single && l.n > 1 && m.fusions.unread[o.Out]}
 }
 
 func (o *function[T]) value(m *Machine[T]) {

@@ -1,12 +1,13 @@
 package program
 
-// fusions are operations whose values one kernel of a vector unit evaluates together, in blocks of single precision. Their
-// tangents and adjoints stay those of the operations: what these read is stored.
+// fusions are operations that one instruction evaluates together: means of random features, and sums of squares in
+// single precision.
 type fusions struct {
 	angles  map[Reg]*Part   // of a register that is a matrix times another one and read by one SinCos alone: random features
 	sums    map[Reg]*Affine // of a SinCos: the row of weights that alone reads it
 	squares map[Reg]*Affine // of the squares that a row of ones alone reads: what is squared
 	unread  map[Reg]bool    // values that no instruction reads
+	sinCos  map[Reg]Reg     // of angles: the SinCos that reads them
 }
 
 // findFusions returns those of a program. Where nothing differentiates it, values that only a kernel needs are not stored.
@@ -30,21 +31,21 @@ func findFusions(p *Program, values bool) fusions {
 		}
 		return nil
 	}
-	f := fusions{map[Reg]*Part{}, map[Reg]*Affine{}, map[Reg]*Affine{}, map[Reg]bool{}}
+	f := fusions{map[Reg]*Part{}, map[Reg]*Affine{}, map[Reg]*Affine{}, map[Reg]bool{}, map[Reg]Reg{}}
 	for _, o := range p.Ops {
 		switch o := o.(type) {
 		case *SinCos:
 			if a := plain(o.X); a != nil && len(a.Parts) == 1 {
-				f.angles[o.X] = &a.Parts[0]
+				f.angles[o.X], f.sinCos[o.X] = &a.Parts[0], o.Out
 			}
 		case *Affine:
-			if !values || p.Rows(o.Out) != 1 || len(o.C) > 0 {
+			if p.Rows(o.Out) != 1 || len(o.C) > 0 {
 				continue
 			}
-			if s, ok := makes[o.Parts[0].X].(*SinCos); ok && len(o.Parts) == 1 && readers[s.Out] == 1 {
+			if s, ok := makes[o.Parts[0].X].(*SinCos); ok && len(o.Parts) == 1 && readers[s.Out] == 1 && f.angles[s.X] != nil {
 				f.sums[s.Out] = o
 			}
-			for i := range o.Parts {
+			for i := 0; values && i < len(o.Parts); i++ {
 				s, ok := makes[o.Parts[i].X].(*Function)
 				if !ok || s.F != Square || readers[s.Out] != 1 || !ones(o.Parts[i].M) || plain(s.X) == nil {
 					break

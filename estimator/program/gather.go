@@ -98,6 +98,12 @@ func newGather[T Float](m *Machine[T], o *Gather) instruction[T] {
 	return i
 }
 
+// alias is a register that is another one from a number on.
+type alias struct {
+	r, from Reg
+	first   int
+}
+
 // alias makes the result consecutive rows of the register that they are of, and reports whether it could: nothing is
 // copied then.
 func (m *Machine[T]) alias(o *Gather) bool {
@@ -112,8 +118,9 @@ func (m *Machine[T]) alias(o *Gather) bool {
 		return false
 	}
 	l.stride = of.stride
-	m.aliases[o.Out] = true
 	first := from.Row * l.width
+	m.aliases[o.Out] = true
+	m.rowsOf = append(m.rowsOf, alias{o.Out, from.Reg, first})
 	m.v[o.Out] = m.v[from.Reg][first:]
 	if m.active[from.Reg] {
 		m.d[o.Out] = m.d[from.Reg][first:]

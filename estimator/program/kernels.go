@@ -51,7 +51,7 @@ func multiplyRows[T Float](dst, a, b []T) {
 // addScaled adds s·x to dst.
 func addScaled[T Float](dst []T, s T, x []T) {
 	x = x[:len(dst)]
-	if len(dst) > width {
+	if len(dst) >= width {
 		switch d := any(dst).(type) {
 		case []float32:
 			f32.AddScaled(d, float32(s), any(x).([]float32))

@@ -58,12 +58,15 @@ type Machine[T Float] struct {
 	spread  map[Reg]Reg // registers of one lane, and the same in all lanes
 	parts   []simd.Part
 	ones    []T
+	values  []T           // all of v, where that is one piece of memory
 	free    map[int][][]T // memory by its size
 	aliases map[Reg]bool  // registers that are rows of others
+	rowsOf  []alias       // the same, in their order
 	lasts   [][]Reg       // of each operation: the registers that it is the last to read
 	fusions fusions
-	squared map[Reg]*affine[T]                            // whose values are read as squares alone
-	kernels map[Reg]func(out operand) func(m *Machine[T]) // of results that a kernel evaluates: what makes it
+	squared map[Reg]*affine[T]                       // whose values are read as squares alone
+	kernels map[Reg]func(out operand) instruction[T] // of results that a kernel evaluates: what makes it
+	single  bool
 	work    matmul.Work
 	scratch []T
 	mask    [width]T
@@ -112,6 +115,36 @@ func (m *Machine[T]) memory(l *layout) []T {
 // evaluated last, where no tangent or adjoint reads them again.
 func (m *Machine[T]) reuses(l *layout) bool {
 	return m.o.Seeds == 0 && !m.o.Adjoint && (m.o.Lanes == 1 || l.lanes > 1)
+}
+
+// arena moves all values to one piece of memory, and returns its size; 0 where an instruction has values of its own.
+func (m *Machine[T]) arena() int {
+	for _, list := range [...][]instruction[T]{m.shared, m.laned} {
+		for _, i := range list {
+			if _, nested := i.(*repeat[T]); nested {
+				return 0
+			}
+		}
+	}
+	n := 0
+	for r := range m.v {
+		if !m.aliases[Reg(r)] {
+			n += len(m.v[r])
+		}
+	}
+	m.values = make([]T, n)
+	at := 0
+	for r, v := range m.v {
+		if !m.aliases[Reg(r)] {
+			copy(m.values[at:], v)
+			m.v[r] = m.values[at : at+len(v) : at+len(v)]
+			at += len(v)
+		}
+	}
+	for _, a := range m.rowsOf {
+		m.v[a.r] = m.v[a.from][a.first:]
+	}
+	return n
 }
 
 // release gives back the memory of registers that operation i is the last to read.

@@ -122,6 +122,16 @@ func (o *products[T]) tangent(m *Machine[T]) {
 }
 
 func (o *products[T]) adjoint(m *Machine[T]) {
+	if o.out.width == 1 {
+		bar, a, b, abar, bbar := m.a[o.out.r], m.v[o.a.r], m.v[o.b.r], m.a[o.a.r], m.a[o.b.r]
+		for i := range o.terms {
+			t := &o.terms[i]
+			s := t.s * bar[t.row]
+			abar[t.a] += s * b[t.b]
+			bbar[t.b] += s * a[t.a]
+		}
+		return
+	}
 	for b := range o.out.blocks {
 		for i := range o.terms {
 			t := &o.terms[i]

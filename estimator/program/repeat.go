@@ -105,6 +105,7 @@ type repeat[T Float] struct {
 	each    []link
 	fixed   []link
 	count   operand
+	frames  [][]T // the body's values after every step; none where nothing differentiates
 	states  [][]T // not All: of each carried state, what every step began with
 	between [][]T // of each carried state, its adjoint between two steps
 }
@@ -133,6 +134,11 @@ func newRepeat[T Float](m *Machine[T], o *Repeat) instruction[T] {
 		options.Seeds, options.Tangents = m.o.Seeds, options.ByLane
 	}
 	i.body = m.body(o.Body, options)
+	if n := i.body.arena(); (options.Adjoint || options.Seeds > 0) && n > 0 {
+		for range o.Times {
+			i.frames = append(i.frames, make([]T, n))
+		}
+	}
 	outer := func(r Reg) operand {
 		if o.All && l.lanes == 1 {
 			return m.asIs(r)
@@ -257,11 +263,24 @@ func (o *repeat[T]) begin(m *Machine[T], i int, states bool) {
 	}
 }
 
+// again sets the body's values to those of step i.
+func (o *repeat[T]) again(m *Machine[T], i int) {
+	if o.frames != nil {
+		copy(o.body.values, o.frames[i])
+		return
+	}
+	o.begin(m, i, !o.o.All)
+	o.body.Value()
+}
+
 func (o *repeat[T]) value(m *Machine[T]) {
 	n := o.times(m)
 	for i := range n {
 		o.begin(m, i, false)
 		o.body.Value()
+		if o.frames != nil {
+			copy(o.frames[i], o.body.values)
+		}
 		for j := range o.carried {
 			if o.o.All {
 				o.store(m, &o.carried[j], i)
@@ -299,8 +318,7 @@ func (o *repeat[T]) tangent(m *Machine[T]) {
 	body := o.body
 	n := o.times(m)
 	for i := range n {
-		o.begin(m, i, !o.o.All)
-		body.Value()
+		o.again(m, i)
 		for j := range o.each {
 			o.loadTangents(m, o.each[j].outer.r, &o.each[j].outer, o.each[j].in, i)
 		}
@@ -368,8 +386,7 @@ func (o *repeat[T]) storeTangents(m *Machine[T], k *link, i int) {
 func (o *repeat[T]) adjoint(m *Machine[T]) {
 	body, n := o.body, o.times(m)
 	for i := n - 1; i >= 0; i-- {
-		o.begin(m, i, !o.o.All)
-		body.Value()
+		o.again(m, i)
 		if i == n-1 {
 			body.ClearAdjoints()
 		} else { // what step i+1 says of its state

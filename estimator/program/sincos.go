@@ -36,61 +36,37 @@ type sinCos[T Float] struct {
 	omega  []float32 // rows × rows of z, half turns
 	none   []float32 // weights of features that no mean is read of
 	unread [width]float32
-
-	mean    operand   // the sum of the features, times weights, which is all that is read of them; else none
-	weights []float32 // rows×2
-	cosines []float32 // the same as phases and amplitudes
-	summed  bool
 }
 
 func newSinCos[T Float](m *Machine[T], o *SinCos) instruction[T] {
+	if newFeatureSum(m, o) {
+		return nil
+	}
 	i := &sinCos[T]{out: m.asIs(o.Out), x: m.asIs(o.X), rows: m.layouts[o.X].rows}
-	var t T
-	if _, single := any(t).(float32); !single || i.out.width == 1 || i.rows == 0 {
+	if !m.single || i.out.width == 1 || i.rows == 0 {
 		return i
 	}
 	i.none = make([]float32, 2*i.rows)
 	if linear := m.fusions.angles[o.X]; linear != nil && m.layouts[linear.X].n == m.layouts[o.Out].n { // the angles themselves are not read
-		i.z = m.asIs(linear.X)
-		for _, v := range linear.M {
-			i.omega = append(i.omega, simd.Single(v/math.Pi))
-		}
-		if sum := m.fusions.sums[o.Out]; sum != nil {
-			for r := range i.rows {
-				i.weights = append(i.weights, simd.Single(sum.Parts[0].M[r]), simd.Single(sum.Parts[0].M[i.rows+r]))
-			}
-			i.cosines, i.summed = simd.Cosines(i.weights), true
-			m.kernels[sum.Out] = func(out operand) func(m *Machine[T]) {
-				i.mean = out
-				return i.sum
-			}
-		}
+		i.z, i.omega = m.asIs(linear.X), halfTurns(linear.M)
 		return i
 	}
-	i.z = i.x
-	for j := range i.rows * i.rows {
-		v := 0.0
-		if j%(i.rows+1) == 0 {
-			v = 1 / math.Pi
-		}
-		i.omega = append(i.omega, simd.Single(v))
+	i.z, i.omega = i.x, make([]float32, i.rows*i.rows)
+	for r := range i.rows {
+		i.omega[r*i.rows+r] = simd.Single(1 / math.Pi)
 	}
 	return i
 }
 
-// sum evaluates the sum of the features alone.
-func (o *sinCos[T]) sum(m *Machine[T]) {
-	for b := range o.mean.blocks {
-		z, mean := any(m.v[o.z.r][b%o.z.blocks*o.z.stride:]).([]float32), any(rowOf(m.v[o.mean.r], &o.mean, 0, b)).([]float32)
-		clear(mean)
-		m.unit.RandomMeans(mean, o.omega, o.weights, o.cosines, z, len(o.omega)/o.rows)
+// halfTurns returns frequencies in single precision.
+func halfTurns(omega []float64) (out []float32) {
+	for _, v := range omega {
+		out = append(out, simd.Single(v/math.Pi))
 	}
+	return out
 }
 
 func (o *sinCos[T]) value(m *Machine[T]) {
-	if o.summed {
-		return
-	}
 	for b := range o.out.blocks {
 		if o.omega != nil {
 			z, x := any(m.v[o.z.r][b%o.z.blocks*o.z.stride:]).([]float32), any(m.v[o.out.r][b*o.out.stride:]).([]float32)
@@ -99,8 +75,7 @@ func (o *sinCos[T]) value(m *Machine[T]) {
 		}
 		for r := range o.rows {
 			cos, sin := rowOf(m.v[o.out.r], &o.out, r, b), rowOf(m.v[o.out.r], &o.out, o.rows+r, b)
-			x := rowOf(m.v[o.x.r], &o.x, r, b)
-			for i, v := range x {
+			for i, v := range rowOf(m.v[o.x.r], &o.x, r, b) {
 				s, c := math.Sincos(float64(v))
 				cos[i], sin[i] = T(c), T(s)
 			}
