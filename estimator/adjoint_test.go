@@ -85,7 +85,7 @@ func TestAdjoint(t *testing.T) {
 				nearest(t, what+": state", got.X0, costDifferences(t, m, times, q.X0, mean, nil, &q), 1e-6)
 				nearest(t, what+": plan", got.Plan, costDifferences(t, m, times, v, mean, nil, &q), 1e-6)
 				checkJacobians(t, what, plain, got, &q, mean, 1e-9)
-				checkJacobians(t, what+", Fast", fast, single, &q, mean, 2e-5)
+				checkJacobians(t, what+", Fast", plain, single, &q, mean, 5e-5)
 				if !plain.Adjoint(got, &q, mean, std) {
 					t.Fatalf("%s: not finite", what)
 				}
@@ -126,7 +126,7 @@ func checkJacobians(t *testing.T, what string, f interface {
 	nearest(t, what+": Jacobian by the plan", got.Plan, product(p.InputJacobian, len(got.Plan)), most)
 }
 
-// A Fast takes the part by the standard deviations with longer steps.
+// The part by the standard deviations is exact in single precision, too.
 func TestAdjointOfWidthsOfAFast(t *testing.T) {
 	m, rng := make1("calibrated", 74)
 	times := grid(10)
@@ -137,8 +137,8 @@ func TestAdjointOfWidthsOfAFast(t *testing.T) {
 	if !plain.Adjoint(want, &q, mean, std) || !fast.Adjoint(got, &q, mean, std) {
 		t.Fatal("not finite")
 	}
-	nearest(t, "state", got.X0, want.X0, 0.01)
-	nearest(t, "plan", got.Plan, want.Plan, 0.01)
+	nearest(t, "state", got.X0, want.X0, 1e-3)
+	nearest(t, "plan", got.Plan, want.Plan, 1e-3)
 }
 
 // A gradient allocates nothing, and does not change the query or later predictions.

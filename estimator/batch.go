@@ -192,6 +192,33 @@ func (b *Batch) setBlocks() {
 	}
 }
 
+// blockKindOf returns the kind of block that answers questions; ok is false where questions or answers need more.
+func (b *Batch) blockKindOf() (kind blockKind, ok bool) {
+	q, d, m := b.q, b.dst, b.m
+	f := b.workers[0].fast
+	if b.n < simd.Width || f.c == nil || !m.Displacement || d.Mean == nil || b.gradients() || d.Jacobian != nil || d.InputJacobian != nil || d.Covariance != nil {
+		return kind, false
+	}
+	kind = blockKind{x: !q.States.Same(), past: !q.History.Same(), widths: d.Std != nil || d.ObsStd != nil, ood: d.OOD != nil}
+	if kind.widths && len(q.P0.X) > 0 {
+		return kind, false
+	}
+	readout := Plan
+	switch {
+	case m.P == 0:
+	case len(q.Plans.X) > 0:
+		kind.rows, kind.step, kind.plan = q.Plans.Size/m.P, q.PlanStep, !q.Plans.Same()
+		if kind.step == 0 {
+			kind.step = m.Horizon / float64(kind.rows)
+		}
+	default:
+		readout, kind.rows, kind.step, kind.plan = Hold, 1, m.Horizon, !q.U.Same()
+	}
+	kind.condition = readout.Condition(len(q.History.X) == 0 && m.History.Rows() > 0 || q.History.Size < m.History.Rows()*(m.K+m.P))
+	// To compile a program takes about so many questions.
+	return kind, (kind.x || kind.past || kind.plan) && b.n >= kind.rows
+}
+
 // meansAlone reports whether nothing is asked for that needs variances.
 func (d *Predictions) meansAlone() bool {
 	return d.Std == nil && d.ObsStd == nil && d.Jacobian == nil && d.InputJacobian == nil && d.Half50 == nil && d.Covariance == nil && d.Tube == nil

@@ -40,6 +40,7 @@ type Fast struct {
 	byInput  bool // whether by the input
 	bare     Query
 	derived  *Prediction // the Predictor's, for derivatives by time
+	adjoints adjoints[float32]
 }
 
 // NewFast is New for a Fast. It checks the Predictor and itself against the model's

@@ -49,6 +49,7 @@ type Predictor struct {
 	dsumV         []float64
 	ratio         float64 // posterior over prior variance, sum over members and channels
 	variances     int     // members that give a variance
+	adjoints      adjoints[float64]
 }
 
 // New takes all memory for predictions at the given times, in seconds within

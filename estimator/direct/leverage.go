@@ -103,3 +103,16 @@ func (d *Map) addLeverageGradient(gradient []float64) {
 		row = row[K+len(m.UMean):]
 	}
 }
+
+// addProductAdjoint adds the adjoints of the products of columns, by rows of the upper
+// triangle, to those of the columns.
+func addProductAdjoint(bar, products, columns []float64) {
+	at := 0
+	for i, a := range columns {
+		for j := i; j < len(columns); j++ {
+			bar[i] += products[at] * columns[j]
+			bar[j] += products[at] * a
+			at++
+		}
+	}
+}

@@ -298,6 +298,18 @@ func (a *matrix[T]) addVector(y, x []T) {
 	}
 }
 
+// dot returns the product of row r with x.
+func (a *matrix[T]) dot(r int, x []T) T {
+	row := a.dense[r*a.cols : (r+1)*a.cols]
+	switch m := any(row).(type) {
+	case []float32:
+		return T(f32.DotProduct(m, any(x).([]float32)[:a.cols]))
+	case []float64:
+		return T(f64.DotProduct(m, any(x).([]float64)[:a.cols]))
+	}
+	return 0
+}
+
 // addTransposed adds Mᵀ y to x.
 func (a *matrix[T]) addTransposed(x, y []T) {
 	for r, v := range y[:a.rows] {

@@ -55,6 +55,14 @@ func newFeatureSum[T Float](m *Machine[T], o *SinCos) bool {
 	return true
 }
 
+// halfTurns returns frequencies in single precision.
+func halfTurns(omega []float64) (out []float32) {
+	for _, v := range omega {
+		out = append(out, simd.Single(v/math.Pi))
+	}
+	return out
+}
+
 func (f *featureSum[T]) value(m *Machine[T]) {
 	differentiated := f.gradient.blocks > 0
 	for b := range f.y.blocks {

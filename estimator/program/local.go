@@ -1,6 +1,10 @@
 package program
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
+)
 
 // Local is y(:,j) = M_j x(:,j), with a matrix for every column. Its tangent is M_j ẋ(:,j), its adjoint
 // x̄(:,j) += M_jᵀ ȳ(:,j). It costs as many multiply-adds as the matrices have numbers, for every lane.
@@ -27,6 +31,14 @@ func (o *Local) check(p *Program) error {
 	return finite("matrices", o.M)
 }
 
+// localOfVector multiplies one column with all matrices.
+type localOfVector[T Float] struct {
+	out, x     operand
+	rows, cols int
+	part       []affinePart[T] // columns·rows × rows of x
+	directions []T             // the tangents of a block of directions
+}
+
 // localByColumn multiplies columns side by side, number by number.
 type localByColumn[T Float] struct {
 	out, x     operand
@@ -44,6 +56,14 @@ type localByLane[T Float] struct {
 
 func newLocal[T Float](m *Machine[T], o *Local) instruction[T] {
 	l, k := m.layouts[o.Out], m.layouts[o.X].rows
+	if m.layouts[o.X].n == 1 && l.n > 1 && l.lanes == 1 {
+		i := &localOfVector[T]{out: m.asIs(o.Out), x: m.asIs(o.X), rows: l.rows, cols: l.cols, part: make([]affinePart[T], 1)}
+		i.part[0] = affinePart[T]{x: i.x, m: newMatrix[T](l.rows*l.cols, k, o.M, false, m.o.Seeds > 1, false)}
+		if i.out.active {
+			i.directions = make([]T, simd.Padded(l.rows*l.cols)*i.x.t.width)
+		}
+		return i
+	}
 	if l.lanes == 1 {
 		all := newLayout(l.rows*k, l.cols, 1)
 		x := make([]float64, len(o.M))
@@ -63,6 +83,51 @@ func newLocal[T Float](m *Machine[T], o *Local) instruction[T] {
 		m.scratch = make([]T, n)
 	}
 	return i
+}
+
+func (o *localOfVector[T]) value(m *Machine[T]) {
+	l, a, x := &m.layouts[o.out.r], &o.part[0].m, m.v[o.x.r]
+	for j := range o.cols {
+		for r := range o.rows {
+			m.v[o.out.r][l.at(r, j)] = a.dot(j*o.rows+r, x)
+		}
+	}
+	for r := range o.rows {
+		m.fill(m.v[o.out.r], l, r)
+	}
+}
+
+func (o *localOfVector[T]) tangent(m *Machine[T]) {
+	if !o.out.active {
+		return
+	}
+	l, t := &m.layouts[o.out.r], &o.x.t
+	for b := range t.blocks {
+		m.multiply(o.directions, o.rows*o.cols, nil, o.part, m.d, b, 0, true)
+		for c := b * t.width; c < min((b+1)*t.width, m.o.Seeds); c++ {
+			y := m.d[o.out.r][c*l.size():]
+			for j := range o.cols {
+				for r := range o.rows {
+					y[l.at(r, j)] = o.directions[(j*o.rows+r)*t.width+c%t.width]
+				}
+			}
+			for r := range o.rows {
+				m.fill(y, l, r)
+			}
+		}
+	}
+}
+
+func (o *localOfVector[T]) adjoint(m *Machine[T]) {
+	l, a := &m.layouts[o.out.r], &o.part[0].m
+	for j := range o.cols {
+		for r := range o.rows {
+			if bar := m.a[o.out.r][l.at(r, j)]; bar != 0 {
+				at := (j*o.rows + r) * a.cols
+				addScaled(m.a[o.x.r][:a.cols], bar, a.dense[at:at+a.cols])
+			}
+		}
+	}
 }
 
 func (o *localByColumn[T]) value(m *Machine[T]) {

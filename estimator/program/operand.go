@@ -40,9 +40,7 @@ func (m *Machine[T]) asIs(r Reg) operand {
 	return operand{r, l.blocks, l.stride, l.width, m.active[r], m.tangentRows(l)}
 }
 
-// row returns row i of block b of the values.
-func (o *operand) row(v []([]float64), i, b int) []float64 { return rowOf(v[o.r], o, i, b) }
-
+// rowOf returns row i of block b of the values.
 func rowOf[T Float](v []T, o *operand, i, b int) []T {
 	at := b%o.blocks*o.stride + i*o.width
 	return v[at : at+o.width]

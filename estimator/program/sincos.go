@@ -58,14 +58,6 @@ func newSinCos[T Float](m *Machine[T], o *SinCos) instruction[T] {
 	return i
 }
 
-// halfTurns returns frequencies in single precision.
-func halfTurns(omega []float64) (out []float32) {
-	for _, v := range omega {
-		out = append(out, simd.Single(v/math.Pi))
-	}
-	return out
-}
-
 func (o *sinCos[T]) value(m *Machine[T]) {
 	for b := range o.out.blocks {
 		if o.omega != nil {

@@ -1,0 +1,167 @@
+package estimator
+
+import (
+	"github.com/dgm-robotics/dgm/estimator/dynamics"
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
+	"github.com/dgm-robotics/dgm/estimator/program"
+)
+
+// Gradient is that of a scalar cost of a prediction, with the memory that Adjoint takes.
+type Gradient struct {
+	X0   []float64 // K, by the start state
+	Plan []float64 // rows·P, by Query.Plan, or by Query.U where no plan is given (rows = 1)
+
+	plan   feature.PlanGradient
+	widths differences
+}
+
+// NewGradient takes the memory for gradients by plans of so many numbers, rows·P, or P for queries without a plan.
+func (p *Predictor) NewGradient(numbers int) *Gradient {
+	g := &Gradient{X0: make([]float64, p.m.K), Plan: make([]float64, numbers), widths: newDifferences(p, numbers)}
+	g.plan = feature.PlanGradient{Plan: &p.plan, Bar: g.Plan}
+	return g
+}
+
+// NewGradient takes the memory for gradients by plans of so many numbers, rows·P, or P for queries without a plan.
+func (f *Fast) NewGradient(numbers int) *Gradient { return f.plain.NewGradient(numbers) }
+
+// Adjoint writes the gradient of a cost c(Mean, Std) by the start state and by the plan to dst, for ∂c/∂Mean and
+// ∂c/∂Std (T×K each; std nil = 0), by the adjoint of the model's program: exact at all times. It evaluates the query
+// itself. What Std contributes where the query has a covariance of the start is taken by central differences, two predictions
+// for each number of the state and of the plan. ok is false if a number of the query or of the gradient is not finite. It
+// panics if a length does not fit the model. The first gradient of a condition takes the memory.
+func (p *Predictor) Adjoint(dst *Gradient, q *Query, mean, std []float64) (ok bool) {
+	return adjoint(&p.adjoints, p, p, doubleStep, dst, q, mean, std)
+}
+
+// Adjoint is that of a Predictor, in single precision.
+func (f *Fast) Adjoint(dst *Gradient, q *Query, mean, std []float64) (ok bool) {
+	if f.c == nil {
+		return f.plain.Adjoint(dst, q, mean, std)
+	}
+	return adjoint(&f.adjoints, f.plain, f, singleStep, dst, q, mean, std)
+}
+
+// adjoint is Adjoint by machines of one precision.
+func adjoint[T program.Float](all *adjoints[T], p *Predictor, by checkable, step float64, dst *Gradient, q *Query, mean, std []float64) (ok bool) {
+	if n := len(p.times) * p.m.K; len(dst.X0) != p.m.K || len(dst.Plan) != max(len(q.Plan), p.m.P) || len(mean) != n || std != nil && len(std) != n {
+		panic(wrongLength)
+	}
+	clear(dst.X0)
+	clear(dst.Plan)
+	if !p.accepts(&dst.widths.plus, q) || !allFinite(mean) || !allFinite(std) {
+		return false
+	}
+	if q.P0 != nil && p.m.Displacement {
+		if !dst.widths.add(dst, p, by, step, q, std) {
+			return false
+		}
+		std = nil
+	}
+	a := all.of(p, p.signal(q).Condition(len(q.History) < p.m.History.Rows()*(p.m.K+p.m.P)), std != nil)
+	a.run(dst, p, q, mean, std)
+	return allFinite(dst.X0) && allFinite(dst.Plan)
+}
+
+// adjoints are the machines for gradients, by condition, without and with standard deviations.
+type adjoints[T program.Float] [model.Conditions][2]*adjointMachine[T]
+
+// adjointMachine takes gradients in one condition.
+type adjointMachine[T program.Float] struct {
+	machine   *program.Machine[T]
+	x, past   program.Reg
+	mean, std program.Reg
+	means     *dynamics.Means
+	input     []float64 // P
+}
+
+// of returns the machine of a condition.
+func (a *adjoints[T]) of(p *Predictor, c model.Condition, widths bool) *adjointMachine[T] {
+	place := &a[c][0]
+	if widths {
+		place = &a[c][1]
+	}
+	if *place != nil {
+		return *place
+	}
+	outputs := []string{dynamics.Displacement}
+	if widths {
+		outputs = append(outputs, dynamics.Std)
+	}
+	code, means := dynamics.CompileMeans(p.m, dynamics.Spec{Condition: c, Times: p.times, Outputs: outputs})
+	*place = &adjointMachine[T]{
+		machine: program.NewOn[T](code, program.Options{Adjoint: true}, simd.Best()), means: means, input: make([]float64, p.m.P),
+		x: portOf(code.Inputs, dynamics.X), past: portOf(code.Inputs, dynamics.Past), mean: portOf(code.Outputs, dynamics.Displacement), std: portOf(code.Outputs, dynamics.Std),
+	}
+	return *place
+}
+
+// run adds the gradient to dst.
+func (a *adjointMachine[T]) run(dst *Gradient, p *Predictor, q *Query, mean, std []float64) {
+	m, machine, K := p.m, a.machine, p.m.K
+	a.set(p, q)
+	machine.Value()
+	machine.ClearAdjoints()
+	for j, b := range mean {
+		machine.SetAdjoint(a.mean, j%K, j/K, 0, b)
+		if m.Displacement {
+			dst.X0[j%K] += b // displacements begin at the start
+		}
+	}
+	for j, b := range std {
+		machine.SetAdjoint(a.std, j%K, j/K, 0, b)
+	}
+	machine.Adjoint()
+	for k := range K {
+		dst.X0[k] += machine.AdjointOf(a.x, k, 0, 0)
+	}
+	row := K + m.P
+	for i := 0; a.past != program.None && i < m.History.Rows()*row; i++ {
+		if k := i % row; k < K {
+			dst.X0[k] -= machine.AdjointOf(a.past, i, 0, 0) // the history itself does not move
+		}
+	}
+	for i, spans := range a.means.Spans {
+		for j, at := range spans {
+			for c := range a.input {
+				a.input[c] = at.Factor * machine.AdjointOf(a.means.Regs[i], c, j, 0)
+			}
+			if at.Factor != 0 {
+				dst.plan.Add(a.input, at.From, at.To)
+			}
+		}
+	}
+}
+
+// set sets the inputs, of which the signal is set.
+func (a *adjointMachine[T]) set(p *Predictor, q *Query) {
+	m, machine := p.m, a.machine
+	for k, x := range q.X0 {
+		machine.Set(a.x, k, 0, 0, x)
+	}
+	row := m.K + m.P
+	for i := 0; a.past != program.None && i < m.History.Rows()*row; i++ {
+		v := q.History[i]
+		if k := i % row; k < m.K {
+			v -= q.X0[k]
+		}
+		machine.Set(a.past, i, 0, 0, v)
+	}
+	for i, spans := range a.means.Spans {
+		for j, at := range spans {
+			switch {
+			case at.Factor == 0:
+				clear(a.input)
+			case at.To > at.From:
+				p.plan.Mean(a.input, at.From, at.To)
+			default:
+				p.plan.At(a.input, at.From)
+			}
+			for c, u := range a.input {
+				machine.Set(a.means.Regs[i], c, j, 0, at.Factor*u)
+			}
+		}
+	}
+}
