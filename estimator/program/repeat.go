@@ -223,9 +223,15 @@ func (o *repeat[T]) loadTangents(m *Machine[T], r Reg, outer *operand, in Reg, c
 		}
 		return
 	}
-	for row := range l.rows {
-		for c := range body.o.Seeds {
-			body.d[in][body.tangentAt(in, row, 0, c)] = m.d[r][m.tangentAt(r, row, column, c)]
+	if of := &m.layouts[r]; of.n == 1 {
+		copy(body.d[in], m.d[r])
+	} else {
+		t := newLayout(l.rows, body.o.Seeds, 1)
+		for row := range l.rows {
+			from, size := of.at(row, column), of.size()
+			for c := range body.o.Seeds {
+				body.d[in][t.at(row, c)] = m.d[r][c*size+from]
+			}
 		}
 	}
 }
@@ -320,9 +326,11 @@ func (o *repeat[T]) tangent(m *Machine[T]) {
 	for i := range n {
 		o.again(m, i)
 		for j := range o.each {
-			o.loadTangents(m, o.each[j].outer.r, &o.each[j].outer, o.each[j].in, i)
+			if k := &o.each[j]; i == 0 || k.outer.active {
+				o.loadTangents(m, k.outer.r, &k.outer, k.in, i)
+			}
 		}
-		for j := range o.fixed {
+		for j := 0; j < len(o.fixed) && i == 0; j++ {
 			o.loadTangents(m, o.fixed[j].outer.r, &o.fixed[j].outer, o.fixed[j].in, 0)
 		}
 		for j := range o.carried {
@@ -369,15 +377,23 @@ func (o *repeat[T]) storeTangents(m *Machine[T], k *link, i int) {
 	if !body.active[k.next] {
 		return // stays 0
 	}
-	for c := range body.o.Seeds {
-		if l.width > 1 {
+	if l.width > 1 {
+		for c := range body.o.Seeds {
 			copyRows(m.d[k.out][c*out.size()+i*l.blocks*out.stride:], &layout{rows: l.rows, blocks: l.blocks, stride: out.stride, width: width}, body.d[k.next][c*l.size():], l)
-			continue
 		}
-		for r := range l.rows {
-			m.d[k.out][m.tangentAt(k.out, r, i, c)] = body.d[k.next][body.tangentAt(k.next, r, 0, c)]
-			if i == out.n-1 && out.n > 1 {
-				m.fill(m.d[k.out][c*out.size():(c+1)*out.size()], out, r)
+		return
+	}
+	if out.n == 1 {
+		copy(m.d[k.out], body.d[k.next])
+		return
+	}
+	t, size := newLayout(l.rows, body.o.Seeds, 1), out.size()
+	for r := range l.rows {
+		to := out.at(r, i)
+		for c := range body.o.Seeds {
+			m.d[k.out][c*size+to] = body.d[k.next][t.at(r, c)]
+			if i == out.n-1 {
+				m.fill(m.d[k.out][c*size:(c+1)*size], out, r)
 			}
 		}
 	}
