@@ -32,7 +32,7 @@ func ReferenceAnswers(file []byte) (answers []float64, err error) {
 		if !p.Predict(d, &q) {
 			return nil, errTooFar
 		}
-		all, err := further(p, d, &q)
+		all, err := further(p, d, &q, true)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
@@ -33,12 +34,17 @@ const referencePoints = 35
 func VerifyBuild() error { return verifyBuildOn(simd.Best()) }
 
 func verifyBuildOn(unit simd.Unit) error {
-	for _, name := range ReferenceNames {
-		if err := verifyReference(name, unit); err != nil {
-			return fmt.Errorf("reference %s: %w: this program, or the processor, does not calculate as it should; install it again", name, err)
-		}
+	var errs [len(ReferenceNames)]error
+	var all sync.WaitGroup
+	for i, name := range ReferenceNames {
+		all.Go(func() {
+			if err := verifyReference(name, unit); err != nil {
+				errs[i] = fmt.Errorf("reference %s: %w: this program, or the processor, does not calculate as it should; install it again", name, err)
+			}
+		})
 	}
-	return nil
+	all.Wait()
+	return errors.Join(errs[:]...)
 }
 
 func verifyReference(name string, unit simd.Unit) error {
@@ -55,8 +61,11 @@ func verifyReference(name string, unit simd.Unit) error {
 		return err
 	}
 	times := referenceTimes(m)
-	plain := build(m, times)
-	draws, err := answersAs(plain, m, want, plainTolerances)
+	var some []int
+	for i := plainEvery - 1; i < len(times); i += plainEvery {
+		some = append(some, i)
+	}
+	draws, err := answersAs(build(m, at(times, some)), m, want, plainTolerances, some)
 	if err == nil {
 		err = drawsAs(build(m, drawnTimes(m)), draws)
 	}
@@ -64,8 +73,8 @@ func verifyReference(name string, unit simd.Unit) error {
 		return fmt.Errorf("plain predictor: %w", err)
 	}
 	if c := compile(m, unit); c != nil {
-		f := newFast(plain, c)
-		_, err := answersAs(f, m, want, fastTolerances)
+		f := newFast(build(m, times), c)
+		_, err := answersAs(f, m, want, fastTolerances, nil)
 		if err == nil {
 			err = plansAs(f, m)
 		}
@@ -88,7 +97,7 @@ func plansAs(f *Fast, m *model.Model) error {
 	}
 	one := f.NewPrediction()
 	size, inputs := len(one.Mean), m.Inputs.InputMean
-	for i, q := range probes(m) {
+	for i, q := range probes(m)[:2] {
 		all := NewQuestions(m, len(q.Plan)/m.P, len(q.History)/(m.K+m.P))
 		all.States.X, all.History.X, all.U.X, all.PlanStep = q.X0, q.History, q.U, q.PlanStep
 		for n := range simd.Width {
@@ -158,33 +167,49 @@ func drawnTimes(m *model.Model) []float64 {
 	return times
 }
 
-// answersAs compares the answers to all probes of a reference with those wanted, and returns
-// those wanted that are left.
-func answersAs(p gradientChecked, m *model.Model, want []float64, within tolerances) (left []float64, err error) {
+// gradientProbes: gradients are taken of so many of the probes.
+const gradientProbes = 2
+
+// plainEvery: a Predictor is asked at every such time of a reference, the last one among them. Its gradients are among
+// the draws.
+const plainEvery = 7
+
+// at returns the numbers of v at places.
+func at(v []float64, places []int) (out []float64) {
+	for _, i := range places {
+		out = append(out, v[i])
+	}
+	return out
+}
+
+// answersAs compares the answers to all probes of a reference with those wanted, and returns those wanted that are left.
+// A predictor at some of the times, which they have the places of, is compared there, and not by its gradients.
+func answersAs(p gradientChecked, m *model.Model, want []float64, within tolerances, some []int) (left []float64, err error) {
 	for i, q := range append(probes(m), farProbe(m)) {
 		d := withAll(p.NewPrediction(), m, &q)
 		if !p.Predict(d, &q) {
 			return nil, fmt.Errorf("the answer to probe %d is not finite", i)
 		}
 		got := appendAnswer(nil, d)
-		if len(want) < len(got) {
-			return nil, errTooFew
+		expected, rest, err := answerAt(want, len(d.RMSRatio) > 0, m.K, some)
+		if err != nil {
+			return nil, err
 		}
 		n := len(d.Mean)
-		for j, w := range want[:len(got)] {
+		for j, w := range expected {
 			unit := math.Max(1, math.Abs(w)) // of a score or ratio
 			switch {
 			case j < 3*n: // mean, std, obs_std
-				unit = want[2*n+j%n]
+				unit = expected[2*n+j%n]
 			case j < 5*n: // derivatives
-				unit = want[4*n+j%n] + 1e-3*math.Abs(w)
+				unit = expected[4*n+j%n] + 1e-3*math.Abs(w)
 			}
 			if !(math.Abs(got[j]-w) <= within.prediction*unit) {
 				return nil, fmt.Errorf("number %d of the answer to probe %d is %g and should be %g", j, i, got[j], w)
 			}
 		}
-		want = want[len(got):]
-		all, err := further(p, d, &q)
+		want = rest
+		all, err := further(p, d, &q, some == nil && i < gradientProbes)
 		if err != nil {
 			return nil, fmt.Errorf("probe %d: %w", i, err)
 		}
@@ -193,12 +218,36 @@ func answersAs(p gradientChecked, m *model.Model, want []float64, within toleran
 			most = within.planned
 		}
 		for _, of := range all {
-			if want, err = of.as(want, most); err != nil {
+			if want, err = of.as(want, most, some); err != nil {
 				return nil, fmt.Errorf("probe %d: %w", i, err)
 			}
 		}
 	}
 	return want, nil
+}
+
+// answerAt returns the first answer of those wanted at some of the times, nil = all, and the numbers behind it.
+func answerAt(want []float64, ratio bool, K int, some []int) (answer, rest []float64, err error) {
+	const T = referencePoints
+	n, scalars := 5*T*K, 8
+	if ratio {
+		n += T
+	}
+	if len(want) < n+scalars {
+		return nil, nil, errTooFew
+	}
+	if some == nil {
+		return want[:n+scalars], want[n+scalars:], nil
+	}
+	for block := range 5 {
+		for _, i := range some {
+			answer = append(answer, want[(block*T+i)*K:(block*T+i+1)*K]...)
+		}
+	}
+	if ratio {
+		answer = append(answer, at(want[5*T*K:], some)...)
+	}
+	return append(answer, want[n:n+scalars]...), want[n+scalars:], nil
 }
 
 var errTooFew = errors.New("it has too few answers")
@@ -226,32 +275,46 @@ func withAll(d *Prediction, m *model.Model, q *Query) *Prediction {
 type group struct {
 	name    string
 	numbers []float64
+	times   bool // they are one for each time
+	none    int  // so many are not compared, in place of numbers
 }
 
-// as compares a group with the first of the numbers wanted and returns the others.
-func (g group) as(want []float64, tolerance float64) (left []float64, err error) {
-	if len(want) < len(g.numbers) {
+// as compares a group with the first of the numbers wanted, at some of the times, nil = all, and returns the others.
+func (g group) as(want []float64, tolerance float64, some []int) (left []float64, err error) {
+	n := len(g.numbers) + g.none
+	if g.times && some != nil {
+		n = referencePoints
+	}
+	if len(want) < n {
 		return nil, errTooFew
 	}
+	expected := want[:n]
+	if g.times && some != nil {
+		expected = at(expected, some)
+	}
 	most := 0.0
-	for _, w := range want[:len(g.numbers)] {
+	for _, w := range expected {
 		most = math.Max(most, math.Abs(w))
 	}
 	for j, v := range g.numbers {
-		if w := want[j]; !(math.Abs(v-w) <= tolerance*most) {
+		if w := expected[j]; !(math.Abs(v-w) <= tolerance*most) {
 			return nil, fmt.Errorf("number %d of the %s is %g and should be %g", j, g.name, v, w)
 		}
 	}
-	return want[len(g.numbers):], nil
+	return want[n:], nil
 }
 
 // further returns what a query is answered with beside what appendAnswer appends: matrices as
 // weighted sums at each time.
-func further(p gradientChecked, d *Prediction, q *Query) ([]group, error) {
+func further(p gradientChecked, d *Prediction, q *Query, gradients bool) (all []group, err error) {
 	T := len(d.Times)
-	gradient, err := gradientOf(p, d, q, false)
-	return append(gradient, group{"Jacobian", sums(d.Jacobian, T)}, group{"Jacobian by the plan", sums(d.InputJacobian, T)},
-		group{"correlation", sums(d.Correlation, T)}, group{"tube", d.Tube[:]}), err
+	if gradients {
+		all, err = gradientOf(p, d, q, false)
+	} else {
+		all = []group{{none: len(q.X0) + max(len(q.Plan), len(q.U))}}
+	}
+	return append(all, group{name: "Jacobian", numbers: sums(d.Jacobian, T), times: true}, group{name: "Jacobian by the plan", numbers: sums(d.InputJacobian, T), times: true},
+		group{name: "correlation", numbers: sums(d.Correlation, T), times: true}, group{name: "tube", numbers: d.Tube[:]}), err
 }
 
 // gradientOf returns the gradient of a weighted sum of means and, if asked for, of standard
@@ -268,7 +331,7 @@ func gradientOf(p gradientChecked, d *Prediction, q *Query, deviations bool) ([]
 	if !p.Adjoint(g, q, mean, std) {
 		return nil, errors.New("its gradient is not finite")
 	}
-	return []group{{"gradient by the start", g.X0}, {"gradient by the plan", g.Plan}}, nil
+	return []group{{name: "gradient by the start", numbers: g.X0}, {name: "gradient by the plan", numbers: g.Plan}}, nil
 }
 
 // weightOf is the weight of number j in a sum.
@@ -288,7 +351,7 @@ func drawsAs(p *Predictor, want []float64) error {
 	all, err := draws(p)
 	for _, of := range all {
 		if err == nil {
-			want, err = of.as(want, plainTolerance)
+			want, err = of.as(want, plainTolerance, nil)
 		}
 	}
 	if err == nil && len(want) > 0 {
@@ -312,7 +375,7 @@ func draws(p *Predictor) (out []group, err error) {
 		}
 		for range trajectories {
 			s.Draw(drawn, normal)
-			out = append(out, group{"trajectories", sums(drawn, T)})
+			out = append(out, group{name: "trajectories", numbers: sums(drawn, T)})
 		}
 		l := Limits{HalfSpaces: make([]float64, K+1), Boxes: make([]float64, 2*K)}
 		for k := range K {
@@ -323,7 +386,7 @@ func draws(p *Predictor) (out []group, err error) {
 		}
 		probabilities := make([]float64, l.Count(K)*T)
 		whole := s.Violation(probabilities, &l, trajectories, normal)
-		out = append(out, group{"violations", append(probabilities, whole)})
+		out = append(out, group{name: "violations", numbers: append(probabilities, whole)})
 	}
 	q := probes(p.m)[1]
 	gradient, err := gradientOf(p, d, &q, true)

@@ -3,6 +3,7 @@ package estimator
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // agreeTolerance is how far a Fast may be from the Predictor away from the self-checks, in
@@ -19,26 +20,46 @@ func (f *Fast) Verify() error {
 	if f.c == nil {
 		return nil // it is a Predictor
 	}
-	m, times := f.plain.m, f.plain.times
-	at := compared(len(times))
-	some := make([]float64, len(at))
-	for i, j := range at {
-		some[i] = times[j]
+	at, times := compared(len(f.plain.times)), []float64(nil)
+	for _, j := range at {
+		times = append(times, f.plain.times[j])
 	}
-	plain := build(m, some)
+	return f.agrees(build(f.plain.m, times), at)
+}
+
+// VerifyBy is Verify by another Fast of the same model, which was verified, in place of a Predictor. Its first times are
+// those of f.
+func (f *Fast) VerifyBy(other *Fast) error {
+	if f.c == nil || other.c == nil || len(other.plain.times) < len(f.plain.times) || !slices.Equal(f.plain.times, other.plain.times[:len(f.plain.times)]) {
+		return f.Verify()
+	}
+	at := make([]int, len(f.plain.times))
+	for i := range at {
+		at[i] = i
+	}
+	same, err := other.For(other.plain.times) // another one may be in use
+	if err != nil {
+		return err
+	}
+	return f.agrees(same, at)
+}
+
+// agrees compares the answers to probes with those of another predictor, whose times are these of f.
+func (f *Fast) agrees(other checkable, at []int) error {
+	m, times := f.plain.m, f.plain.times
 	widths := agreeTolerance
-	if f.g.interpolated() {
+	if _, plain := other.(*Predictor); f.g.interpolated() || !plain {
 		widths += widthTolerance
 	}
-	want, got := plain.NewPrediction(), f.NewPrediction()
+	want, got := other.NewPrediction(), f.NewPrediction()
 	for i, q := range probes(m) {
-		if !plain.Predict(want, &q) {
+		if !other.Predict(want, &q) {
 			continue // so far from the training states
 		}
 		if !f.Predict(got, &q) {
 			return fmt.Errorf("the fast predictor does not answer probe %d, the plain one does: set predictor = \"plain\"", i)
 		}
-		if math.Abs(got.OOD-want.OOD) > agreeTolerance*(1+want.OOD) {
+		if last := times[len(times)-1] == want.Times[len(want.Times)-1]; last && math.Abs(got.OOD-want.OOD) > agreeTolerance*(1+want.OOD) {
 			return fmt.Errorf("the out-of-distribution score of probe %d is %g by the fast predictor, %g by the plain one: set predictor = \"plain\"", i, got.OOD, want.OOD)
 		}
 		for a, b := range at {

@@ -74,20 +74,35 @@ func newRollout(of *Predictors, times []float64, chain bool) (*rollout, error) {
 	return c, nil
 }
 
-// verify compares each fast predictor with the plain one.
-func (c *rollout) verify() error {
+// verify compares each fast predictor with the plain one, or where it predicts the first of the times of another one, which
+// is verified, with that; nil = there is none.
+func (c *rollout) verify(whole *rollout) error {
 	for i := range c.segments {
-		p := c.segments[i].predictor
-		if c, ok := p.(*corrected); ok {
-			p = c.Predictor
-		}
-		if f, ok := p.(*estimator.Fast); ok {
+		f := c.fast(i)
+		switch {
+		case f == nil:
+			continue
+		case whole != nil && whole.fast(i) != nil && !c.chained():
+			if err := f.VerifyBy(whole.fast(i)); err != nil {
+				return err
+			}
+		default:
 			if err := f.Verify(); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// fast returns the fast predictor of a segment; nil where the plain one predicts.
+func (c *rollout) fast(segment int) *estimator.Fast {
+	p := c.segments[segment].predictor
+	if c, ok := p.(*corrected); ok {
+		p = c.Predictor
+	}
+	f, _ := p.(*estimator.Fast)
+	return f
 }
 
 // newPrediction returns the memory for what predict writes: within the horizon what

@@ -60,10 +60,10 @@ func Load(s *journal.Settings, m *model.Model, record bool) (*Loaded, error) {
 	if r.Times == nil {
 		r.Times = m.EqualTimes(m.Points)
 	}
-	err := verifyBuild()
-	if err != nil {
-		return nil, err
-	}
+	var verified checks
+	defer verified.Wait()
+	verified.start(verifyBuild)
+	var err error
 	if record {
 		if r.File, m, err = reread(m); err != nil {
 			return nil, fmt.Errorf("recording: %w", err)
@@ -79,12 +79,14 @@ func Load(s *journal.Settings, m *model.Model, record bool) (*Loaded, error) {
 	}
 	for n := len(r.Times); n > 0 && len(r.levels) < mostLevels; n /= 2 {
 		p, err := newRollout(of, r.Times[:n], s.Chain)
-		if err == nil {
-			err = p.verify()
-		}
 		if err != nil {
 			return nil, err
 		}
+		var whole *rollout
+		if len(r.levels) > 0 {
+			whole = r.levels[0].rollout
+		}
+		verified.start(func() error { return p.verify(whole) })
 		r.levels = append(r.levels, level{rollout: p, dst: p.newPrediction(r.Times[:n])})
 		r.Ladder.Ends = append(r.Ladder.Ends, r.Times[n-1])
 	}
@@ -98,7 +100,32 @@ func Load(s *journal.Settings, m *model.Model, record bool) (*Loaded, error) {
 		}
 	}
 	r.consistency = newConsistency(of, r.Times)
+	if err := verified.result(); err != nil {
+		return nil, err
+	}
 	return r, nil
+}
+
+// checks run beside one another, and beside what is made ready meanwhile.
+type checks struct {
+	sync.WaitGroup
+	first sync.Once
+	err   error
+}
+
+// start starts a check.
+func (c *checks) start(check func() error) {
+	c.Go(func() {
+		if err := check(); err != nil {
+			c.first.Do(func() { c.err = err })
+		}
+	})
+}
+
+// result returns the first error of all checks that were started.
+func (c *checks) result() error {
+	c.Wait()
+	return c.err
 }
 
 // reread returns the bytes of a model's file, and the model that they hold: a file
