@@ -22,6 +22,16 @@ type Batch struct {
 	blocks  bool // sixteen questions are answered at once
 }
 
+// Corrected makes all later answers those of a robot of today: means and deviations, not derivatives. next returns a
+// correction for one worker; nil ends it.
+func (b *Batch) Corrected(next func() Correction) {
+	for i := range b.workers {
+		if b.workers[i].correction = nil; next != nil {
+			b.workers[i].correction = next()
+		}
+	}
+}
+
 // batchWorker answers questions on a goroutine of its own.
 type batchWorker struct {
 	of     *Batch
@@ -33,25 +43,8 @@ type batchWorker struct {
 	query  Query
 	failed int    // the first question without a finite answer
 	run    func() // until no question is left
-}
 
-// Predictions are the answers to N questions. The caller has the memory; a nil field is not
-// written. Where Mean, OOD and NoHistory alone are not nil no variance is computed, and OOD
-// is that of Fast.Means. Where derivatives and covariances are not asked for, no covariance of the start is
-// given, and there are as many questions as a plan has rows and sixteen at least, sixteen are evaluated at
-// once: their answers differ from those of a Fast by about 10⁻⁵ standard deviations.
-type Predictions struct {
-	Mean          []float64 // N×T×K
-	Std, ObsStd   []float64 // N×T×K
-	Jacobian      []float64 // N×T×K×K, see Prediction; the windows form alone has one
-	InputJacobian []float64 // N×T×K×(rows·P), see Prediction
-	Covariance    []float64 // N×T×K×K, see Prediction.Covariance
-	StartGradient []float64 // N×K, of Questions.MeanAdjoint and StdAdjoint by the states, see Predictor.Adjoint
-	PlanGradient  []float64 // N×(rows·P), the same by the plan, or by the input held
-	Tube          []float64 // N×model.TubeLevels, see Prediction; not with the means alone
-	OOD           []float64 // N
-	Half50        []float64 // N, see Prediction; not with the means alone
-	NoHistory     []bool    // N
+	correction Correction // nil = none
 }
 
 // NewBatch takes the memory for predictions of a model at the given times, as New, by so
@@ -219,11 +212,6 @@ func (b *Batch) blockKindOf() (kind blockKind, ok bool) {
 	return kind, (kind.x || kind.past || kind.plan) && b.n >= kind.rows
 }
 
-// meansAlone reports whether nothing is asked for that needs variances.
-func (d *Predictions) meansAlone() bool {
-	return d.Std == nil && d.ObsStd == nil && d.Jacobian == nil && d.InputJacobian == nil && d.Half50 == nil && d.Covariance == nil && d.Tube == nil
-}
-
 // gradients reports whether any is asked for.
 func (b *Batch) gradients() bool { return b.dst.StartGradient != nil || b.dst.PlanGradient != nil }
 
@@ -234,7 +222,7 @@ func (w *batchWorker) ask() {
 	w.failed = math.MaxInt
 	if b.blocks {
 		w.query = b.q.At(0)
-		w.block.start(&w.query)
+		w.block.start(effective(&w.query, w.correction))
 	}
 	for {
 		first := <-b.next
@@ -245,7 +233,7 @@ func (w *batchWorker) ask() {
 		}
 		for i := first; i < last && b.blocks; i += simd.Width {
 			n := min(simd.Width, last-i)
-			if failed := w.block.run(b.dst, b.q, i, n); failed < n {
+			if failed := w.block.run(b.dst, b.q, i, n, w.correction); failed < n {
 				w.failed = min(w.failed, i+failed)
 			}
 		}
@@ -269,10 +257,14 @@ func (w *batchWorker) askOne(i int) (ok bool) {
 			*f.to = (*f.from)[i*size : (i+1)*size]
 		}
 	}
-	if dst.meansAlone() {
-		ok = w.fast.Means(p, &w.query)
+	q := effective(&w.query, w.correction)
+	if dst.meansAlone() && w.correction == nil {
+		ok = w.fast.Means(p, q)
 	} else {
-		ok = w.fast.Predict(p, &w.query)
+		ok = w.fast.Predict(p, q)
+	}
+	if ok && w.correction != nil {
+		w.correction.Correct(p, &w.query)
 	}
 	if p.Correlation != nil {
 		p.Covariance(p.Correlation) // in its place

@@ -1,8 +1,6 @@
 package estimator
 
 import (
-	"slices"
-
 	"github.com/dgm-robotics/dgm/estimator/dynamics"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
@@ -20,8 +18,11 @@ type questionBlock struct {
 	plan      program.Reg
 	mean, std program.Reg
 	obs, ood  program.Reg
-	rows      []float64 // T×K of one question
-	score     []float64 // 1
+	rows      []float64  // T×K of one question
+	score     []float64  // 1
+	query     Query      // one question
+	answer    Prediction // of one question, to correct
+	none      []float64  // T×K, deviations that are not asked for
 }
 
 // blockKind is what a block is made for.
@@ -57,7 +58,8 @@ func newQuestionBlock(f *Fast, kind blockKind) *questionBlock {
 	p := dynamics.Compile(m, spec)
 	b := &questionBlock{
 		kind: kind, m: m, machine: program.NewOn[float32](p, program.Options{Lanes: simd.Width, ByLane: by}, f.c.unit), condition: kind.condition,
-		rows: make([]float64, len(f.plain.times)*m.K), score: make([]float64, 1),
+		rows: make([]float64, len(f.plain.times)*m.K), score: make([]float64, 1), none: make([]float64, len(f.plain.times)*m.K),
+		answer: Prediction{Times: f.plain.times, Readout: kind.condition.Readout(), NoHistory: int(kind.condition) >= model.Readouts},
 	}
 	for name, r := range map[string]*program.Reg{dynamics.X: &b.x, dynamics.Past: &b.past, dynamics.Plan: &b.plan} {
 		*r = portOf(p.Inputs, name)
@@ -66,14 +68,6 @@ func newQuestionBlock(f *Fast, kind blockKind) *questionBlock {
 		*r = portOf(p.Outputs, name)
 	}
 	return b
-}
-
-// portOf returns the register of a name; None if there is none.
-func portOf(ports []program.Port, name string) program.Reg {
-	if i := slices.IndexFunc(ports, func(p program.Port) bool { return p.Name == name }); i >= 0 {
-		return ports[i].Reg
-	}
-	return program.None
 }
 
 // start sets what is the same in all questions.
@@ -112,11 +106,11 @@ func (b *questionBlock) set(q *Query, lane int) {
 }
 
 // run predicts question first and the n-1 behind it, at most sixteen, and returns the place of the first whose answer is
-// not finite; n = none.
-func (b *questionBlock) run(dst *Predictions, q *Questions, first, n int) (failed int) {
+// not finite; n = none. Answers are corrected by c, unless that is nil.
+func (b *questionBlock) run(dst *Predictions, q *Questions, first, n int, c Correction) (failed int) {
 	for lane := range simd.Width {
-		query := q.At(first + min(lane, n-1)) // the last fills up
-		b.set(&query, lane)
+		b.query = q.At(first + min(lane, n-1)) // the last fills up
+		b.set(effective(&b.query, c), lane)
 	}
 	b.machine.Run()
 	K, size := b.m.K, len(b.rows)
@@ -129,17 +123,24 @@ func (b *questionBlock) run(dst *Predictions, q *Questions, first, n int) (faile
 		for j, d := range b.rows {
 			means[j] = x0[j%K] + d
 		}
-		finite := allFinite(means)
+		b.answer.Mean, b.answer.Std, b.answer.ObsStd = means, b.none, b.none
 		for _, width := range [...]struct {
-			to []float64
-			r  program.Reg
-		}{{dst.Std, b.std}, {dst.ObsStd, b.obs}} {
-			if width.to != nil {
-				row := width.to[at*size : (at+1)*size]
-				b.machine.Columns(row, width.r, lane)
-				finite = finite && allFinite(row)
+			all []float64
+			r   program.Reg
+			to  *[]float64
+		}{{dst.Std, b.std, &b.answer.Std}, {dst.ObsStd, b.obs, &b.answer.ObsStd}} {
+			if width.all != nil {
+				*width.to = width.all[at*size : (at+1)*size]
+				b.machine.Columns(*width.to, width.r, lane)
 			}
 		}
+		if c != nil {
+			b.query = q.At(at)
+			clear(b.none)
+			c.Effective(&b.query) // what Correct is of
+			c.Correct(&b.answer, &b.query)
+		}
+		finite := allFinite(means) && allFinite(b.answer.Std) && allFinite(b.answer.ObsStd)
 		if dst.OOD != nil {
 			b.machine.Columns(b.score, b.ood, lane)
 			dst.OOD[at] = b.score[0]

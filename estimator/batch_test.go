@@ -305,3 +305,58 @@ func benchmarkBatch(b *testing.B, name string, m *model.Model, n int) {
 		}
 	})
 }
+
+// doubled predicts from twice the plan and adds one to the means: a Correction whose answers are known.
+type doubled struct{ query estimator.Query }
+
+func (d *doubled) Effective(q *estimator.Query) *estimator.Query {
+	d.query = *q
+	d.query.Plan = append([]float64(nil), q.Plan...)
+	for i := range d.query.Plan {
+		d.query.Plan[i] *= 2
+	}
+	return &d.query
+}
+
+func (d *doubled) Correct(dst *estimator.Prediction, _ *estimator.Query) bool {
+	for j := range dst.Mean {
+		dst.Mean[j]++
+		dst.Std[j] *= 2
+	}
+	return true
+}
+
+// A batch corrects its answers, whether it predicts sixteen at once or one after the other.
+func TestBatchIsCorrected(t *testing.T) {
+	m, rng := make1("stack", 91)
+	const n = 40
+	q := questions(rng, m, n)
+	q.P0.X = nil
+	b := newBatch(t, m, nil, 2)
+	b.Corrected(func() estimator.Correction { return &doubled{} })
+	f, err := estimator.NewFast(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := f.NewPrediction()
+	size := len(one.Mean)
+	for _, together := range []bool{true, false} {
+		d := &estimator.Predictions{Mean: make([]float64, n*size), Std: make([]float64, n*size), ObsStd: make([]float64, n*size)}
+		if !together {
+			d.Covariance = make([]float64, n*size*m.K)
+		}
+		if err := b.Predict(d, &q); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			query := q.At(i)
+			if !f.Predict(one, (&doubled{}).Effective(&query)) {
+				t.Fatal("not finite")
+			}
+			for j, mean := range one.Mean {
+				near(t, "mean", d.Mean[i*size+j], mean+1, 1e-4)
+				near(t, "std", d.Std[i*size+j], 2*one.Std[j], 1e-4)
+			}
+		}
+	}
+}

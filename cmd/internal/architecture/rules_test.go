@@ -400,6 +400,11 @@ type permit struct {
 
 var permits = []permit{
 	{
+		"estimator/verify.go",
+		[]string{"sync"},
+		"verifies the reference models beside one another before anything is predicted",
+	},
+	{
 		"estimator/durable",
 		[]string{"os", "io/fs"},
 		"writing a file safely is its job: temporary name, sync, rename",

@@ -163,8 +163,10 @@ static void right(setup *one)
 	prepare(&many, PLANS, DGM_MEAN | DGM_STD);
 	many.query.workers = 0;
 	CHECK(ask(&many) == DGM_OK);
-	CHECK(memcmp(many.answer.mean, one->answer.mean, one->size * sizeof(double)) == 0);
-	CHECK(memcmp(many.answer.std, one->answer.std, one->size * sizeof(double)) == 0);
+	for (i = 0; i < one->size; i++) { /* many at once are predicted in single precision */
+		CHECK(fabs(many.answer.mean[i] - one->answer.mean[i]) < 1e-4 * one->answer.std[i]);
+		CHECK(fabs(many.answer.std[i] - one->answer.std[i]) < 1e-4 * one->answer.std[i]);
+	}
 	prepare(&again, PLANS, DGM_MEAN);
 	CHECK(ask(&again) == DGM_OK);
 	for (i = 0; i < PLANS * one->size; i++) {

@@ -35,13 +35,24 @@ type corrected struct {
 
 func (c *corrected) Predict(dst *estimator.Prediction, q *estimator.Query) (ok bool) {
 	c.by.Applied = false
-	if c.by.State == nil {
-		return c.Predictor.Predict(dst, q)
-	}
-	if ok = c.Predictor.Predict(dst, c.by.corrector.Effective(q, c.by.State)); ok {
-		c.by.Applied = c.by.corrector.Correct(dst, q, c.by.State)
+	if ok = c.Predictor.Predict(dst, c.by.Effective(q)); ok {
+		c.by.Correct(dst, q)
 	}
 	return ok
+}
+
+// Effective returns the query that is predicted from.
+func (c *Correction) Effective(q *estimator.Query) *estimator.Query {
+	if c.State == nil {
+		return q
+	}
+	return c.corrector.Effective(q, c.State)
+}
+
+// Correct corrects a prediction from Effective of a query, and reports whether it did.
+func (c *Correction) Correct(dst *estimator.Prediction, q *estimator.Query) bool {
+	c.Applied = c.State != nil && c.corrector.Correct(dst, q, c.State)
+	return c.Applied
 }
 
 // Adjoint returns the gradient of the model's mean and standard deviations, as the Jacobians of Predict are: without what is
@@ -50,7 +61,7 @@ func (c *corrected) Adjoint(dst *estimator.Gradient, q *estimator.Query, mean, s
 	if c.by.State == nil {
 		return c.Predictor.Adjoint(dst, q, mean, std)
 	}
-	ok = c.Predictor.Adjoint(dst, c.by.corrector.Effective(q, c.by.State), mean, std)
+	ok = c.Predictor.Adjoint(dst, c.by.Effective(q), mean, std)
 	c.by.corrector.ByCommands(dst)
 	return ok
 }

@@ -52,3 +52,19 @@ func (s *Predictors) uncorrected(times []float64) (Predictor, error) {
 	}
 	return p, nil
 }
+
+// Batch returns what answers many questions at the times with one worker; nil where the plain predictor is asked for.
+func (s *Predictors) Batch(times []float64) (b *estimator.Batch, err error) {
+	switch {
+	case s.Plain:
+		return nil, nil
+	case s.fast != nil:
+		b, err = s.fast.Batch(times, 1)
+	default:
+		b, err = estimator.NewBatch(s.Model, times, 1)
+	}
+	if err == nil && s.Correction != nil {
+		b.Corrected(func() estimator.Correction { return s.Correction })
+	}
+	return b, err
+}

@@ -31,6 +31,7 @@ type answerer struct {
 	dst          *estimator.Prediction
 	correlation  []float64           // T×K×K, of dst; nil = not yet asked for at the times
 	gradient     *estimator.Gradient // nil = not yet asked for at the times and the plan's size
+	blocks       *blocks             // nil = not yet asked for
 	dynamics     *prediction.Dynamics
 	past         past
 	learned      *adapt.State // what predictions are corrected by
@@ -80,11 +81,15 @@ func (o *answerer) answer(data []byte, at, most int64, send func(message)) error
 	if err != nil {
 		return err
 	}
+	many, err := o.prepareBlocks(times, b)
+	if err != nil {
+		return err
+	}
 	each, err := o.prepare(times, b)
 	if err != nil {
 		return err
 	}
-	w := &questions{answerer: o, batch: b, each: each, at: at, limit: timeout}
+	w := &questions{answerer: o, batch: b, many: many, each: each, at: at, limit: timeout}
 	if q.Timeout > 0 {
 		w.limit = q.Timeout
 	}
@@ -115,9 +120,11 @@ func (o *answerer) answer(data []byte, at, most int64, send func(message)) error
 type questions struct {
 	*answerer
 	batch     *batch
+	many      *blocks // nil = each
 	each      func(q *estimator.Query, i int) error
 	at, limit int64 // ns
-	began     int64 // ns, with the first question
+	began     int64 // ns, with the first question, or the second block, as the first one compiles the program
+	first     int   // question that it began with
 }
 
 // Once so many shares of the timeout have passed it is known whether the rest suffices.
@@ -127,7 +134,7 @@ const earlyShare = 20
 func (w *questions) run(from, to int) error {
 	o, n := w.answerer, w.batch.n
 	a := &o.answered
-	for i := from; i < to; i++ {
+	for i := from; i < to; {
 		_, now := o.cfg.Clock()
 		if i == 0 {
 			w.began = now
@@ -138,10 +145,26 @@ func (w *questions) run(from, to int) error {
 		if now-w.at > timeout && o.ending() {
 			return &refusal{codeTimeout, "", "the estimator ends"}
 		}
-		if spent := now - w.began; i > 0 && spent > w.limit/earlyShare {
-			if all := spent / int64(i) * int64(n); all > w.limit {
+		if spent := now - w.began; i > w.first && spent > w.limit/earlyShare {
+			if all := spent / int64(i-w.first) * int64(n); all > w.limit {
 				return &refusal{codeTimeout, "timeout", fmt.Sprintf("%d questions take about %v, and it is %v: ask for at most %d at a time, for fewer times, or set it",
 					n, time.Duration(all).Round(time.Millisecond), time.Duration(w.limit), int64(n)*w.limit/all)}
+			}
+		}
+		if end := min(i+mostBlock, to); w.many != nil && end-i >= leastBlock {
+			done, err := w.many.run(o.model, &o.past, a, w.batch, i, end)
+			if err != nil {
+				return err
+			}
+			if done {
+				o.flagCorrected()
+				if i == 0 {
+					_, w.began = o.cfg.Clock()
+					w.first = end
+				}
+				i = end
+				o.budget.rest()
+				continue
 			}
 		}
 		question, all := w.batch.At(i), false
@@ -152,6 +175,7 @@ func (w *questions) run(from, to int) error {
 		if err := w.each(&question, i); err != nil {
 			return err
 		}
+		i++
 		o.budget.rest()
 	}
 	return nil
@@ -228,6 +252,24 @@ func (o *answerer) prepare(times []float64, b *batch) (each func(q *estimator.Qu
 	return func(q *estimator.Query, i int) error { return o.predict(q, i, b) }, nil
 }
 
+// prepareBlocks makes what answers the questions of a batch many at once; nil where they are answered one by one.
+func (o *answerer) prepareBlocks(times []float64, b *batch) (*blocks, error) {
+	if !b.wants.fit(b.n) || o.predictors.Plain || !o.model.Displacement {
+		return nil, nil
+	}
+	if o.blocks == nil || !slices.Equal(o.blocks.times, times) {
+		if err := o.affordable(len(times)); err != nil {
+			return nil, err
+		}
+		of, err := o.predictors.Batch(times)
+		if err != nil {
+			return nil, wrong("times", "%v", err)
+		}
+		o.blocks = &blocks{of: of, times: slices.Clone(times)}
+	}
+	return o.blocks, nil
+}
+
 // affordable returns a refusal with what would fit if predictors at so many times take more
 // memory than a worker has.
 func (o *answerer) affordable(times int) error {
@@ -239,8 +281,6 @@ func (o *answerer) affordable(times int) error {
 	return &refusal{codeLarge, "times", fmt.Sprintf("predictions at %d times need %d MB of memory, and a query has %d MB: ask for at most %d times",
 		times, estimator.Memory(o.model, times)>>20, most>>20, fit)}
 }
-
-var errNotFinite = &refusal{codeNotSound, "states", "a result is not finite; are state, inputs and plan plausible?"}
 
 // predict answers question i with what is wanted.
 func (o *answerer) predict(q *estimator.Query, i int, b *batch) error {

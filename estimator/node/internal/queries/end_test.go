@@ -19,7 +19,7 @@ func TestTheEndOfTheServiceEndsLongQueries(t *testing.T) {
 		Vehicle: "v1", Clock: func() (unix, steady int64) { now += 1e8; return now, now },
 		Model: func() (*model.Model, []float64) { return m, []float64{0.5, 1} },
 	}
-	q := wire.Query{States: make([]float64, 2*100), Timeout: 30e9}
+	q := wire.Query{States: make([]float64, 2*100), Timeout: 30e9, Want: wire.WantJacobian} // one by one
 	ended := make(chan struct{})
 	close(ended)
 	for name, c := range map[string]struct {

@@ -57,3 +57,5 @@ func refusalOf(err error) *refusal {
 	}
 	return r
 }
+
+var errNotFinite = &refusal{codeNotSound, "states", "a result is not finite; are state, inputs and plan plausible?"}
