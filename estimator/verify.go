@@ -218,7 +218,11 @@ func answersAs(p gradientChecked, m *model.Model, want []float64, within toleran
 			most = within.planned
 		}
 		for _, of := range all {
-			if want, err = of.as(want, most, some); err != nil {
+			tolerance := most
+			if of.gradient {
+				tolerance = within.prediction
+			}
+			if want, err = of.as(want, tolerance, some); err != nil {
 				return nil, fmt.Errorf("probe %d: %w", i, err)
 			}
 		}
@@ -276,7 +280,10 @@ type group struct {
 	name    string
 	numbers []float64
 	times   bool // they are one for each time
-	none    int  // so many are not compared, in place of numbers
+
+	gradient bool // exact at all times
+
+	none int // so many are not compared, in place of numbers
 }
 
 // as compares a group with the first of the numbers wanted, at some of the times, nil = all, and returns the others.
@@ -331,7 +338,7 @@ func gradientOf(p gradientChecked, d *Prediction, q *Query, deviations bool) ([]
 	if !p.Adjoint(g, q, mean, std) {
 		return nil, errors.New("its gradient is not finite")
 	}
-	return []group{{name: "gradient by the start", numbers: g.X0}, {name: "gradient by the plan", numbers: g.Plan}}, nil
+	return []group{{name: "gradient by the start", numbers: g.X0, gradient: true}, {name: "gradient by the plan", numbers: g.Plan, gradient: true}}, nil
 }
 
 // weightOf is the weight of number j in a sum.
