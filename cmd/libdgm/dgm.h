@@ -171,6 +171,21 @@ int dgm_get_channel(dgm_model model, size_t channel, char *name, size_t name_siz
 int dgm_history(dgm_model model, const double *state, const double *t, const double *x, const double *u, size_t n,
 	double *rows, size_t history_n, size_t *used, char *error, size_t error_size);
 
+/* dgm_learn adds a sample of the robot of today: its state x (K) and the input u (P) that is applied from then on, at
+ * t, ns, each after the one before. Means and standard deviations of later dgm_predict are corrected by what the samples
+ * show, as an estimator with adapt = "on" does; derivatives and covariances stay those of the model. A model that
+ * cannot adapt is DGM_UNSUPPORTED. */
+int dgm_learn(dgm_model model, int64_t t, const double *x, size_t x_n, const double *u, size_t u_n, char *error, size_t error_size);
+
+/* dgm_forget forgets all samples of dgm_learn. */
+int dgm_forget(dgm_model model, char *error, size_t error_size);
+
+/* dgm_get_amount writes amount i of what was learned, "gain m1" in %, "bias vx" in the state's unit per second: name and
+ * unit, cut to their sizes, value and standard deviation. There are none before the first sample, and DGM_WRONG is returned
+ * after the last. */
+int dgm_get_amount(dgm_model model, size_t i, char *name, size_t name_size, char *unit, size_t unit_size, double *value,
+	double *std, char *error, size_t error_size);
+
 /* dgm_predict answers the questions of a query. The first call with other times, or by more
  * threads at once than before, takes memory. */
 int dgm_predict(dgm_model model, const dgm_query *query, const dgm_answer *answer, char *error, size_t error_size);

@@ -212,6 +212,41 @@ func dgm_history(handle C.dgm_model, state, t, x, u *C.double, n C.size_t, rows 
 	})
 }
 
+//export dgm_learn
+func dgm_learn(handle C.dgm_model, t C.int64_t, x *C.double, xN C.size_t, u *C.double, uN C.size_t, message *C.char, messageSize C.size_t) (code C.int) {
+	return with(handle, text{message, messageSize}, func(l *loaded) error {
+		var err error
+		xs, us := doubles("x", x, xN, &err), doubles("u", u, uN, &err)
+		if err != nil {
+			return err
+		}
+		return l.learn(int64(t), xs, us)
+	})
+}
+
+//export dgm_forget
+func dgm_forget(handle C.dgm_model, message *C.char, messageSize C.size_t) (code C.int) {
+	return with(handle, text{message, messageSize}, func(l *loaded) error {
+		l.forget()
+		return nil
+	})
+}
+
+//export dgm_get_amount
+func dgm_get_amount(handle C.dgm_model, i C.size_t, name *C.char, nameSize C.size_t, unit *C.char, unitSize C.size_t, value, std *C.double, message *C.char, messageSize C.size_t) (code C.int) {
+	return with(handle, text{message, messageSize}, func(l *loaded) error {
+		all := l.amounts()
+		if uint64(i) >= uint64(len(all)) || value == nil || std == nil {
+			return fail(codeWrong, "amount %d of %d, or value or std is NULL", uint64(i), len(all))
+		}
+		a := &all[i]
+		text{name, nameSize}.write(a.Name)
+		text{unit, unitSize}.write(a.Unit)
+		*value, *std = C.double(a.Value), C.double(a.Std)
+		return nil
+	})
+}
+
 //export dgm_predict
 func dgm_predict(handle C.dgm_model, q *C.dgm_query, a *C.dgm_answer, message *C.char, messageSize C.size_t) (code C.int) {
 	return with(handle, text{message, messageSize}, func(l *loaded) error {

@@ -8,13 +8,10 @@ package main
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/history"
@@ -22,64 +19,6 @@ import (
 )
 
 func main() {}
-
-// failure is an error with what a function returns for it.
-type failure struct {
-	code int
-	text string
-}
-
-func (f *failure) Error() string { return f.text }
-
-func fail(code int, format string, args ...any) error {
-	return &failure{code, fmt.Sprintf(format, args...)}
-}
-
-// codeOf returns what a function returns for an error.
-func codeOf(err error) int {
-	var f *failure
-	var q *estimator.QuestionError
-	switch {
-	case err == nil:
-		return codeOK
-	case errors.As(err, &f):
-		return f.code
-	case errors.As(err, &q) && q.NotFinite:
-		return codeNotFinite
-	}
-	return codeWrong
-}
-
-// loaded is an open model. It is safe for concurrent use.
-type loaded struct {
-	m    *model.Model
-	fast *estimator.Fast // of the model's own times
-
-	lock sync.Mutex
-	sets []*predictors // the one used last first, at most mostSets
-}
-
-// mostSets is how many combinations of times and workers keep their memory.
-const mostSets = 8
-
-// predictors are those for the same times by the same number of workers.
-type predictors struct {
-	times   []float64
-	workers int
-	free    []*predictor
-}
-
-// predictor answers one call at a time.
-type predictor struct {
-	times        []float64 // nil = the model's own
-	workers      int
-	batch        *estimator.Batch
-	dst          estimator.Predictions
-	noHistory    []bool
-	ood          []float64
-	mean, std    []float64 // where samples are wanted without them
-	trajectories *estimator.Trajectories
-}
 
 func open(path string) (*loaded, error) {
 	m, err := model.ReadFile(path)
@@ -228,6 +167,7 @@ func (l *loaded) predict(q *query, a *answer) error {
 		return err
 	}
 	defer l.release(p)
+	l.correct(p)
 	if err := p.predict(&questions, q, a, n); err != nil {
 		return err
 	}
@@ -260,9 +200,14 @@ func (a *answer) fits(q *query, n, times, K, inputs int) error {
 		{"samples", wantSamples, len(a.samples), n * q.samples * size},
 		{"input_jacobian", wantInputs, len(a.inputJacobian), n * size * inputs},
 		{"covariance", wantCov, len(a.covariance), n * size * K},
-		{"start_gradient", 0, len(a.startGradient), n * K}, {"plan_gradient", 0, len(a.planGradient), n * inputs},
-		{"violation", wantViolated, len(a.violation), n * limits * times}, {"violation_whole", 0, len(a.violationWhole), n},
-		{"ood", 0, len(a.ood), n}, {"half50", 0, len(a.half50), n}, {"tube", 0, len(a.tube), n * len(model.TubeLevels)}, {"flags", 0, len(a.flags), n},
+		{"start_gradient", 0, len(a.startGradient), n * K},
+		{"plan_gradient", 0, len(a.planGradient), n * inputs},
+		{"violation", wantViolated, len(a.violation), n * limits * times},
+		{"violation_whole", 0, len(a.violationWhole), n},
+		{"ood", 0, len(a.ood), n},
+		{"half50", 0, len(a.half50), n},
+		{"tube", 0, len(a.tube), n * len(model.TubeLevels)},
+		{"flags", 0, len(a.flags), n},
 	} {
 		absent := f.bit == 0 && f.got == 0
 		if q.want&f.bit == f.bit && !absent && f.got != f.required {

@@ -192,6 +192,33 @@ class Model:
                            pointer(rows), rows.size, ctypes.byref(used))
         return rows[: used.value]
 
+    def learn(self, t: float, x: ArrayLike, u: Optional[ArrayLike] = None) -> None:
+        """Add a sample of the robot of today: its state x (K) and the input u (P) applied from then on, at t, s, after the last one.
+
+        Means and standard deviations of later predictions are corrected by what the samples show, as an estimator with
+        adapt = "on" does. Derivatives and covariances stay those of the model. NotImplementedError where the model cannot adapt.
+        """
+        x = _shaped("x", x, (len(self.states),))
+        u = _shaped("u", np.empty(0) if u is None else u, (len(self.inputs),)) if self.inputs else np.empty(0)
+        self._library.call("dgm_learn", self._handle, round(t * 1e9), pointer(x), x.size, pointer(u), u.size)
+
+    def forget(self) -> None:
+        """Forget all samples of learn."""
+        self._library.call("dgm_forget", self._handle)
+
+    @property
+    def amounts(self) -> Dict[str, Tuple[float, float, str]]:
+        """What was learned of the robot of today: value, standard deviation and unit by name ("gain m1", "bias vx"); empty before a sample."""
+        out: Dict[str, Tuple[float, float, str]] = {}
+        name, unit = ctypes.create_string_buffer(200), ctypes.create_string_buffer(80)
+        value, std = ctypes.c_double(), ctypes.c_double()
+        while True:
+            try:
+                self._library.call("dgm_get_amount", self._handle, len(out), name, len(name), unit, len(unit), ctypes.byref(value), ctypes.byref(std))
+            except ValueError:
+                return out
+            out[name.value.decode()] = (value.value, std.value, unit.value.decode())
+
 
 def _close(of: library.Library, handle: int) -> None:
     if not of.forked():

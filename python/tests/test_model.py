@@ -87,6 +87,15 @@ def test_the_gradient_is_that_of_the_jacobians(m):
         m.adjoint([0.5, 0], mean[1:], plan=plan)
 
 
+def test_a_model_that_cannot_adapt_says_so(m):
+    with pytest.raises(NotImplementedError, match="nothing to adapt"):
+        m.learn(0, [0.5, 0], [0.1])
+    m.forget()
+    assert m.amounts == {}
+    with pytest.raises(ValueError, match="x: has shape"):
+        m.learn(0, [0.5], [0.1])
+
+
 def test_times_and_covariance(m):
     p = m.predict([0.5, 0], times=[0.1, 0.2])
     assert p.mean.shape == (2, 2)
