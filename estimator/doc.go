@@ -5,7 +5,8 @@
 // goroutines, which end before its Predict returns. Everything around it (messages,
 // deadlines, links) is in package node.
 //
-// There are two predictors. Predictor is the reference, in double precision, which
+// A model is compiled to programs by package dynamics, where each formula of this page stands once: batches and gradients
+// are evaluated by these. Single predictions and Jacobians have two predictors. Predictor is the reference, in double precision, which
 // trainer, evaluation and self-checks use. Fast is the one of the onboard runtime: the
 // same formulas for sixteen points at once in single precision, tested against the
 // reference.
@@ -46,14 +47,7 @@
 // those of a difference equation by the derivatives at its nodes: exactly, to single precision,
 // where the input does not change within a step. The J of Std is that of a Fast in both.
 //
-// The gradient of a scalar cost c goes back through the same formulas. With m̄ = ∂c/∂mean the
-// adjoints of the components are d̄_j = w_j f_j m̄ and d̄_0 = (1 − Σ_j w_j f_j) m̄, that of a
-// fade is f̄_j = Σ w_j (d_j − d_0) m̄, and in a difference equation those of a node and of its mean
-// input are
-//
-//	x̄_n = (I + G_n)ᵀ x̄_(n+1) + what the times within the step pass on      ū_n = B_nᵀ x̄_(n+1)
-//
-// Adjoints of all channels go back through the nets of a member together.
+// The gradient of a scalar cost goes back through the program of the model: see package program.
 //
 // # Covariance
 //
