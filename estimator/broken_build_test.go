@@ -57,8 +57,8 @@ var brokenBuilds = []brokenBuild{
 
 	// Programs: sixteen questions at once.
 	{"batch_block.go", "means[j] = x0[j%K] + d", "means[j] = x0[j%K] + 0.999*d"},
-	{"program/affine.go", "if c != nil {\n\t\t\tlist =", "if c == nil {\n\t\t\tlist ="},
-	{"program/weigh.go", "y[i] = factor*v + c", "y[i] = factor*v + 0.9*c"},
+	{"program/matrix.go", "if c != nil {\n\t\tlist =", "if c == nil {\n\t\tlist ="},
+	{"program/weigh.go", "y[i] = w[0]*v + constant", "y[i] = w[0]*v + 0.9*constant"},
 	{"program/columns.go", "addScaled(y[(e.to*each+b)*ly.stride:][:n], e.w,", "addScaled(y[(e.to*each+b)*ly.stride:][:n], 1,"},
 	{"program/products.go", "y[i] += s * u[i] * w[i]", "y[i] += u[i] * w[i]"},
 	{"program/repeat.go", "outer: m.asIs(k.out), in: k.in}, i-1)", "outer: m.asIs(k.out), in: k.in}, 0)"},
@@ -159,7 +159,7 @@ var brokenBuilds = []brokenBuild{
 	{"program/products.go", "abar[t.a] += s * b[t.b]", "abar[t.a] += 0.9 * s * b[t.b]"},
 	{"program/clamp.go", "to[r] += bar[r]", "to[r] += 0.9 * bar[r]"},
 	{"program/features.go", "return -f.omega[(j-f.half)*f.D+d] * f.weights[j-f.half]", "return f.omega[(j-f.half)*f.D+d] * f.weights[j-f.half]"},
-	{"program/affine.go", "addScaled(x[:a.cols], v, a.dense[r*a.cols:(r+1)*a.cols])", "addScaled(x[:a.cols], 0.9*v, a.dense[r*a.cols:(r+1)*a.cols])"},
+	{"program/matrix.go", "addScaled(x[:a.cols], v, a.dense[r*a.cols:(r+1)*a.cols])", "addScaled(x[:a.cols], 0.9*v, a.dense[r*a.cols:(r+1)*a.cols])"},
 	{"program/function.go", "return y * (1 - y)", "return y"},
 	{"fast_jacobian.go", "c.factors = append(c.factors, 1)", "c.factors = append(c.factors, 0.99)"},
 	{"fast_covariance.go", "dst[(i*K+k)*K+c] = float64(row[c*simd.Width+lane])", "dst[(i*K+c)*K+k] = float64(row[c*simd.Width+lane])"},

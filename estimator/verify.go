@@ -195,18 +195,8 @@ func answersAs(p gradientChecked, m *model.Model, want []float64, within toleran
 		if err != nil {
 			return nil, err
 		}
-		n := len(d.Mean)
-		for j, w := range expected {
-			unit := math.Max(1, math.Abs(w)) // of a score or ratio
-			switch {
-			case j < 3*n: // mean, std, obs_std
-				unit = expected[2*n+j%n]
-			case j < 5*n: // derivatives
-				unit = expected[4*n+j%n] + 1e-3*math.Abs(w)
-			}
-			if !(math.Abs(got[j]-w) <= within.prediction*unit) {
-				return nil, fmt.Errorf("number %d of the answer to probe %d is %g and should be %g", j, i, got[j], w)
-			}
+		if j := differs(got, expected, len(d.Mean), within.prediction); j >= 0 {
+			return nil, fmt.Errorf("number %d of the answer to probe %d is %g and should be %g", j, i, got[j], expected[j])
 		}
 		want = rest
 		all, err := further(p, d, &q, some == nil && i < gradientProbes)
@@ -228,6 +218,23 @@ func answersAs(p gradientChecked, m *model.Model, want []float64, within toleran
 		}
 	}
 	return want, nil
+}
+
+// differs returns the place of the first number of an answer with n means that differs from the expected one, −1 = none.
+func differs(got, expected []float64, n int, tolerance float64) int {
+	for j, w := range expected {
+		unit := math.Max(1, math.Abs(w)) // of a score or ratio
+		switch {
+		case j < 3*n: // mean, std, obs_std
+			unit = expected[2*n+j%n]
+		case j < 5*n: // derivatives
+			unit = expected[4*n+j%n] + 1e-3*math.Abs(w)
+		}
+		if !(math.Abs(got[j]-w) <= tolerance*unit) {
+			return j
+		}
+	}
+	return -1
 }
 
 // answerAt returns the first answer of those wanted at some of the times, nil = all, and the numbers behind it.
@@ -279,11 +286,10 @@ func withAll(d *Prediction, m *model.Model, q *Query) *Prediction {
 type group struct {
 	name    string
 	numbers []float64
+	none    int  // so many are not compared, in place of numbers
 	times   bool // they are one for each time
 
 	gradient bool // exact at all times
-
-	none int // so many are not compared, in place of numbers
 }
 
 // as compares a group with the first of the numbers wanted, at some of the times, nil = all, and returns the others.

@@ -112,7 +112,6 @@ func (b *part) scaled(x, by program.Reg) program.Reg {
 func (b *part) accelerate(c *priordynamics.Chain, angle, rate program.Reg) program.Reg {
 	n := len(c.Angles)
 	// Cosines and sines of the angles, and of the differences of two.
-	type pair struct{ i, j int }
 	var pairs []pair
 	differences := identity(n)
 	for i := range n {
@@ -148,51 +147,58 @@ func (b *part) accelerate(c *priordynamics.Chain, angle, rate program.Reg) progr
 	for i := range n {
 		gravity[i*2*all+all+i], gravity[i*2*all+i] = -c.Sine[i], -c.Cosine[i]
 	}
-	squares := b.Function(program.Square, rate)
-	var centrifugal []program.Term // − m_ij sin(θ_i − θ_j) θ̇_j², + … θ̇_i²
+	parts := []program.Part{{X: torque, M: onLinks}, {X: trig, M: gravity}}
+	if len(pairs) > 0 {
+		parts = append(parts, program.Part{X: b.Products(n, trig, b.Function(program.Square, rate), centrifugal(c, pairs, all)), M: identity(n)})
+	}
+	force := b.Affine(n, nil, parts...)
+	return b.solve(b.inertias(c, trig, pairs, all), force)
+}
+
+// pair is two links, of which the second comes later.
+type pair struct{ i, j int }
+
+// centrifugal returns the terms −m_ij sin(θ_i − θ_j) θ̇_j² of link i and + … θ̇_i² of link j; of so many angles the sines of
+// differences come last.
+func centrifugal(c *priordynamics.Chain, pairs []pair, all int) (terms []program.Term) {
+	n := len(c.Angles)
 	for i := range n {
 		for q, at := range pairs {
 			switch i {
 			case at.i:
-				centrifugal = append(centrifugal, program.Term{Row: i, A: all + n + q, B: at.j, S: -mass(c, at.i, at.j)})
+				terms = append(terms, program.Term{Row: i, A: all + n + q, B: at.j, S: -mass(c, at.i, at.j)})
 			case at.j:
-				centrifugal = append(centrifugal, program.Term{Row: i, A: all + n + q, B: at.i, S: mass(c, at.i, at.j)})
+				terms = append(terms, program.Term{Row: i, A: all + n + q, B: at.i, S: mass(c, at.i, at.j)})
 			}
 		}
 	}
-	parts := []program.Part{{X: torque, M: onLinks}, {X: trig, M: gravity}}
-	if len(centrifugal) > 0 {
-		parts = append(parts, program.Part{X: b.Products(n, trig, squares, centrifugal), M: identity(n)})
-	}
-	force := b.Affine(n, nil, parts...)
-	// The matrix of inertias, row by row of its lower triangle.
+	return terms
+}
+
+// inertias appends the lower triangle of the matrix of inertias: m_ij cos(θ_i − θ_j), with the rotors of the joints.
+func (b *part) inertias(c *priordynamics.Chain, trig program.Reg, pairs []pair, all int) [][]program.Reg {
+	n := len(c.Angles)
 	M := make([][]program.Reg, n)
 	for i := range n {
-		M[i] = make([]program.Reg, i+1)
-		for j := range i + 1 {
-			constant := mass(c, i, i)
-			row := make([]float64, 2*all)
-			if i != j {
-				constant = 0
-				for q, at := range pairs {
-					if at.i == j && at.j == i {
-						row[n+q] = mass(c, j, i)
-					}
-				}
-			}
-			switch {
-			case i == j && i > 0:
-				constant += c.Rotor[i-1]
-			case i == j+1:
-				constant -= c.Rotor[i-1]
-			}
-			if i == j && i+1 < n {
-				constant += c.Rotor[i]
-			}
-			M[i][j] = b.Affine(1, []float64{constant}, program.Part{X: trig, M: row})
+		constant := mass(c, i, i)
+		if i > 0 {
+			constant += c.Rotor[i-1]
 		}
+		if i+1 < n {
+			constant += c.Rotor[i]
+		}
+		M[i] = make([]program.Reg, i+1)
+		M[i][i] = b.Affine(1, []float64{constant}, program.Part{X: trig, M: make([]float64, 2*all)})
 	}
-	return b.solve(M, force)
+	for q, at := range pairs {
+		row, constant := make([]float64, 2*all), 0.0
+		row[n+q] = mass(c, at.i, at.j)
+		if at.j == at.i+1 {
+			constant = -c.Rotor[at.i]
+		}
+		M[at.j][at.i] = b.Affine(1, []float64{constant}, program.Part{X: trig, M: row})
+	}
+	return M
 }
 
 // mass returns m_ij, j ≥ i.

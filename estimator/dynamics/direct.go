@@ -81,7 +81,7 @@ func (d *directMap) product(i, j int) int {
 //	g(t) = Σ_j hat_j(t) (G_j0 + Σ_v G_jv plan_v(t)) + Σ_vw ω_vw(t) plan_v(t) plan_w(t)
 func (d *directMap) displacement() program.Reg {
 	c, l := d.c, d.level
-	K, T, C, second := c.m.K, c.T(), d.m.Columns(l), l.Degree == 2
+	K, T, second := c.m.K, c.T(), l.Degree == 2
 	one := c.Constant(1, 1, []float64{1})
 	fixed := []program.Reg{one, d.start}
 	columns := []int{0}
@@ -102,34 +102,9 @@ func (d *directMap) displacement() program.Reg {
 			}
 		}
 	}
-	at := func(j, k, column int) float64 { return l.Weights[(j*K+k)*C+column] }
 	hat := d.hats()
-	g := []program.Reg{c.Columns(c.Local(c.Stack(fixed...), K, len(l.Times), d.matrices(K, len(columns), func(j, k, i int) float64 { return at(j, k, columns[i]) })), T, hat)}
-	if d.plan > 0 {
-		p, V := d.planColumns(c.times), d.plan
-		if second {
-			starts := c.Stack(one, d.start)
-			coefficients := c.Local(starts, K*V, len(l.Times), d.matrices(K*V, 1+d.starts, func(j, kv, i int) float64 {
-				if k, v := kv/V, d.starts+kv%V; i > 0 {
-					return at(j, k, d.product(i-1, v))
-				} else {
-					return at(j, k, 1+v)
-				}
-			}))
-			var terms []program.Term
-			for k := range K {
-				for v := range V {
-					terms = append(terms, program.Term{Row: k, A: k*V + v, B: v, S: 1})
-				}
-			}
-			g = append(g, c.Products(K, c.Columns(coefficients, T, hat), p, terms), d.interpolated(pairsOf(c.Program, p, V), func(j, k, i int) float64 {
-				v, w := pairAt(V, i)
-				return at(j, k, d.product(d.starts+v, d.starts+w))
-			}))
-		} else {
-			g = append(g, d.interpolated(p, func(j, k, i int) float64 { return at(j, k, 1+d.starts+i) }))
-		}
-	}
+	g := []program.Reg{c.Columns(c.Local(c.Stack(fixed...), K, len(l.Times), d.matrices(K, len(columns), func(j, k, i int) float64 { return d.weight(j, k, columns[i]) })), T, hat)}
+	g = append(g, d.ofPlan(one, hat)...)
 	t := make([]float64, 0, K*T)
 	for range K {
 		t = append(t, c.times...)
@@ -142,6 +117,43 @@ func (d *directMap) displacement() program.Reg {
 		sum = append(sum, weighted{v0, 1})
 	}
 	return c.Weigh(c.sum(K, nil, sum...), T, t, nil)
+}
+
+// weight returns ω of a column for state k at time j of the level.
+func (d *directMap) weight(j, k, column int) float64 {
+	return d.level.Weights[(j*d.c.m.K+k)*d.m.Columns(d.level)+column]
+}
+
+// ofPlan returns what the columns of the plan and their products contribute to g; one is a register of 1.
+func (d *directMap) ofPlan(one program.Reg, hat []program.Entry) []program.Reg {
+	if d.plan == 0 {
+		return nil
+	}
+	c, K, T, V := d.c, d.c.m.K, d.c.T(), d.plan
+	p := d.planColumns(c.times)
+	if d.level.Degree < 2 {
+		return []program.Reg{d.interpolated(p, func(j, k, i int) float64 { return d.weight(j, k, 1+d.starts+i) })}
+	}
+	coefficients := c.Local(c.Stack(one, d.start), K*V, len(d.level.Times), d.matrices(K*V, 1+d.starts, func(j, kv, i int) float64 {
+		k, v := kv/V, d.starts+kv%V
+		if i == 0 {
+			return d.weight(j, k, 1+v)
+		}
+		return d.weight(j, k, d.product(i-1, v))
+	}))
+	var terms []program.Term
+	for k := range K {
+		for v := range V {
+			terms = append(terms, program.Term{Row: k, A: k*V + v, B: v, S: 1})
+		}
+	}
+	return []program.Reg{
+		c.Products(K, c.Columns(coefficients, T, hat), p, terms),
+		d.interpolated(pairsOf(c.Program, p, V), func(j, k, i int) float64 {
+			v, w := pairAt(V, i)
+			return d.weight(j, k, d.product(d.starts+v, d.starts+w))
+		}),
+	}
 }
 
 // speed appends v0, the measured derivatives of the states; None where no state has one.

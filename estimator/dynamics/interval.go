@@ -137,17 +137,22 @@ func (c *compiler) rmsRatio(known, s stack) program.Reg {
 		}
 	}
 	squares := c.Weigh(c.total(c.Function(program.Square, c.Weigh(known.displacement, T+Q, w, nil))), T+Q, mean, none)
-	var entries []program.Entry // of the mean of the square up to each time
-	for i, tau := range taus[:T] {
-		row := make([]float64, T+Q)
+	return c.Function(program.Sqrt, c.Columns(squares, T, meansUntil(taus[:T], m.NoiseKnots)))
+}
+
+// meansUntil returns the weights of the means of a square up to each τ: of its values at these times, then at the knots.
+func meansUntil(taus, knots []float64) (entries []program.Entry) {
+	T := len(taus)
+	for i, tau := range taus {
+		row := make([]float64, T+len(knots))
 		if tau <= 0 {
 			row[i] = 1
 		} else {
-			last := Q - 1
-			for last >= 0 && m.NoiseKnots[last] > tau {
+			last := len(knots) - 1
+			for last >= 0 && knots[last] > tau {
 				last--
 			}
-			addUntil(row, m.NoiseKnots, T, last, tau, i)
+			addUntil(row, knots, T, last, tau, i)
 			for j := range row {
 				row[j] /= tau
 			}
@@ -158,7 +163,7 @@ func (c *compiler) rmsRatio(known, s stack) program.Reg {
 			}
 		}
 	}
-	return c.Function(program.Sqrt, c.Columns(squares, T, entries))
+	return entries
 }
 
 // addUntil adds to row the weights of the integral of the square up to τ, whose square has the place at; those of the

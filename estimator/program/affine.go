@@ -3,10 +3,6 @@ package program
 import (
 	"fmt"
 
-	"github.com/tphakala/simd/f32"
-	"github.com/tphakala/simd/f64"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
@@ -88,52 +84,68 @@ func newAffine[T Float](m *Machine[T], o *Affine) instruction[T] {
 	if kernel := m.kernels[o.Out]; kernel != nil {
 		return kernel(m.asIs(o.Out))
 	}
-	if linear := m.fusions.angles[o.Out]; linear != nil && m.fusions.sums[m.fusions.sinCos[o.Out]] != nil && m.layouts[o.Out].n > 1 && m.layouts[linear.X].n == m.layouts[o.Out].n {
+	l := &m.layouts[o.Out]
+	linear := m.fusions.angles[o.Out] != nil && l.n > 1 && m.layouts[o.Parts[0].X].n == l.n
+	if linear && m.fusions.sums[m.fusions.sinCos[o.Out]] != nil {
 		return nil // a featureSum reads what the angles are of
 	}
-	a := &affine[T]{out: m.asIs(o.Out), rows: m.layouts[o.Out].rows, constant: None}
-	l := m.layouts[o.Out]
-	single := m.single && l.n > 1
-	a.unread = single && m.fusions.angles[o.Out] != nil && m.layouts[o.Parts[0].X].n == l.n || single && m.fusions.unread[o.Out]
-	a.c = make([]T, simd.Padded(a.rows))
+	a := &affine[T]{out: m.asIs(o.Out), rows: l.rows, constant: None, c: make([]T, simd.Padded(l.rows))}
+	a.unread = m.single && l.n > 1 && (linear || m.fusions.unread[o.Out])
 	for i, v := range o.C {
 		a.c[i] = narrow[T](v)
 	}
 	for i := range o.Parts {
-		part := &o.Parts[i]
-		k := m.layouts[part.X].rows
-		if m.layouts[part.X].n == 1 && l.n > 1 {
-			a.single = append(a.single, affinePart[T]{x: m.asIs(part.X), m: newMatrix[T](a.rows, k, part.M, false, m.o.Seeds > 0, m.o.Adjoint)})
-		} else {
-			a.blocks = append(a.blocks, affinePart[T]{x: m.operand(part.X, o.Out), m: newMatrix[T](a.rows, k, part.M, part.Lower && k%simd.Rows == 0, l.n > 1 || m.o.Seeds > 1, m.o.Adjoint && l.n > 1)})
-		}
+		a.add(m, &o.Parts[i], o.Out)
 	}
 	if l.n > 1 {
-		a.constant = m.fresh(newLayout(simd.Padded(a.rows), 1, 1), false)
-		if n := simd.Padded(a.rows) * width; len(m.scratch) < n {
-			m.scratch = make([]T, n)
-		}
-		for i := range a.blocks {
-			if n := simd.Padded(m.layouts[a.blocks[i].x.r].rows) * width; len(m.scratch) < n {
-				m.scratch = make([]T, n)
-			}
-		}
-		if len(a.single) > 0 && a.out.active {
-			t := newLayout(a.rows, m.o.Seeds, 1)
-			a.directions = make([]T, simd.Padded(a.rows)*t.blocks*t.width)
-		}
+		a.take(m)
 	}
-	if a.unread && m.fusions.unread[o.Out] {
-		m.squared[o.Out] = a
-	}
-	if single && m.fusions.squares[o.Parts[0].X] != nil {
-		var all []*affine[T]
-		for i := range o.Parts {
-			all = append(all, m.squared[m.fusions.squares[o.Parts[i].X].Out])
-		}
-		a.kernel = func(m *Machine[T]) { a.sumSquares(m, all) }
+	if m.single && l.n > 1 {
+		a.fuse(m, o)
 	}
 	return a
+}
+
+// add adds a part.
+func (a *affine[T]) add(m *Machine[T], part *Part, out Reg) {
+	n, k := m.layouts[out].n, m.layouts[part.X].rows
+	if m.layouts[part.X].n == 1 && n > 1 {
+		a.single = append(a.single, affinePart[T]{m.asIs(part.X), newMatrix[T](a.rows, k, part.M, false, m.o.Seeds > 0, m.o.Adjoint)})
+		return
+	}
+	lower := part.Lower && k%simd.Rows == 0
+	a.blocks = append(a.blocks, affinePart[T]{m.operand(part.X, out), newMatrix[T](a.rows, k, part.M, lower, n > 1 || m.o.Seeds > 1, m.o.Adjoint && n > 1)})
+}
+
+// take takes the memory for blocks.
+func (a *affine[T]) take(m *Machine[T]) {
+	a.constant = m.fresh(newLayout(simd.Padded(a.rows), 1, 1), false)
+	most := a.rows
+	for i := range a.blocks {
+		most = max(most, m.layouts[a.blocks[i].x.r].rows)
+	}
+	if n := simd.Padded(most) * width; len(m.scratch) < n {
+		m.scratch = make([]T, n)
+	}
+	if len(a.single) > 0 && a.out.active {
+		t := newLayout(a.rows, m.o.Seeds, 1)
+		a.directions = make([]T, simd.Padded(a.rows)*t.blocks*t.width)
+	}
+}
+
+// fuse notes what is squared and summed, or that this sums it.
+func (a *affine[T]) fuse(m *Machine[T], o *Affine) {
+	if m.fusions.unread[o.Out] {
+		m.squared[o.Out] = a
+	}
+	if m.fusions.squares[o.Parts[0].X] == nil {
+		return
+	}
+	var all []*affine[T]
+	for i := range o.Parts {
+		all = append(all, m.squared[m.fusions.squares[o.Parts[i].X].Out])
+	}
+	a.kernel = func(m *Machine[T]) { a.sumSquares(m, all) }
 }
 
 // sumSquares sets the result to the sum of the squares of the rows of others.
@@ -251,172 +263,4 @@ func (a *affine[T]) adjoint(m *Machine[T]) {
 	for i := range a.single {
 		a.single[i].m.addTransposed(m.a[a.single[i].x.r], total)
 	}
-}
-
-// matrix is a constant matrix in the layouts of the kernels.
-type matrix[T Float] struct {
-	rows, cols int
-	dense      []T       // row-major
-	panels     []float32 // of blocks, in single precision
-	transposed []float32
-	lower      bool
-}
-
-func newMatrix[T Float](rows, cols int, x []float64, lower, blocks, adjoint bool) matrix[T] {
-	out := matrix[T]{rows: rows, cols: cols, dense: make([]T, len(x)), lower: lower}
-	for i, v := range x {
-		out.dense[i] = narrow[T](v)
-	}
-	if _, single := any(out.dense).([]float32); !single {
-		return out
-	}
-	if blocks && lower {
-		out.panels = make([]float32, simd.LowerSize(rows))
-		simd.PackLower(out.panels, rows, x, cols)
-	} else if blocks {
-		out.panels = simd.Packed(rows, cols, func(r, c int) float64 { return x[r*cols+c] })
-	}
-	if adjoint {
-		out.transposed = simd.Packed(cols, rows, func(r, c int) float64 { return x[c*cols+r] })
-	}
-	return out
-}
-
-// addVector adds M x to y.
-func (a *matrix[T]) addVector(y, x []T) {
-	switch m := any(a.dense).(type) {
-	case []float32:
-		y, x := any(y).([]float32), any(x).([]float32)[:a.cols]
-		for r := range a.rows {
-			y[r] += f32.DotProduct(m[r*a.cols:(r+1)*a.cols], x)
-		}
-	case []float64:
-		y, x := any(y).([]float64), any(x).([]float64)[:a.cols]
-		for r := range a.rows {
-			y[r] += f64.DotProduct(m[r*a.cols:(r+1)*a.cols], x)
-		}
-	}
-}
-
-// dot returns the product of row r with x.
-func (a *matrix[T]) dot(r int, x []T) T {
-	row := a.dense[r*a.cols : (r+1)*a.cols]
-	switch m := any(row).(type) {
-	case []float32:
-		return T(f32.DotProduct(m, any(x).([]float32)[:a.cols]))
-	case []float64:
-		return T(f64.DotProduct(m, any(x).([]float64)[:a.cols]))
-	}
-	return 0
-}
-
-// addTransposed adds Mᵀ y to x.
-func (a *matrix[T]) addTransposed(x, y []T) {
-	for r, v := range y[:a.rows] {
-		if v != 0 {
-			addScaled(x[:a.cols], v, a.dense[r*a.cols:(r+1)*a.cols])
-		}
-	}
-}
-
-// multiply sets a block of rows to c (nil = 0) and the products of the parts with block b of their
-// registers: their values, or copy k of their tangents. Tangents of a register with n = 1 are a block
-// of directions.
-func (m *Machine[T]) multiply(dst []T, rows int, c []T, parts []affinePart[T], v [][]T, b, k int, tangents bool) {
-	block := func(x *operand) []T {
-		if tangents {
-			return v[x.r][k*x.t.size+b%x.t.blocks*x.t.stride:]
-		}
-		return v[x.r][b%x.blocks*x.stride:]
-	}
-	if len(parts) > 0 && tangents && parts[0].x.t.width == 1 { // one direction of a register with n = 1
-		clear(dst[:rows])
-		for i := range parts {
-			if parts[i].x.active {
-				parts[i].m.addVector(dst[:rows], block(&parts[i].x))
-			}
-		}
-		return
-	}
-	if single, ok := any(dst).([]float32); ok {
-		list := m.parts[:0]
-		if c != nil {
-			list = append(list, simd.Part{L: any(c).([]float32), X: any(m.ones).([]float32), K: 1})
-		}
-		for i := range parts {
-			x := &parts[i].x
-			if tangents && !x.active {
-				continue
-			}
-			list = append(list, parts[i].m.part(any(block(x)).([]float32)))
-		}
-		if len(list) == 0 {
-			clear(single[:simd.Padded(rows)*width])
-			return
-		}
-		m.unit.Product(single, simd.Panels(rows), list)
-		return
-	}
-	for r := range rows {
-		x := T(0)
-		if c != nil {
-			x = c[r]
-		}
-		fillRow(dst[r*width:(r+1)*width], x)
-	}
-	for i := range parts {
-		if x := &parts[i].x; !tangents || x.active {
-			m.addDouble(any(dst).([]float64), &parts[i].m, any(block(x)).([]float64))
-		}
-	}
-}
-
-// singleParts returns the parts of a product in single precision at block b, with a constant.
-func (m *Machine[T]) singleParts(c []T, parts []affinePart[T], v [][]T, b int) []simd.Part {
-	list := append(m.parts[:0], simd.Part{L: any(c).([]float32), X: any(m.ones).([]float32), K: 1})
-	for i := range parts {
-		x := &parts[i].x
-		list = append(list, parts[i].m.part(any(v[x.r][b%x.blocks*x.stride:]).([]float32)))
-	}
-	return list
-}
-
-// part returns the product with a block.
-func (a *matrix[T]) part(x []float32) simd.Part {
-	if a.lower {
-		return simd.Part{L: a.panels, X: x, K: simd.Rows, Grow: simd.Rows}
-	}
-	return simd.Part{L: a.panels, X: x, K: a.cols}
-}
-
-// addDouble adds M X to Y, blocks of width.
-func (m *Machine[T]) addDouble(Y []float64, a *matrix[T], X []float64) {
-	dense := any(a.dense).([]float64)
-	if a.rows >= 4 && a.cols >= 8 {
-		m.work.Mul(general(a.rows, width, Y), 1, false, general(a.rows, a.cols, dense), false, general(a.cols, width, X), 1)
-		return
-	}
-	for r := range a.rows {
-		y := Y[r*width : (r+1)*width]
-		for c, v := range dense[r*a.cols : (r+1)*a.cols] {
-			if v != 0 {
-				addScaled(y, v, X[c*width:(c+1)*width])
-			}
-		}
-	}
-}
-
-// multiplyTransposed adds Mᵀ Y to X, blocks of width.
-func (m *Machine[T]) multiplyTransposed(X []T, a *matrix[T], Y []T) {
-	if x, single := any(X).([]float32); single {
-		to := any(m.scratch).([]float32)[:simd.Padded(a.cols)*width]
-		m.unit.Product(to, simd.Panels(a.cols), append(m.parts[:0], simd.Part{L: a.transposed, X: any(Y).([]float32), K: a.rows}))
-		f32.Add(x[:a.cols*width], x[:a.cols*width], to[:a.cols*width])
-		return
-	}
-	m.work.Mul(general(a.cols, width, any(X).([]float64)), 1, true, general(a.rows, a.cols, any(a.dense).([]float64)), false, general(a.rows, width, any(Y).([]float64)), 1)
-}
-
-func general(rows, cols int, d []float64) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: d}
 }

@@ -10,57 +10,79 @@ type fusions struct {
 	sinCos  map[Reg]Reg     // of angles: the SinCos that reads them
 }
 
-// findFusions returns those of a program. Where nothing differentiates it, values that only a kernel needs are not stored.
+// findFusions returns those of a program. Where nothing differentiates it, squares that are only summed are not stored.
 func findFusions(p *Program, values bool) fusions {
-	readers, makes := map[Reg]int{}, map[Reg]Operation{}
-	for _, o := range p.Ops {
-		for _, r := range o.results() {
-			makes[r] = o
-		}
-		for _, r := range o.operands() {
-			readers[r]++
-		}
-	}
-	for _, out := range p.Outputs {
-		readers[out.Reg]++
-	}
-	// plain returns what makes a register, where that is an Affine without a constant that is read once.
-	plain := func(r Reg) *Affine {
-		if a, ok := makes[r].(*Affine); ok && readers[r] == 1 && len(a.C) == 0 {
-			return a
-		}
-		return nil
-	}
 	f := fusions{map[Reg]*Part{}, map[Reg]*Affine{}, map[Reg]*Affine{}, map[Reg]bool{}, map[Reg]Reg{}}
+	u := usesOf(p)
 	for _, o := range p.Ops {
 		switch o := o.(type) {
 		case *SinCos:
-			if a := plain(o.X); a != nil && len(a.Parts) == 1 {
+			if a := u.plain(o.X); a != nil && len(a.Parts) == 1 {
 				f.angles[o.X], f.sinCos[o.X] = &a.Parts[0], o.Out
 			}
 		case *Affine:
 			if p.Rows(o.Out) != 1 || len(o.C) > 0 {
 				continue
 			}
-			if s, ok := makes[o.Parts[0].X].(*SinCos); ok && len(o.Parts) == 1 && readers[s.Out] == 1 && f.angles[s.X] != nil {
+			if s, ok := u.makes[o.Parts[0].X].(*SinCos); ok && len(o.Parts) == 1 && u.readers[s.Out] == 1 && f.angles[s.X] != nil {
 				f.sums[s.Out] = o
 			}
-			for i := 0; values && i < len(o.Parts); i++ {
-				s, ok := makes[o.Parts[i].X].(*Function)
-				if !ok || s.F != Square || readers[s.Out] != 1 || !ones(o.Parts[i].M) || plain(s.X) == nil {
-					break
-				}
-				if i == len(o.Parts)-1 {
-					for j := range o.Parts {
-						squared := makes[o.Parts[j].X].(*Function)
-						f.squares[squared.Out] = plain(squared.X)
-						f.unread[squared.Out], f.unread[squared.X] = true, true
-					}
-				}
+			if values && u.sumsSquares(o) {
+				f.squared(o, &u)
 			}
 		}
 	}
 	return f
+}
+
+// squared notes that the parts of o are squares that nothing else reads.
+func (f *fusions) squared(o *Affine, u *uses) {
+	for i := range o.Parts {
+		s := u.makes[o.Parts[i].X].(*Function)
+		f.squares[s.Out] = u.plain(s.X)
+		f.unread[s.Out], f.unread[s.X] = true, true
+	}
+}
+
+// uses are what makes the registers of a program, and how many operations and outputs read them.
+type uses struct {
+	makes   map[Reg]Operation
+	readers map[Reg]int
+}
+
+func usesOf(p *Program) uses {
+	u := uses{map[Reg]Operation{}, map[Reg]int{}}
+	for _, o := range p.Ops {
+		for _, r := range o.results() {
+			u.makes[r] = o
+		}
+		for _, r := range o.operands() {
+			u.readers[r]++
+		}
+	}
+	for _, out := range p.Outputs {
+		u.readers[out.Reg]++
+	}
+	return u
+}
+
+// plain returns what makes a register, where that is an Affine without a constant that is read once; else nil.
+func (u *uses) plain(r Reg) *Affine {
+	if a, ok := u.makes[r].(*Affine); ok && u.readers[r] == 1 && len(a.C) == 0 {
+		return a
+	}
+	return nil
+}
+
+// sumsSquares reports whether an Affine adds up the squares of others, which are read once.
+func (u *uses) sumsSquares(o *Affine) bool {
+	for i := range o.Parts {
+		s, ok := u.makes[o.Parts[i].X].(*Function)
+		if !ok || s.F != Square || u.readers[s.Out] != 1 || !ones(o.Parts[i].M) || u.plain(s.X) == nil {
+			return false
+		}
+	}
+	return true
 }
 
 func ones(v []float64) bool {

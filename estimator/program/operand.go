@@ -52,6 +52,14 @@ func tangentRow[T Float](d []T, t *tangentRows, i, b, c int) []T {
 	return d[at : at+t.width]
 }
 
+// blockOf returns block b of the values of an operand, or of copy k of its tangents.
+func blockOf[T Float](v []T, o *operand, b, k int, tangents bool) []T {
+	if tangents {
+		return v[k*o.t.size+b%o.t.blocks*o.t.stride:]
+	}
+	return v[b%o.blocks*o.stride:]
+}
+
 // splat returns a register of one block with the numbers of r in every lane.
 func (m *Machine[T]) splat(r Reg) Reg {
 	if s, ok := m.splats[r]; ok {

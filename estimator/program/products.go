@@ -1,6 +1,10 @@
 package program
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/tphakala/simd/f32"
+)
 
 // Products is y_r = Σ s a_i b_j over the terms of row r. Its tangent is Σ s (ȧ_i b_j + a_i ḃ_j), its
 // adjoint ā_i += s b_j ȳ_r, b̄_j += s a_i ȳ_r. It costs two multiplications for every term.
@@ -55,6 +59,28 @@ type products[T Float] struct {
 	out, a, b operand
 	rows      int
 	terms     []term[T]
+	runs      []productRun // the same terms, where a kernel multiplies rows that follow one another; none elsewhere
+}
+
+// productRun is n terms of rows that follow one another, each the only one of its row: row a times as many rows of b.
+type productRun struct{ row, a, b, n int }
+
+// runsOf returns all terms as runs; nil where there are no longer ones.
+func runsOf(terms []Term) (runs []productRun) {
+	for i, t := range terms {
+		if t.S != 1 || i > 0 && terms[i-1].Row == t.Row {
+			return nil
+		}
+		if n := len(runs) - 1; i > 0 && terms[i-1].A == t.A && terms[i-1].B+1 == t.B && terms[i-1].Row+1 == t.Row {
+			runs[n].n++
+		} else {
+			runs = append(runs, productRun{t.Row, t.A, t.B, 1})
+		}
+	}
+	if 2*len(runs) > len(terms) {
+		return nil
+	}
+	return runs
 }
 
 type term[T Float] struct {
@@ -67,7 +93,19 @@ func newProducts[T Float](m *Machine[T], o *Products) instruction[T] {
 	for _, t := range o.Terms {
 		i.terms = append(i.terms, term[T]{t.Row, t.A, t.B, T(t.S)})
 	}
+	if m.single {
+		i.runs = runsOf(o.Terms)
+	}
 	return i
+}
+
+// addRuns adds the products of factors, one row of a and rows of b each, to the rows of dst: blocks of single precision.
+func (o *products[T]) addRuns(m *Machine[T], dst, a, b []T) {
+	to, scale, x := any(dst).([]float32), any(a).([]float32), any(b).([]float32)
+	for i := range o.runs {
+		r := &o.runs[i]
+		m.unit.AddScaled(to[r.row*width:(r.row+r.n)*width], scale[r.a*width:], x[r.b*width:(r.b+r.n)*width])
+	}
 }
 
 func (o *products[T]) value(m *Machine[T]) {
@@ -76,11 +114,15 @@ func (o *products[T]) value(m *Machine[T]) {
 		out := v[block*o.out.stride:][:o.rows*o.out.width]
 		a, b := a[block%o.a.blocks*o.a.stride:], b[block%o.b.blocks*o.b.stride:]
 		clear(out)
-		if o.out.width == 1 {
+		switch {
+		case o.out.width == 1:
 			for i := range o.terms {
 				t := &o.terms[i]
 				out[t.row] += t.s * a[t.a] * b[t.b]
 			}
+			continue
+		case o.runs != nil:
+			o.addRuns(m, out, a, b)
 			continue
 		}
 		for i := range o.terms {
@@ -107,6 +149,10 @@ func (o *products[T]) tangent(m *Machine[T]) {
 		for b := range t.blocks {
 			out := d[c*t.size+b*t.stride:]
 			clear(out[:o.rows*t.width])
+			if o.runs != nil && t.width > 1 {
+				o.tangentRuns(m, out, b, c)
+				continue
+			}
 			for i := range o.terms {
 				term := &o.terms[i]
 				row := out[term.row*t.width : (term.row+1)*t.width]
@@ -116,6 +162,34 @@ func (o *products[T]) tangent(m *Machine[T]) {
 				if o.b.active {
 					addProduct(row, term.s, rowOf(m.v[o.a.r], &o.a, term.a, b), tangentRow(m.d[o.b.r], &o.b.t, term.b, b, c))
 				}
+			}
+		}
+	}
+}
+
+// tangentRuns adds the tangents of a block to dst.
+func (o *products[T]) tangentRuns(m *Machine[T], dst []T, b, c int) {
+	va, vb := blockOf(m.v[o.a.r], &o.a, b, c, false), blockOf(m.v[o.b.r], &o.b, b, c, false)
+	if o.out.width > 1 {
+		if o.a.active {
+			o.addRuns(m, dst, blockOf(m.d[o.a.r], &o.a, b, c, true), vb)
+		}
+		if o.b.active {
+			o.addRuns(m, dst, va, blockOf(m.d[o.b.r], &o.b, b, c, true))
+		}
+		return
+	}
+	to := any(dst).([]float32)
+	for i := range o.runs { // directions stand side by side, of one number each
+		r := &o.runs[i]
+		if o.b.active {
+			x := any(blockOf(m.d[o.b.r], &o.b, b, c, true)).([]float32)
+			f32.AddScaled(to[r.row*width:(r.row+r.n)*width], float32(va[r.a]), x[r.b*width:(r.b+r.n)*width])
+		}
+		if o.a.active {
+			x := any(blockOf(m.d[o.a.r], &o.a, b, c, true)).([]float32)[r.a*width : (r.a+1)*width]
+			for j := range r.n {
+				f32.AddScaled(to[(r.row+j)*width:(r.row+j+1)*width], float32(vb[r.b+j]), x)
 			}
 		}
 	}

@@ -102,49 +102,67 @@ func (p *Program) columns(regs ...Reg) int {
 // Check returns what contradicts itself in a program, or nil.
 func (p *Program) Check() error {
 	known := make([]bool, len(p.Registers))
+	if err := p.checkGiven(known); err != nil {
+		return err
+	}
+	for i, o := range p.Ops {
+		if err := p.checkOperation(o, known); err != nil {
+			return fmt.Errorf("operation %d (%T): %w", i, o, err)
+		}
+	}
+	for _, port := range p.Outputs {
+		if !p.has(port.Reg) || !known[port.Reg] {
+			return fmt.Errorf("output %q: register %d is not set", port.Name, port.Reg)
+		}
+	}
+	return nil
+}
+
+// has reports whether there is a register.
+func (p *Program) has(r Reg) bool { return r >= 0 && int(r) < len(p.Registers) }
+
+// checkOperation returns what contradicts itself in an operation, or nil, and notes the registers that it sets.
+func (p *Program) checkOperation(o Operation, known []bool) error {
+	for _, r := range o.operands() {
+		if !p.has(r) || !known[r] {
+			return fmt.Errorf("reads register %d before it is set", r)
+		}
+	}
+	for _, r := range o.results() {
+		if !p.has(r) || known[r] {
+			return fmt.Errorf("sets register %d, which is missing or set", r)
+		}
+	}
+	if err := o.check(p); err != nil {
+		return err
+	}
+	for _, r := range o.results() {
+		known[r] = true
+	}
+	return nil
+}
+
+// checkGiven returns what contradicts itself in shapes, inputs and constants, or nil, and notes which registers they set.
+func (p *Program) checkGiven(known []bool) error {
 	for i, s := range p.Registers {
 		if s.Rows < 0 || s.Cols < 1 || s.Rows > maxSize || s.Cols > maxSize || s.Rows*s.Cols > maxSize {
 			return fmt.Errorf("register %d has %d rows and %d columns", i, s.Rows, s.Cols)
 		}
 	}
-	in := func(r Reg) bool { return r >= 0 && int(r) < len(known) }
 	for _, port := range p.Inputs {
-		if !in(port.Reg) || known[port.Reg] {
+		if !p.has(port.Reg) || known[port.Reg] {
 			return fmt.Errorf("input %q: register %d is missing, or given twice", port.Name, port.Reg)
 		}
 		known[port.Reg] = true
 	}
 	for _, c := range p.Constants {
-		if !in(c.Reg) || known[c.Reg] || len(c.Values) != p.Registers[c.Reg].Rows*p.Registers[c.Reg].Cols {
+		if !p.has(c.Reg) || known[c.Reg] || len(c.Values) != p.Registers[c.Reg].Rows*p.Registers[c.Reg].Cols {
 			return fmt.Errorf("constants of register %d: missing, set twice, or of another shape", c.Reg)
 		}
 		if err := finite(fmt.Sprintf("constants of register %d", c.Reg), c.Values); err != nil {
 			return err
 		}
 		known[c.Reg] = true
-	}
-	for i, o := range p.Ops {
-		for _, r := range o.operands() {
-			if !in(r) || !known[r] {
-				return fmt.Errorf("operation %d (%T) reads register %d before it is set", i, o, r)
-			}
-		}
-		for _, r := range o.results() {
-			if !in(r) || known[r] {
-				return fmt.Errorf("operation %d (%T) sets register %d, which is missing or set", i, o, r)
-			}
-		}
-		if err := o.check(p); err != nil {
-			return fmt.Errorf("operation %d (%T): %w", i, o, err)
-		}
-		for _, r := range o.results() {
-			known[r] = true
-		}
-	}
-	for _, port := range p.Outputs {
-		if !in(port.Reg) || !known[port.Reg] {
-			return fmt.Errorf("output %q: register %d is not set", port.Name, port.Reg)
-		}
 	}
 	return nil
 }

@@ -317,31 +317,18 @@ func (o *repeat[T]) store(m *Machine[T], k *link, i int) {
 }
 
 func (o *repeat[T]) tangent(m *Machine[T]) {
-	first := o.carried[0].out
-	if !m.active[first] {
+	if !m.active[o.carried[0].out] {
 		return
 	}
 	body := o.body
-	n := o.times(m)
-	for i := range n {
+	for i := range o.times(m) {
 		o.again(m, i)
-		for j := range o.each {
-			if k := &o.each[j]; i == 0 || k.outer.active {
-				o.loadTangents(m, k.outer.r, &k.outer, k.in, i)
-			}
-		}
-		for j := 0; j < len(o.fixed) && i == 0; j++ {
-			o.loadTangents(m, o.fixed[j].outer.r, &o.fixed[j].outer, o.fixed[j].in, 0)
-		}
-		for j := range o.carried {
-			if k := &o.carried[j]; i == 0 {
-				o.loadTangents(m, k.outer.r, &k.outer, k.in, 0)
-			}
-		}
+		o.beginTangents(m, i)
 		body.Tangent()
 		for j := range o.carried {
+			k := &o.carried[j]
 			if o.o.All {
-				o.storeTangents(m, &o.carried[j], i)
+				o.storeTangents(m, k, i)
 			}
 		}
 		for j := range o.carried {
@@ -352,6 +339,23 @@ func (o *repeat[T]) tangent(m *Machine[T]) {
 	for j := range o.carried {
 		if k := &o.carried[j]; !o.o.All {
 			body.copyTangents(m, k.out, k.in)
+		}
+	}
+}
+
+// beginTangents loads the tangents of what step i reads: in the first step, and then of what changes from step to step.
+func (o *repeat[T]) beginTangents(m *Machine[T], i int) {
+	for j := range o.each {
+		if k := &o.each[j]; i == 0 || k.outer.active {
+			o.loadTangents(m, k.outer.r, &k.outer, k.in, i)
+		}
+	}
+	if i > 0 {
+		return
+	}
+	for _, list := range [...][]link{o.fixed, o.carried} {
+		for j := range list {
+			o.loadTangents(m, list[j].outer.r, &list[j].outer, list[j].in, 0)
 		}
 	}
 }

@@ -110,33 +110,36 @@ func (o *weigh[T]) value(m *Machine[T]) {
 			continue
 		}
 		for r := range o.rows {
-			x, y, w, c := rowOf(m.v[o.x.r], &o.x, r, b), rowOf(m.v[o.out.r], &o.out, r, b), o.w.row(r, b), T(0)
-			if len(w) > 1 {
-				multiplyRows(y, w, x)
-				if len(o.c.v) > 0 {
-					addScaled(y, o.c.row(r, b)[0], m.ones[:len(y)])
-				}
-				continue
-			}
-			factor := w[0]
-			if len(o.c.v) > 0 {
-				if row := o.c.row(r, b); len(row) == 1 {
-					c = row[0]
-				} else {
-					addProduct(copyRow(y, row), factor, m.ones[:len(y)], x)
-					continue
-				}
-			}
-			for i, v := range x {
-				y[i] = factor*v + c
-			}
+			o.row(m, r, b)
 		}
 	}
 }
 
-func copyRow[T Float](dst, src []T) []T {
-	copy(dst, src)
-	return dst
+// row evaluates row r of block b.
+func (o *weigh[T]) row(m *Machine[T], r, b int) {
+	x, y, w := rowOf(m.v[o.x.r], &o.x, r, b), rowOf(m.v[o.out.r], &o.out, r, b), o.w.row(r, b)
+	var c []T
+	if len(o.c.v) > 0 {
+		c = o.c.row(r, b)
+	}
+	switch {
+	case len(c) > 1:
+		copy(y, c)
+		addProduct(y, 1, w, x)
+	case len(w) > 1:
+		multiplyRows(y, w, x)
+		if len(c) > 0 {
+			addScaled(y, c[0], m.ones[:len(y)])
+		}
+	default:
+		constant := T(0)
+		if len(c) > 0 {
+			constant = c[0]
+		}
+		for i, v := range x {
+			y[i] = w[0]*v + constant
+		}
+	}
 }
 
 func (o *weigh[T]) tangent(m *Machine[T]) {

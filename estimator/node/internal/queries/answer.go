@@ -132,40 +132,17 @@ const earlyShare = 20
 
 // run answers the questions from one to before another.
 func (w *questions) run(from, to int) error {
-	o, n := w.answerer, w.batch.n
+	o := w.answerer
 	a := &o.answered
 	for i := from; i < to; {
-		_, now := o.cfg.Clock()
-		if i == 0 {
-			w.began = now
+		if err := w.inTime(i); err != nil {
+			return err
 		}
-		if now-w.at > w.limit {
-			return &refusal{codeTimeout, "timeout", fmt.Sprintf("%d of %d questions were answered within it", i, n)}
-		}
-		if now-w.at > timeout && o.ending() {
-			return &refusal{codeTimeout, "", "the estimator ends"}
-		}
-		if spent := now - w.began; i > w.first && spent > w.limit/earlyShare {
-			if all := spent / int64(i-w.first) * int64(n); all > w.limit {
-				return &refusal{codeTimeout, "timeout", fmt.Sprintf("%d questions take about %v, and it is %v: ask for at most %d at a time, for fewer times, or set it",
-					n, time.Duration(all).Round(time.Millisecond), time.Duration(w.limit), int64(n)*w.limit/all)}
-			}
-		}
-		if end := min(i+mostBlock, to); w.many != nil && end-i >= leastBlock {
-			done, err := w.many.run(o.model, &o.past, a, w.batch, i, end)
-			if err != nil {
-				return err
-			}
-			if done {
-				o.flagCorrected()
-				if i == 0 {
-					_, w.began = o.cfg.Clock()
-					w.first = end
-				}
-				i = end
-				o.budget.rest()
-				continue
-			}
+		if next, err := w.runMany(i, to); err != nil {
+			return err
+		} else if next > i {
+			i = next
+			continue
 		}
 		question, all := w.batch.At(i), false
 		question.History, all = o.past.before(w.batch.past, i, question.X0)
@@ -179,6 +156,47 @@ func (w *questions) run(from, to int) error {
 		o.budget.rest()
 	}
 	return nil
+}
+
+// inTime returns a refusal where the questions before i have taken too long, or show that the others will.
+func (w *questions) inTime(i int) error {
+	o, n := w.answerer, w.batch.n
+	_, now := o.cfg.Clock()
+	if i == 0 {
+		w.began = now
+	}
+	if now-w.at > w.limit {
+		return &refusal{codeTimeout, "timeout", fmt.Sprintf("%d of %d questions were answered within it", i, n)}
+	}
+	if now-w.at > timeout && o.ending() {
+		return &refusal{codeTimeout, "", "the estimator ends"}
+	}
+	if spent := now - w.began; i > w.first && spent > w.limit/earlyShare {
+		if all := spent / int64(i-w.first) * int64(n); all > w.limit {
+			return &refusal{codeTimeout, "timeout", fmt.Sprintf("%d questions take about %v, and it is %v: ask for at most %d at a time, for fewer times, or set it",
+				n, time.Duration(all).Round(time.Millisecond), time.Duration(w.limit), int64(n)*w.limit/all)}
+		}
+	}
+	return nil
+}
+
+// runMany answers questions from i on together, and returns the one behind them: i where they are to be answered one by one.
+func (w *questions) runMany(i, to int) (next int, err error) {
+	o, end := w.answerer, min(i+mostBlock, to)
+	if w.many == nil || end-i < leastBlock {
+		return i, nil
+	}
+	done, err := w.many.run(o.model, &o.past, &o.answered, w.batch, i, end)
+	if err != nil || !done {
+		return i, err
+	}
+	o.flagCorrected()
+	if i == 0 {
+		_, w.began = o.cfg.Clock()
+		w.first = end
+	}
+	o.budget.rest()
+	return end, nil
 }
 
 // ending reports whether the service ends.
@@ -314,7 +332,7 @@ func (o *answerer) predict(q *estimator.Query, i int, b *batch) error {
 		if len(b.StdAdjoint.X) > 0 {
 			differences = 2 * (len(g.X0) + len(g.Plan))
 		}
-		if err := o.inTime(began, differences); err != nil {
+		if err := o.done(began, differences); err != nil {
 			return err
 		}
 		if !o.predictor.Adjoint(g, q, b.MeanAdjoint.Row(i), b.StdAdjoint.Row(i)) {
@@ -333,9 +351,9 @@ func (o *answerer) predict(q *estimator.Query, i int, b *batch) error {
 	return nil
 }
 
-// inTime returns a refusal if the query is not done in time after so many times what took the
+// done returns a refusal if the query is not done in time after so many times what took the
 // time since a steady one, ns.
-func (o *answerer) inTime(began int64, times int) error {
+func (o *answerer) done(began int64, times int) error {
 	_, now := o.cfg.Clock()
 	if all := (now - began) * int64(times); all > o.until-now {
 		return &refusal{codeTimeout, "timeout", fmt.Sprintf("one question takes about %v: ask for fewer times, rows, samples or less of want, or set it", time.Duration(all).Round(time.Millisecond))}
@@ -392,7 +410,7 @@ func (o *answerer) sample(i int) error {
 	_, began := o.cfg.Clock()
 	for j := range max(o.query.Samples, 1) {
 		if j == 1 {
-			if err := o.inTime(began, int(o.query.Samples)-1); err != nil {
+			if err := o.done(began, int(o.query.Samples)-1); err != nil {
 				return err
 			}
 		}
@@ -414,7 +432,7 @@ func (o *answerer) violation(i int) error {
 	normal := rand.New(random).NormFloat64
 	_, began := o.cfg.Clock()
 	o.trajectories.Violation(a.Violation[n:], &l, 1, normal) // the time of one draw
-	if err := o.inTime(began, draws); err != nil {
+	if err := o.done(began, draws); err != nil {
 		return err
 	}
 	random.Seed(o.query.Seed, uint64(i)<<32)
