@@ -1,76 +1,67 @@
 package estimator
 
 import (
-	"sort"
-
+	"github.com/dgm-robotics/dgm/estimator/dynamics"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
+	"github.com/dgm-robotics/dgm/estimator/program"
 )
 
-// The variances of the posterior, and the derivatives of its mean by the start state, are
-// smooth in time but where a block of the input's knots begins. So at many points they are
-// evaluated at few nodes and interpolated: between two such times by the cubic through the
-// four equidistant nodes around a point. Where the input changes within a block, their
-// derivatives jump, and the interpolation is less accurate there. The means are evaluated at
-// all points.
-const (
-	mostNodes      = 2 * simd.Width
-	leastIntervals = 3 // of nodes between two such times: those of a cubic
-)
+// mostNodes is at how many nodes the variances of the posterior, and the derivatives of its mean by the start state, are
+// evaluated at most, see dynamics.Nodes. The means are evaluated at all points.
+const mostNodes = 2 * simd.Width
 
 // interpolate sets nodes, between and weights, where fewer nodes than points suffice.
 func (g *grid) interpolate(m *model.Model, c *compiled) {
-	end := g.times[len(g.times)-1]
-	if len(g.points) <= mostNodes+simd.Width || g.times[g.last] != end || g.times[0] == end {
+	if g.times[g.last] != g.times[len(g.times)-1] {
 		return
 	}
-	ends := []float64{g.times[0]}
-	if m.P > 0 && m.Inputs.Causal {
-		for j := range m.Inputs.Knots {
-			if t := float64(j) * m.Horizon / float64(m.Inputs.Knots); t > ends[len(ends)-1] && t < end {
-				ends = append(ends, t)
-			}
-		}
-	}
-	ends = append(ends, end)
-	pieces := len(ends) - 1
-	intervals := (mostNodes - 1) / pieces
-	if intervals < leastIntervals {
+	of := dynamics.NodesOf(m, g.times[:len(g.points)], mostNodes)
+	if of == nil {
 		return
 	}
-	nodes := &places{}
-	for i, from := range ends[:pieces] {
-		for j := range intervals {
-			nodes.times = append(nodes.times, from+(ends[i+1]-from)*float64(j)/float64(intervals))
-		}
-	}
-	nodes.last = len(nodes.times)
+	nodes := &places{times: of.Times, last: len(of.Times) - 1}
 	for len(nodes.times) < mostNodes {
-		nodes.times = append(nodes.times, end)
+		nodes.times = append(nodes.times, nodes.times[nodes.last])
 	}
 	nodes.fill(m, c)
 	g.nodes = nodes
-	piece := func(t float64) int { return min(sort.SearchFloat64s(ends[1:], t), pieces-1) }
-	for at := 0; at < len(g.times); at += simd.Width {
-		times := g.times[at : at+simd.Width]
-		b := nodeBlock{from: piece(times[0]) * intervals, to: (piece(times[len(times)-1])+1)*intervals + 1, at: len(g.weights)}
-		g.weights = append(g.weights, make([]float32, (b.to-b.from)*simd.Width)...)
-		for lane, t := range times {
-			first := piece(t) * intervals
-			x := (t - nodes.times[first]) / (nodes.times[first+1] - nodes.times[first])
-			least := max(0, min(int(x)-1, intervals-leastIntervals))
-			for i, w := range cubic(x - float64(least)) {
-				g.weights[b.at+(first-b.from+least+i)*simd.Width+lane] = simd.Single(w)
+	for at, entries := 0, of.Between; at < len(g.times); at += simd.Width {
+		n := 0
+		for n < len(entries) && entries[n].To < at+simd.Width {
+			n++
+		}
+		block := entries[:n]
+		if len(g.points) <= at+simd.Width { // the last point fills up
+			last := len(g.points) - 1
+			var of []program.Entry
+			for _, e := range block {
+				if e.To == last {
+					of = append(of, e)
+				}
+			}
+			for to := last + 1; to < at+simd.Width; to++ {
+				for _, e := range of {
+					block = append(block[:len(block):len(block)], program.Entry{To: to, From: e.From, W: e.W})
+				}
 			}
 		}
-		g.between = append(g.between, b)
+		g.addBetween(block, at)
+		entries = entries[n:]
 	}
 }
 
-// cubic returns the weights at x of the values at 0, 1, 2 and 3 (Lagrange).
-func cubic(x float64) [leastIntervals + 1]float64 {
-	a, b, c, d := x, x-1, x-2, x-3
-	return [...]float64{-b * c * d / 6, a * c * d / 2, -a * b * d / 2, a * b * c / 6}
+// addBetween adds a block of points, the first of which is at: what it reads of the nodes.
+func (g *grid) addBetween(entries []program.Entry, at int) {
+	b := nodeBlock{from: entries[0].From, at: len(g.weights)}
+	for _, e := range entries {
+		b.from, b.to = min(b.from, e.From), max(b.to, e.From+1)
+	}
+	g.weights = append(g.weights, make([]float32, (b.to-b.from)*simd.Width)...)
+	for _, e := range entries {
+		g.weights[b.at+(e.From-b.from)*simd.Width+e.To-at] = simd.Single(e.W)
+	}
+	g.between = append(g.between, b)
 }
 
 // widthTolerance is how far standard deviations may be off, relatively, by interpolation.

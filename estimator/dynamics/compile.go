@@ -79,7 +79,7 @@ func compile(m *model.Model, s Spec, from *Means) *program.Program {
 	if ratio {
 		st = c.first(st, len(s.Times))
 	}
-	c.nodes = nodesOf(m, c.times, s.Nodes)
+	c.nodes = NodesOf(m, c.times, s.Nodes)
 	e := c.ensemble()
 	d := c.distances(st, e)
 	v := c.intervals(st, known, e, d)

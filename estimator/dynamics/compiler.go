@@ -14,7 +14,7 @@ type compiler struct {
 	x     program.Reg
 	past  program.Reg // None without history
 	input signal
-	nodes *nodes // nil = variances are evaluated at all times
+	nodes *Nodes // nil = variances are evaluated at all times
 }
 
 // usesRMS reports whether a model measures the running RMS displacement.

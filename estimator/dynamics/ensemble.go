@@ -142,7 +142,7 @@ func (c *compiler) member(e *feature.Map, post *model.Posterior, r rows, varianc
 	}
 	at := c
 	if n := c.nodes; n != nil {
-		at = c.at(n.times)
+		at = c.at(n.Times)
 		f = at.features(e, at.rows())
 	}
 	var variances, ratios []program.Reg
@@ -153,7 +153,7 @@ func (c *compiler) member(e *feature.Map, post *model.Posterior, r rows, varianc
 	}
 	v := c.Stack(variances...)
 	if n := c.nodes; n != nil {
-		v = c.atLeast(c.Columns(v, T, n.between), 0)
+		v = c.atLeast(c.Columns(v, T, n.Between), 0)
 	}
 	squares := make([]float64, T)
 	for i, g := range gate {

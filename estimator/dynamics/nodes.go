@@ -7,20 +7,20 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/program"
 )
 
-// nodes are the times at which the variances of the posterior are evaluated where there are many. They are smooth in time
+// Nodes are the times at which the variances of the posterior are evaluated where there are many. They are smooth in time
 // but where a block of the input's knots begins: between two such times they are interpolated by the cubic through the four
 // equidistant nodes around a point. Where the input changes within a block their derivatives jump, and the interpolation
 // is less accurate there.
-type nodes struct {
-	times   []float64
-	between []program.Entry // from the nodes to the times
+type Nodes struct {
+	Times   []float64
+	Between []program.Entry // from the nodes to the times, four or fewer for each
 }
 
 // leastIntervals is how many intervals of nodes are between two such times: those of a cubic.
 const leastIntervals = 3
 
-// nodesOf returns at most so many nodes for ascending times; nil where all times are hardly more, or do not ascend.
-func nodesOf(m *model.Model, times []float64, most int) *nodes {
+// NodesOf returns at most so many nodes for ascending times; nil where all times are hardly more, or do not ascend.
+func NodesOf(m *model.Model, times []float64, most int) *Nodes {
 	n := len(times)
 	if most == 0 || 2*n <= 3*most || !sort.Float64sAreSorted(times) || times[0] == times[n-1] {
 		return nil
@@ -40,20 +40,20 @@ func nodesOf(m *model.Model, times []float64, most int) *nodes {
 	if intervals < leastIntervals {
 		return nil
 	}
-	out := &nodes{}
+	out := &Nodes{}
 	for i, from := range ends[:pieces] {
 		for j := range intervals {
-			out.times = append(out.times, from+(ends[i+1]-from)*float64(j)/float64(intervals))
+			out.Times = append(out.Times, from+(ends[i+1]-from)*float64(j)/float64(intervals))
 		}
 	}
-	out.times = append(out.times, end)
+	out.Times = append(out.Times, end)
 	for i, t := range times {
 		first := min(sort.SearchFloat64s(ends[1:], t), pieces-1) * intervals
-		x := (t - out.times[first]) / (out.times[first+1] - out.times[first])
+		x := (t - out.Times[first]) / (out.Times[first+1] - out.Times[first])
 		least := max(0, min(int(x)-1, intervals-leastIntervals))
 		for j, w := range cubic(x - float64(least)) {
 			if w != 0 {
-				out.between = append(out.between, program.Entry{To: i, From: first + least + j, W: w})
+				out.Between = append(out.Between, program.Entry{To: i, From: first + least + j, W: w})
 			}
 		}
 	}
