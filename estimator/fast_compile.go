@@ -3,6 +3,7 @@ package estimator
 import (
 	"math"
 
+	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/estimator/numeric/panelnet"
@@ -25,6 +26,7 @@ type compiled struct {
 	unit    simd.Unit
 	members []fastMember
 	refits  []fastMember
+	sorted  map[*direct.Model]*direct.Sorted
 	powers  int // of τ' that are used anywhere, at least 2
 	fixed   int // columns of x0 and of the one: 1 + L
 	knots   int // columns of the knots: J·P
@@ -100,11 +102,16 @@ type fastFactor struct {
 
 // compile returns nil for a model that a Fast does not serve.
 func compile(m *model.Model, unit simd.Unit) *compiled {
-	c := &compiled{m: m, unit: unit, powers: 2, fixed: 1 + m.Inputs.Lift.Dim(), knots: m.Inputs.Knots * m.P}
+	c := &compiled{m: m, unit: unit, sorted: map[*direct.Model]*direct.Sorted{}, powers: 2, fixed: 1 + m.Inputs.Lift.Dim(), knots: m.Inputs.Knots * m.P}
 	for e := range m.All() {
 		head := &e.Map.Head
 		if e.Posterior[0].Exact != nil || head.Layers[len(head.Layers)-1].Act != mlp.Linear {
 			return nil
+		}
+	}
+	for i := range m.Stack {
+		if m.Stack[i].Kind == model.Direct {
+			c.sorted[&m.Stack[i].Direct] = direct.NewSorted(&m.Stack[i].Direct)
 		}
 	}
 	variances := 0

@@ -27,12 +27,13 @@ type batchedComponent interface {
 }
 
 // batched returns a component at all points.
-func batched(c component, K int, g *grid, unit simd.Unit) batchedComponent {
+func batched(c component, K int, g *grid, of *compiled) batchedComponent {
+	unit := of.unit
 	switch c := c.(type) {
 	case *equation:
 		return newBatchedEquation(c, K, g, unit)
 	case directMap:
-		return newBatchedDirect(c.Map, K, g)
+		return newBatchedDirect(c.Map, K, g, of.sorted[c.Model()])
 	default:
 		v := c.(*velocity)
 		return &batchedVelocity{v, g.points, newConstants(v.of, g, 0)}
@@ -153,8 +154,8 @@ type batchedDirect struct {
 	firstNumber, numbers int // of the last inputRun
 }
 
-func newBatchedDirect(m *direct.Map, K int, g *grid) *batchedDirect {
-	b := &batchedDirect{Batched: direct.NewBatched(m, g.points)}
+func newBatchedDirect(m *direct.Map, K int, g *grid, sorted *direct.Sorted) *batchedDirect {
+	b := &batchedDirect{Batched: direct.NewBatched(m, g.points, sorted)}
 	most := b.Matrices()
 	b.constants, b.factors = newConstants(m.Derivative(), g, most), make([]float32, most*simd.Width)
 	return b

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // batchedPrior evaluates a PriorDynamics at all points of a Fast.
@@ -26,7 +25,7 @@ type batchedPrior struct {
 	jacobian   priorJacobian
 }
 
-func newBatchedPrior(b *PriorDynamics, g *grid, unit simd.Unit) batchedPrior {
+func newBatchedPrior(b *PriorDynamics, g *grid, of *compiled) batchedPrior {
 	K, times := len(b.x0), g.points
 	N := len(times)
 	f := batchedPrior{
@@ -34,7 +33,7 @@ func newBatchedPrior(b *PriorDynamics, g *grid, unit simd.Unit) batchedPrior {
 		weights: make([][model.Conditions][]float64, len(b.components)), difference: make([][]float64, len(b.components)), faded: make([][]float64, len(b.components)), buffers: make([][]float64, len(b.components)),
 	}
 	for i, c := range b.components {
-		f.components = append(f.components, batched(c, K, g, unit))
+		f.components = append(f.components, batched(c, K, g, of))
 		if i == 0 {
 			continue
 		}
@@ -54,7 +53,7 @@ func newBatchedPrior(b *PriorDynamics, g *grid, unit simd.Unit) batchedPrior {
 	if b.fade.ranged() {
 		f.ranges = make([]direct.RangeFactor, N)
 	}
-	f.jacobian = newPriorJacobian(&f, g, unit)
+	f.jacobian = newPriorJacobian(&f, g, of.unit)
 	return f
 }
 

@@ -39,7 +39,7 @@ func newFastWork(c *compiled, g *grid, p *Predictor) fastWork {
 	m, n := c.m, len(g.times)
 	K := m.K
 	w := fastWork{
-		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), prior: newBatchedPrior(p.prior, g, c.unit),
+		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), prior: newBatchedPrior(p.prior, g, c),
 		mu: make([]float32, simd.Padded(K)*simd.Width), v: make([]float64, K*n),
 		factor: make([]float64, n), interval: newIntervalWork(len(g.points)),
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
 // agreeTolerance is how far a Fast may be from the Predictor away from the self-checks, in
@@ -24,37 +26,57 @@ func (f *Fast) Verify() error {
 	for _, j := range at {
 		times = append(times, f.plain.times[j])
 	}
-	return f.agrees(build(f.plain.m, times), at)
+	return f.agrees(probed(build(f.plain.m, times), f.plain.m), f.g.interpolated(), at)
 }
 
-// VerifyBy is Verify by another Fast of the same model, which was verified, in place of a Predictor. Its first times are
-// those of f.
-func (f *Fast) VerifyBy(other *Fast) error {
-	if f.c == nil || other.c == nil || len(other.plain.times) < len(f.plain.times) || !slices.Equal(f.plain.times, other.plain.times[:len(f.plain.times)]) {
-		return f.Verify()
+// VerifyFirst is Verify of others of the same model, whose times are the first of those of f, by f, which was verified.
+// Nothing else uses them meanwhile.
+func (f *Fast) VerifyFirst(others []*Fast) error {
+	want := probed(f, f.plain.m)
+	for _, other := range others {
+		n := len(other.plain.times)
+		if f.c == nil || other.c == nil || len(f.plain.times) < n || !slices.Equal(other.plain.times, f.plain.times[:n]) {
+			if err := other.Verify(); err != nil {
+				return err
+			}
+			continue
+		}
+		at := make([]int, n)
+		for i := range at {
+			at[i] = i
+		}
+		if err := other.agrees(want, true, at); err != nil {
+			return err
+		}
 	}
-	at := make([]int, len(f.plain.times))
-	for i := range at {
-		at[i] = i
-	}
-	same, err := other.For(other.plain.times) // another one may be in use
-	if err != nil {
-		return err
-	}
-	return f.agrees(same, at)
+	return nil
 }
 
-// agrees compares the answers to probes with those of another predictor, whose times are these of f.
-func (f *Fast) agrees(other checkable, at []int) error {
+// probed returns the answers to probes; nil where there is none, so far from the training states.
+func probed(p checkable, m *model.Model) (out []*Prediction) {
+	for _, q := range probes(m) {
+		d := p.NewPrediction()
+		if !p.Predict(d, &q) {
+			d = nil
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// agrees compares the answers to probes with those of another predictor, whose times are these of f. Between nodes
+// standard deviations may differ.
+func (f *Fast) agrees(probed []*Prediction, interpolated bool, at []int) error {
 	m, times := f.plain.m, f.plain.times
 	widths := agreeTolerance
-	if _, plain := other.(*Predictor); f.g.interpolated() || !plain {
+	if interpolated {
 		widths += widthTolerance
 	}
-	want, got := other.NewPrediction(), f.NewPrediction()
+	got := f.NewPrediction()
 	for i, q := range probes(m) {
-		if !other.Predict(want, &q) {
-			continue // so far from the training states
+		want := probed[i]
+		if want == nil {
+			continue
 		}
 		if !f.Predict(got, &q) {
 			return fmt.Errorf("the fast predictor does not answer probe %d, the plain one does: set predictor = \"plain\"", i)

@@ -18,7 +18,7 @@ func TestBatchedIsTheMap(t *testing.T) {
 	each(t, func(t *testing.T, m *Model, readout int, s start) {
 		N := len(times)
 		d := New(m, K, horizon)
-		b := NewBatched(d, times)
+		b := NewBatched(d, times, nil)
 		all, one := make([]float64, K*N), make([]float64, K)
 		panels, factors := make([]float32, K*simd.Padded(K)*b.Matrices()), make([]float32, b.Matrices()*simd.Width)
 		other := newStart(rand.New(rand.NewPCG(6, 6)), len(s.history)/(K+P))
@@ -78,7 +78,7 @@ func TestBatchedInputs(t *testing.T) {
 	times := []float64{0.02, 0.05, 0.13, 0.34, 0.5, 0.75, 0.99}
 	each(t, func(t *testing.T, m *Model, readout int, s start) {
 		d := New(m, K, horizon)
-		b := NewBatched(d, times)
+		b := NewBatched(d, times, nil)
 		one, got := make([]float64, K), make([]float32, K*simd.Width)
 		numbers := len(s.u.values) * P
 		along := make([]plan, numbers)

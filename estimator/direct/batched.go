@@ -32,8 +32,21 @@ type Batched struct {
 	byNumber  []float64 // Width × K: derivatives by numbers of the plan
 }
 
-// batchedLevel is a level, its weights sorted by what their columns depend on.
-type batchedLevel struct {
+// Sorted holds the weights of the levels of a model, sorted by what their columns depend on: what evaluations of it at
+// any times share.
+type Sorted struct{ levels []*sortedLevel }
+
+// NewSorted sorts the weights of a model of K states.
+func NewSorted(m *Model) *Sorted {
+	s := &Sorted{}
+	for i := range m.Levels {
+		s.levels = append(s.levels, newSortedLevel(m, &m.Levels[i], len(m.Derivative)))
+	}
+	return s
+}
+
+// sortedLevel is a level, its weights sorted.
+type sortedLevel struct {
 	*Level
 	T, K, V int
 	P       int
@@ -45,8 +58,14 @@ type batchedLevel struct {
 	mixed    []float64 // starts × T·plan·K: weights of products of a start's and a plan's column; none of degree 1
 	own      []float64 // T·plan·K: weights of the plan's columns
 	second   []float64 // T × plan × (plan+P)·K: derivatives of byInput by the plan's columns; none of degree 1
-	G        []float64 // T × V × K, V = 1 + plan + products of the plan's columns
-	H        []float64 // T × (1 or 1+plan) × K·K: derivatives of G by x0
+	planOf   []float64 // T × V × K, V = 1 + plan + products of the plan's columns: what of G does not depend on the start
+}
+
+// batchedLevel is a level at times.
+type batchedLevel struct {
+	*sortedLevel
+	G []float64 // T × V × K
+	H []float64 // T × (1 or 1+plan) × K·K: derivatives of G by x0
 
 	columns []float64 // N×V: 1, plan and products
 	at      []int     // N: the time before each
@@ -54,13 +73,17 @@ type batchedLevel struct {
 	first   []int     // T+1: the first of the times whose weights begin at each of the level's
 }
 
-// NewBatched takes the memory for evaluations of d at ascending times.
-func NewBatched(d *Map, times []float64) *Batched {
+// NewBatched takes the memory for evaluations of d at ascending times. sorted are the weights of its model; nil = they are
+// sorted here.
+func NewBatched(d *Map, times []float64, sorted *Sorted) *Batched {
 	m, N, K := d.m, len(times), len(d.x0)
+	if sorted == nil {
+		sorted = NewSorted(m)
+	}
 	b := &Batched{d: d, times: times, next: make([]float64, N*K)}
 	tangent, sums, inputs, inputSums := 0, 0, 0, 0
 	for i := range m.Levels {
-		l := newBatchedLevel(m, &m.Levels[i], K, times)
+		l := newBatchedLevel(sorted.levels[i], times)
 		b.levels = append(b.levels, l)
 		fixed := l.rows(l.tangents)
 		tangent = max(tangent, K*fixed)
@@ -96,11 +119,11 @@ func (m *Model) BatchedSize(times int) int64 {
 }
 
 // rows returns the rows of weights with T·K columns.
-func (l *batchedLevel) rows(weights []float64) int { return len(weights) / (l.T * l.K) }
+func (l *sortedLevel) rows(weights []float64) int { return len(weights) / (l.T * l.K) }
 
-func newBatchedLevel(m *Model, l *Level, K int, times []float64) *batchedLevel {
+func newSortedLevel(m *Model, l *Level, K int) *sortedLevel {
 	starts := m.Lift.Dim() + len(m.UMean)
-	b := &batchedLevel{Level: l, T: len(l.Times), K: K, P: len(m.UMean), starts: starts, plan: m.linear(l) - starts}
+	b := &sortedLevel{Level: l, T: len(l.Times), K: K, P: len(m.UMean), starts: starts, plan: m.linear(l) - starts}
 	b.V = 1 + b.plan
 	if l.Degree == 2 {
 		b.V += b.plan * (b.plan + 1) / 2
@@ -108,14 +131,19 @@ func newBatchedLevel(m *Model, l *Level, K int, times []float64) *batchedLevel {
 	b.setFixed(m)
 	b.setPlan(m)
 	b.setSecond(m)
+	return b
+}
+
+func newBatchedLevel(sorted *sortedLevel, times []float64) *batchedLevel {
+	b := &batchedLevel{sortedLevel: sorted, G: slices.Clone(sorted.planOf)}
 	rows := 1
 	if len(b.mixed) > 0 {
 		rows += b.plan
 	}
-	b.H = make([]float64, b.T*rows*K*K)
+	b.H = make([]float64, b.T*rows*b.K*b.K)
 	b.columns = make([]float64, len(times)*b.V)
 	for i, t := range times {
-		at, share, _ := l.between(t)
+		at, share, _ := b.between(t)
 		b.at, b.share = append(b.at, at), append(b.share, share)
 		b.columns[i*b.V] = 1
 	}
@@ -128,7 +156,7 @@ func newBatchedLevel(m *Model, l *Level, K int, times []float64) *batchedLevel {
 
 // products calls f for the columns of degree 2, in their order: place c, of columns a and o
 // of degree 1, of which the start's come first.
-func (l *batchedLevel) products(m *Model, f func(c, a, o int)) {
+func (l *sortedLevel) products(m *Model, f func(c, a, o int)) {
 	if l.Degree < 2 {
 		return
 	}
@@ -142,7 +170,7 @@ func (l *batchedLevel) products(m *Model, f func(c, a, o int)) {
 }
 
 // setFixed sets fixed and tangents.
-func (l *batchedLevel) setFixed(m *Model) {
+func (l *sortedLevel) setFixed(m *Model) {
 	L, C, row := m.Lift.Dim(), m.Columns(l.Level), l.K+len(m.UMean)
 	history := 1 + l.starts + l.plan
 	// weights appends those of a column (T·K) to dst.
@@ -179,9 +207,9 @@ func (l *batchedLevel) setFixed(m *Model) {
 	})
 }
 
-// setPlan sets mixed, own, and what of G does not depend on the start.
-func (l *batchedLevel) setPlan(m *Model) {
-	l.G = make([]float64, l.T*l.V*l.K)
+// setPlan sets mixed, own, and planOf.
+func (l *sortedLevel) setPlan(m *Model) {
+	l.planOf = make([]float64, l.T*l.V*l.K)
 	if l.plan == 0 {
 		return
 	}
@@ -195,7 +223,7 @@ func (l *batchedLevel) setPlan(m *Model) {
 		own, G := i/l.K*l.plan*l.K+i%l.K, i/l.K*l.V*l.K+i%l.K
 		for p := range l.plan {
 			l.own[own+p*l.K] = w[1+l.starts+p]
-			l.G[G+(1+p)*l.K] = w[1+l.starts+p]
+			l.planOf[G+(1+p)*l.K] = w[1+l.starts+p]
 		}
 		at := 1 + l.plan
 		l.products(m, func(c, a, o int) {
@@ -204,7 +232,7 @@ func (l *batchedLevel) setPlan(m *Model) {
 			case a < l.starts:
 				l.mixed[a*len(l.own)+own+(o-l.starts)*l.K] = w[c]
 			default:
-				l.G[G+at*l.K] = w[c]
+				l.planOf[G+at*l.K] = w[c]
 				at++
 			}
 		})
@@ -212,7 +240,7 @@ func (l *batchedLevel) setPlan(m *Model) {
 }
 
 // setSecond sets second.
-func (l *batchedLevel) setSecond(m *Model) {
+func (l *sortedLevel) setSecond(m *Model) {
 	if len(l.mixed) == 0 {
 		return
 	}
@@ -233,7 +261,7 @@ func (l *batchedLevel) setSecond(m *Model) {
 }
 
 // inputs returns the numbers of a row of byInput.
-func (l *batchedLevel) inputs() int { return (l.plan + l.P) * l.K }
+func (l *sortedLevel) inputs() int { return (l.plan + l.P) * l.K }
 
 // Evaluate writes the displacements of the last Run to dst: N×K.
 func (b *Batched) Evaluate(dst []float64) {

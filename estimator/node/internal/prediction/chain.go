@@ -74,25 +74,39 @@ func newRollout(of *Predictors, times []float64, chain bool) (*rollout, error) {
 	return c, nil
 }
 
-// verify compares each fast predictor with the plain one, or where it predicts the first of the times of another one, which
-// is verified, with that; nil = there is none.
-func (c *rollout) verify(whole *rollout) error {
+// verify compares each fast predictor with the plain one.
+func (c *rollout) verify() error {
 	for i := range c.segments {
-		f := c.fast(i)
-		switch {
-		case f == nil:
-			continue
-		case whole != nil && whole.fast(i) != nil && !c.chained():
-			if err := f.VerifyBy(whole.fast(i)); err != nil {
-				return err
-			}
-		default:
+		if f := c.fast(i); f != nil {
 			if err := f.Verify(); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// verifyLevels verifies the roll-outs of the levels of a horizon: the first one by the plain predictor, the others, whose
+// times are the first of its, by that.
+func verifyLevels(levels []level) error {
+	whole := levels[0].rollout
+	if err := whole.verify(); err != nil {
+		return err
+	}
+	var first []*estimator.Fast
+	for _, l := range levels[1:] {
+		if l.rollout.chained() || whole.fast(0) == nil {
+			if err := l.rollout.verify(); err != nil {
+				return err
+			}
+		} else if f := l.rollout.fast(0); f != nil {
+			first = append(first, f)
+		}
+	}
+	if len(first) == 0 {
+		return nil
+	}
+	return whole.fast(0).VerifyFirst(first)
 }
 
 // fast returns the fast predictor of a segment; nil where the plain one predicts.

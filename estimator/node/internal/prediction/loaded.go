@@ -82,13 +82,11 @@ func Load(s *journal.Settings, m *model.Model, record bool) (*Loaded, error) {
 		if err != nil {
 			return nil, err
 		}
-		var whole *rollout
-		if len(r.levels) > 0 {
-			whole = r.levels[0].rollout
-		}
-		verified.start(func() error { return p.verify(whole) })
 		r.levels = append(r.levels, level{rollout: p, dst: p.newPrediction(r.Times[:n])})
 		r.Ladder.Ends = append(r.Ladder.Ends, r.Times[n-1])
+	}
+	if len(r.levels) > 0 {
+		verified.start(func() error { return verifyLevels(r.levels) })
 	}
 	r.Ladder.Costs = make([]Cost, len(r.levels))
 	if s.Rate > 0 {

@@ -100,7 +100,7 @@ func NewShadow(s *journal.Settings, m, flown *model.Model, flownTimes []float64,
 	times := r.divide(flownTimes, min(last, m.Horizon*(1+1e-9)), 1.5*seconds(period))
 	var err error
 	if r.rollout, err = newRollout(&Predictors{Model: m, Plain: !s.Fast}, times, false); err == nil {
-		err = r.rollout.verify(nil)
+		err = r.rollout.verify()
 	}
 	if err != nil {
 		return nil, err
