@@ -6,6 +6,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
+	"github.com/dgm-robotics/dgm/estimator/program"
 )
 
 // Batch answers many questions at the same times on several processors. It allocates nothing
@@ -178,18 +179,29 @@ func (b *Batch) setBlocks() {
 	if b.blocks = ok; !ok {
 		return
 	}
+	var code *program.Program // the workers'
 	for i := range b.workers {
-		if w := &b.workers[i]; w.block == nil || w.block.kind != kind {
-			w.block = newQuestionBlock(w.fast, kind)
+		w := &b.workers[i]
+		if w.block != nil && w.block.kind == kind {
+			code = w.block.code
+			continue
 		}
+		if code == nil {
+			code = compileBlock(w.fast, kind)
+		}
+		w.block = newQuestionBlock(w.fast, kind, code)
 	}
 }
+
+// mostBlockTimes is at how many times sixteen questions are answered at once: at more their numbers leave the processor's
+// cache.
+const mostBlockTimes = 512
 
 // blockKindOf returns the kind of block that answers questions; ok is false where questions or answers need more.
 func (b *Batch) blockKindOf() (kind blockKind, ok bool) {
 	q, d, m := b.q, b.dst, b.m
 	f := b.workers[0].fast
-	if b.n < simd.Width || f.c == nil || !m.Displacement || d.Mean == nil || b.gradients() || d.Jacobian != nil || d.InputJacobian != nil || d.Covariance != nil {
+	if b.n < simd.Width || f.c == nil || len(b.Times()) > mostBlockTimes || !m.Displacement || d.Mean == nil || b.gradients() || d.Jacobian != nil || d.InputJacobian != nil || d.Covariance != nil {
 		return kind, false
 	}
 	kind = blockKind{x: !q.States.Same(), past: !q.History.Same(), widths: d.Std != nil || d.ObsStd != nil, ood: d.OOD != nil}

@@ -12,6 +12,7 @@ import (
 type questionBlock struct {
 	kind      blockKind
 	m         *model.Model
+	code      *program.Program
 	machine   *program.Machine[float32]
 	condition model.Condition
 	x, past   program.Reg
@@ -35,9 +36,8 @@ type blockKind struct {
 	widths, ood bool // what is asked for beside the means
 }
 
-// newQuestionBlock compiles the program.
-func newQuestionBlock(f *Fast, kind blockKind) *questionBlock {
-	m := f.plain.m
+// compileBlock returns the program of a kind of block.
+func compileBlock(f *Fast, kind blockKind) *program.Program {
 	outputs := []string{dynamics.Displacement}
 	if kind.widths {
 		outputs = append(outputs, dynamics.Std, dynamics.ObsStd)
@@ -49,15 +49,20 @@ func newQuestionBlock(f *Fast, kind blockKind) *questionBlock {
 	if f.c.interpolates {
 		spec.Nodes = mostNodes
 	}
+	return dynamics.Compile(f.plain.m, spec)
+}
+
+// newQuestionBlock takes the memory for a program that compileBlock returned.
+func newQuestionBlock(f *Fast, kind blockKind, p *program.Program) *questionBlock {
+	m := f.plain.m
 	var by []string
 	for name, differs := range map[string]bool{dynamics.X: kind.x, dynamics.Past: kind.past || kind.x, dynamics.Plan: kind.plan} {
 		if differs {
 			by = append(by, name)
 		}
 	}
-	p := dynamics.Compile(m, spec)
 	b := &questionBlock{
-		kind: kind, m: m, machine: program.NewOn[float32](p, program.Options{Lanes: simd.Width, ByLane: by}, f.c.unit), condition: kind.condition,
+		kind: kind, m: m, code: p, machine: program.NewOn[float32](p, program.Options{Lanes: simd.Width, ByLane: by}, f.c.unit), condition: kind.condition,
 		rows: make([]float64, len(f.plain.times)*m.K), score: make([]float64, 1), none: make([]float64, len(f.plain.times)*m.K),
 		answer: Prediction{Times: f.plain.times, Readout: kind.condition.Readout(), NoHistory: int(kind.condition) >= model.Readouts},
 	}
