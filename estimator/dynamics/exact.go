@@ -45,7 +45,7 @@ func (c *compiler) exact(e *feature.Map, post *model.Posterior, r rows, head pro
 			parts = append(parts, program.Part{X: basis, M: m})
 		}
 		kernel := c.gated(c.Affine(N, nil, parts...), gate)
-		means = append(means, c.one(kernel, post.Weights[k]))
+		means = append(means, c.gated(c.exactMean(post.Weights[k], data.Gate, a1, a2, radial, basis, data.B), gate))
 		if !variance {
 			continue
 		}
@@ -76,6 +76,34 @@ func (c *compiler) exact(e *feature.Map, post *model.Posterior, r rows, head pro
 		out.variance, out.ratio = c.Stack(variances...), c.total(c.Stack(ratios...))
 	}
 	return out
+}
+
+// exactMean appends k·α without γ, 1×T. The basis is linear in its observations, so these are summed here: their products
+// cancel to a small remainder, which single precision would not keep.
+func (c *compiler) exactMean(alpha, gates []float64, a1, a2 float64, radial, basis program.Reg, B []float64) program.Reg {
+	w := make([]float64, len(alpha))
+	for j, v := range alpha {
+		w[j] = v * gates[j]
+	}
+	scaled := func(v []float64, by float64) []float64 {
+		out := make([]float64, len(v))
+		for i, x := range v {
+			out[i] = by * x
+		}
+		return out
+	}
+	parts := []program.Part{{X: radial, M: scaled(w, a1)}}
+	if basis != program.None {
+		Q := c.Rows(basis)
+		sum := make([]float64, Q)
+		for j, v := range w {
+			for q := range Q {
+				sum[q] += v * B[j*Q+q]
+			}
+		}
+		parts = append(parts, program.Part{X: basis, M: scaled(sum, a2)})
+	}
+	return c.Affine(1, nil, parts...)
 }
 
 // basisRows appends the linear basis [v, τ'v, …], v = [1, start, knots]: Q×T; None without terms.
