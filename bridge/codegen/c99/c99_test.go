@@ -32,6 +32,11 @@ func models(t *testing.T) map[string]*model.Model {
 	for name, shape := range modeltest.Shapes() {
 		out[name] = modeltest.New(shape, rand.New(rand.NewPCG(3, 4)))
 	}
+	for _, points := range []int{1, 3} { // fewer than are evaluated together
+		few := modeltest.New(modeltest.Shapes()["history"], rand.New(rand.NewPCG(3, 4)))
+		few.Points = points
+		out[fmt.Sprintf("history at %d times", points)] = few
+	}
 	files, err := filepath.Glob("../../../estimator/model/testdata/v3*.dgm")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no model files: %v", err)

@@ -27,6 +27,10 @@ func (f *file) header() []byte {
 #ifndef DGM_MODEL_H
 #define DGM_MODEL_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef %s dgm_real;
 
 #define DGM_MODEL_ID %q
@@ -37,7 +41,7 @@ typedef %s dgm_real;
 #define DGM_HISTORY_ROWS %d /* rows of a history */
 #define DGM_HORIZON ((dgm_real)%s) /* s */
 
-`, a.model, a.vehicle, a.horizon, a.leftOut, size*f.work, size*max(f.predict, 1), kind, a.model, K, P, T, a.planRows, len(a.history), f.number(a.horizon))
+`, a.model, plain(a.vehicle), a.horizon, a.leftOut, size*f.work, size*max(f.predict, 1), kind, a.model, K, P, T, a.planRows, len(a.history), f.number(a.horizon))
 	list := func(title string, channels []channel) {
 		if len(channels) == 0 {
 			return
@@ -107,14 +111,18 @@ dgm_real dgm_ood(void);
 int dgm_jacobian(const dgm_real *x, const dgm_real *history, const dgm_real *u, const dgm_real *plan, dgm_real *by_x, dgm_real *by_input);
 #endif
 
+#ifdef __cplusplus
+}
+#endif
+
 #endif
 `)
 	return []byte(b.String())
 }
 
-// plain returns text that cannot end a comment.
+// plain returns text that neither ends a comment nor begins one.
 func plain(text string) string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "*/", "* /")
+	return strings.NewReplacer("*/", "* /", "/*", "/ *").Replace(strings.Join(strings.Fields(text), " "))
 }
 
 func historyText(edges []float64) string {

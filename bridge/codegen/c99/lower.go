@@ -10,15 +10,15 @@ import (
 // lowering is a program that is being lowered.
 type lowering struct {
 	*builder
-	p    *program.Program
-	vary map[program.Reg]*value // registers of one column, and whole ones
-	main *scope                 // of one column
+	p     *program.Program
+	known map[program.Reg]*value // registers with all their columns
+	main  *scope                 // of operations on one column
 }
 
 // lower appends the instructions of a program whose inputs have values.
 func lower(b *builder, p *program.Program, inputs map[program.Reg]*value) *lowering {
-	l := &lowering{builder: b, p: p, vary: inputs}
-	l.main = &scope{builder: b, p: p, columns: 1, known: l.vary, outside: l.constant}
+	l := &lowering{builder: b, p: p, known: inputs}
+	l.main = &scope{builder: b, p: p, columns: 1, known: l.known, outside: l.constant}
 	for _, g := range groupsOf(p) {
 		if g.columns == 0 {
 			for _, i := range g.ops {
@@ -43,7 +43,7 @@ func (l *lowering) constant(r program.Reg) *value {
 
 // whole returns the value of a register with all columns, which it makes where nothing has set it yet.
 func (l *lowering) whole(r program.Reg) *value {
-	if v, ok := l.vary[r]; ok {
+	if v, ok := l.known[r]; ok {
 		return v
 	}
 	if slices.ContainsFunc(l.p.Constants, func(c program.Constant) bool { return c.Reg == r }) {
@@ -51,7 +51,7 @@ func (l *lowering) whole(r program.Reg) *value {
 	}
 	s := l.p.Shape(r)
 	v := l.fresh(s.Rows, s.Cols)
-	l.vary[r] = v
+	l.known[r] = v
 	return v
 }
 

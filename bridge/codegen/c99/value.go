@@ -8,7 +8,7 @@ type value struct {
 	rows, width int    // width: numbers of a row
 	array       string // name of the constants; "" = in the work area
 	active      bool   // whether it has a tangent
-	first, last int    // instructions between which it is alive; first is −1 before any
+	first, last int    // instructions from which and until which it is alive
 	at          int    // place in the work area
 }
 
