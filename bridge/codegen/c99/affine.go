@@ -34,37 +34,57 @@ func (s *scope) affine(o *program.Affine) {
 
 // sum sets y, and its tangent, to start, or where it is nil to c, and the products of the parts.
 func (s *scope) sum(y, start *value, c []float64, parts []program.Part) {
+	rest := parts
 	switch {
 	case start != nil:
 		s.call("spread", s.columns, of(y), of(start), y.rows)
-	case len(c) > 0 && !all(c, 0):
+	case !all(c, 0):
 		s.call("spread", s.columns, of(y), s.reals(c), y.rows)
 	default:
-		s.clear(of(y))
+		rest = s.begin(y, parts, of)
 	}
+	for i := range rest {
+		s.multiply(of(y), of(s.get(rest[i].X)), rest[i].M)
+	}
+	var varying []program.Part
 	for i := range parts {
-		x := s.get(parts[i].X)
-		y.active = y.active || x.active
-		s.multiply(of(y), of(x), parts[i].M)
+		if s.get(parts[i].X).active {
+			varying = append(varying, parts[i])
+		}
 	}
+	y.active = y.active || len(varying) > 0
 	if !y.active {
 		return
 	}
 	if start != nil && start.active {
 		s.call("spread", s.columns, tangent(y), tangent(start), y.rows)
 	} else {
-		s.clear(tangent(y))
+		varying = s.begin(y, varying, tangent)
 	}
-	for i := range parts {
-		if x := s.get(parts[i].X); x.active {
-			s.multiply(tangent(y), tangent(x), parts[i].M)
+	for i := range varying {
+		s.multiply(tangent(y), tangent(s.get(varying[i].X)), varying[i].M)
+	}
+}
+
+// begin sets y to the first part where that is a multiple of its operand, else to zero, and returns the parts that remain.
+func (s *scope) begin(y *value, parts []program.Part, at func(v *value) place) []program.Part {
+	if len(parts) > 0 {
+		if f := formOf(parts[0].M, y.rows, s.p.Rows(parts[0].X)); f.kind == scaled {
+			s.call("scale", 0, at(y), at(s.get(parts[0].X)), s.number(f.scale), y.size())
+			return parts[1:]
 		}
 	}
+	s.clear(at(y))
+	return parts
 }
 
 // multiply adds M x to y, in the form of M that takes the least memory.
 func (s *scope) multiply(y, x place, m []float64) {
 	f := formOf(m, y.rows, x.rows)
+	vector := ""
+	if s.columns == 1 {
+		vector = "_vector"
+	}
 	switch f.kind {
 	case none:
 	case scaled:
@@ -74,11 +94,11 @@ func (s *scope) multiply(y, x place, m []float64) {
 	case picked:
 		s.call("picked", s.columns, y, x, s.places(f.index), s.number(f.scale), len(f.index)/2)
 	case ranges:
-		s.call("ranges", s.columns, y, s.reals(f.numbers), x, s.places(f.index), y.rows)
+		s.call("ranges"+vector, s.columns, y, s.reals(f.numbers), x, s.places(f.index), y.rows)
 	case compensated:
 		s.call("compensated", s.columns, y, s.reals(f.numbers), x, x.rows)
 	default:
-		s.call("dense", s.columns, y, s.reals(f.numbers), x, y.rows, x.rows)
+		s.call("dense"+vector, s.columns, y, s.reals(f.numbers), x, y.rows, x.rows)
 	}
 }
 
@@ -106,7 +126,34 @@ const row = `
 }
 `
 
+// dot is row of one column, whose sum is made of four.
+const dot = `
+        dgm_real s[4] = {0};
+        for (; n > 3; n -= 4, m += 4, v += 4) {
+            DGM_UNROLL
+            for (int j = 0; j < 4; j++)
+                s[j] += m[j] * v[j];
+        }
+        for (; n > 0; n--)
+            s[0] += *m++ * *v++;
+        *y++ += (s[0] + s[1]) + (s[2] + s[3]);
+    }
+}
+`
+
 var _ = define(map[string]string{
+	"dense_vector": `
+static void dense_vector(dgm_real *y, const dgm_real *m, const dgm_real *x, int rows, int cols)
+{
+    for (int r = 0; r < rows; r++) {
+        const dgm_real *v = x;
+        int n = cols;` + dot,
+	"ranges_vector": `
+static void ranges_vector(dgm_real *y, const dgm_real *m, const dgm_real *x, const unsigned short *range, int rows)
+{
+    for (int r = 0; r < rows; r++) {
+        const dgm_real *v = x + range[2 * r];
+        int n = range[2 * r + 1];` + dot,
 	// y += m x
 	"dense": `
 static void dense@(dgm_real *y, const dgm_real *m, const dgm_real *x, int rows, int cols)

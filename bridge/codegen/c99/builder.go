@@ -160,6 +160,14 @@ static void add(dgm_real *y, const dgm_real *x, dgm_real s, int n)
         y[i] += s * x[i];
 }
 `,
+	// y = s x
+	"scale": `
+static void scale(dgm_real *y, const dgm_real *x, dgm_real s, int n)
+{
+    for (int i = 0; i < n; i++)
+        y[i] = s * x[i];
+}
+`,
 	// a column in all columns of a block
 	"spread": `
 static void spread@(dgm_real *y, const dgm_real *x, int rows)

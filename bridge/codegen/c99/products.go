@@ -1,35 +1,37 @@
 package c99
 
-import (
-	"slices"
-
-	"github.com/dgm-robotics/dgm/estimator/program"
-)
+import "github.com/dgm-robotics/dgm/estimator/program"
 
 // products evaluates y_r = Σ s a_i b_j, and ẏ_r = Σ s (ȧ_i b_j + a_i ḃ_j).
 func (s *scope) products(o *program.Products) {
 	a, b := s.get(o.A), s.get(o.B)
 	y := s.set(o.Out, a, b)
-	s.clear(of(y))
-	s.addProducts(of(y), of(a), of(b), o.Terms)
+	s.addProducts(of(y), of(a), of(b), o.Terms, true)
 	if !y.active {
 		return
 	}
-	s.clear(tangent(y))
 	if a.active {
-		s.addProducts(tangent(y), tangent(a), of(b), o.Terms)
+		s.addProducts(tangent(y), tangent(a), of(b), o.Terms, true)
 	}
 	if b.active {
-		s.addProducts(tangent(y), of(a), tangent(b), o.Terms)
+		s.addProducts(tangent(y), of(a), tangent(b), o.Terms, !a.active)
 	}
 }
 
-func (s *scope) addProducts(y, a, b place, terms []program.Term) {
-	if len(terms) == 0 {
+// addProducts adds the products of terms to y, which is zero before where it begins.
+func (s *scope) addProducts(y, a, b place, terms []program.Term, begins bool) {
+	if len(terms) > 0 && len(terms) == y.rows && distinct(terms) {
+		name := "add_product"
+		if begins {
+			name = "product"
+		}
+		s.call(name, 0, y, a, b, y.rows*s.columns)
 		return
 	}
-	if len(terms) == y.rows && !slices.ContainsFunc(terms, func(t program.Term) bool { return t.S != 1 || t.A != t.Row || t.B != t.Row }) && distinct(terms) {
-		s.call("times", 0, y, a, b, y.rows*s.columns)
+	if begins {
+		s.clear(y)
+	}
+	if len(terms) == 0 {
 		return
 	}
 	var at []int
@@ -44,10 +46,10 @@ func (s *scope) addProducts(y, a, b place, terms []program.Term) {
 	s.call("products", s.columns, y, a, b, s.places(at), numbers, len(terms))
 }
 
-// distinct reports whether every row has one term.
+// distinct reports whether the terms are the products of two registers row by row.
 func distinct(terms []program.Term) bool {
 	for i, t := range terms {
-		if t.Row != i {
+		if t != (program.Term{Row: i, A: i, B: i, S: 1}) {
 			return false
 		}
 	}
@@ -55,9 +57,17 @@ func distinct(terms []program.Term) bool {
 }
 
 var _ = define(map[string]string{
+	// y = a b, row by row
+	"product": `
+static void product(dgm_real *y, const dgm_real *a, const dgm_real *b, int n)
+{
+    for (int i = 0; i < n; i++)
+        y[i] = a[i] * b[i];
+}
+`,
 	// y += a b, row by row
-	"times": `
-static void times(dgm_real *y, const dgm_real *a, const dgm_real *b, int n)
+	"add_product": `
+static void add_product(dgm_real *y, const dgm_real *a, const dgm_real *b, int n)
 {
     for (int i = 0; i < n; i++)
         y[i] += a[i] * b[i];

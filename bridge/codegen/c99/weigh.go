@@ -12,17 +12,33 @@ func (s *scope) weigh(o *program.Weigh) {
 	x := s.get(o.X)
 	y := s.set(o.Out, x)
 	if all(o.C, 0) { // also without
-		s.clear(of(y))
-	} else if c, stride := s.table(o.C, y.rows, cols); stride < 0 {
-		s.call("spread", s.columns, of(y), c, y.rows)
+		s.beginWeighed(of(y), of(x), o.W, cols)
 	} else {
-		s.call("load", s.columns, of(y), c, y.rows, stride)
+		s.constants(y, o.C, cols)
+		s.addWeighed(of(y), of(x), o.W, cols)
 	}
-	s.addWeighed(of(y), of(x), o.W, cols)
 	if y.active {
-		s.clear(tangent(y))
-		s.addWeighed(tangent(y), tangent(x), o.W, cols)
+		s.beginWeighed(tangent(y), tangent(x), o.W, cols)
 	}
+}
+
+// constants sets y to numbers by row and column.
+func (s *scope) constants(y *value, c []float64, cols int) {
+	if name, stride := s.table(c, y.rows, cols); stride < 0 {
+		s.call("spread", s.columns, of(y), name, y.rows)
+	} else {
+		s.call("load", s.columns, of(y), name, y.rows, stride)
+	}
+}
+
+// beginWeighed sets y to w x.
+func (s *scope) beginWeighed(y, x place, w []float64, cols int) {
+	if len(w) > 0 && all(w, w[0]) && w[0] != 0 {
+		s.call("scale", 0, y, x, s.number(w[0]), y.rows*s.columns)
+		return
+	}
+	s.clear(y)
+	s.addWeighed(y, x, w, cols)
 }
 
 func (s *scope) addWeighed(y, x place, w []float64, cols int) {
