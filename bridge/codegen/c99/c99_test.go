@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -231,6 +232,11 @@ func agree[T float32 | float64](t *testing.T, m *model.Model, o c99.Options, tol
 			worst = max(worst, math.Abs(a.mean[j]-want.Mean[j])/sigma, math.Abs(a.std[j]-want.Std[j])/sigma)
 		}
 		worst = max(worst, math.Abs(a.score-want.OOD)/(1+want.OOD))
+		if !m.Displacement && o.Double {
+			if d := furthest(a.byX, differences(ref, q)); d > 1e-6 {
+				t.Errorf("query %d: derivatives differ from central differences by %v", i, d)
+			}
+		}
 		worstJacobian = max(worstJacobian, furthest(a.byX, want.Jacobian), furthest(a.byInput, want.InputJacobian))
 	}
 	t.Logf("worst: %.2g of a standard deviation, Jacobian %.2g; RAM %d bytes, %d without the Jacobian, constants %d bytes", worst, worstJacobian, s.RAM, s.RAMPredict, s.Constants)
@@ -244,6 +250,26 @@ func agree[T float32 | float64](t *testing.T, m *model.Model, o c99.Options, tol
 	if !(worstJacobian <= most) {
 		t.Errorf("derivatives differ by %v, more than %v", worstJacobian, most)
 	}
+}
+
+// differences returns ∂mean/∂x0 by central differences: the reference has none in the paper's form.
+func differences(ref *estimator.Predictor, q *estimator.Query) []float64 {
+	const h = 1e-5
+	plus, minus := ref.NewPrediction(), ref.NewPrediction()
+	K := len(q.X0)
+	out := make([]float64, len(plus.Mean)*K)
+	at := *q
+	for c := range K {
+		at.X0 = slices.Clone(q.X0)
+		at.X0[c] += h
+		ref.Predict(plus, &at)
+		at.X0[c] -= 2 * h
+		ref.Predict(minus, &at)
+		for j := range plus.Mean {
+			out[j*K+c] = (plus.Mean[j] - minus.Mean[j]) / (2 * h)
+		}
+	}
+	return out
 }
 
 // furthest returns the largest difference of what is expected, over 1 and its size.
