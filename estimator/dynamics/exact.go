@@ -29,6 +29,10 @@ func (c *compiler) exact(e *feature.Map, post *model.Posterior, basis, head prog
 		}
 		half := c.Weigh(c.Distances(c.Some(head, places...), data.Z[k]), T, same(N, -0.5), nil)
 		radial := c.Function(program.Exp, half)
+		means = append(means, c.gated(c.exactMean(post.Weights[k], data.Gate, a1, a2, radial, basis, data.B), gate))
+		if !variance {
+			continue
+		}
 		w := make([]float64, N)
 		for j, g := range data.Gate {
 			w[j] = g * a1
@@ -44,10 +48,6 @@ func (c *compiler) exact(e *feature.Map, post *model.Posterior, basis, head prog
 			parts = append(parts, program.Part{X: basis, M: m})
 		}
 		kernel := c.gated(c.Affine(N, nil, parts...), gate)
-		means = append(means, c.one(kernel, post.Weights[k]))
-		if !variance {
-			continue
-		}
 		L := make([]float64, N*N)
 		for i := range N {
 			copy(L[i*N:], post.InverseFactor[k][i*(i+1)/2:(i+1)*(i+2)/2])
@@ -75,4 +75,32 @@ func (c *compiler) exact(e *feature.Map, post *model.Posterior, basis, head prog
 		out.variance, out.ratio = c.Stack(variances...), c.total(c.Stack(ratios...))
 	}
 	return out
+}
+
+// exactMean appends k·α without γ, 1×T. The basis is linear in its observations, so these are summed here: their products
+// cancel to a small remainder, which single precision would not keep.
+func (c *compiler) exactMean(alpha, gates []float64, a1, a2 float64, radial, basis program.Reg, B []float64) program.Reg {
+	w := make([]float64, len(alpha))
+	for j, v := range alpha {
+		w[j] = v * gates[j]
+	}
+	scaled := func(v []float64, by float64) []float64 {
+		out := make([]float64, len(v))
+		for i, x := range v {
+			out[i] = by * x
+		}
+		return out
+	}
+	parts := []program.Part{{X: radial, M: scaled(w, a1)}}
+	if basis != program.None {
+		Q := c.Rows(basis)
+		sum := make([]float64, Q)
+		for j, v := range w {
+			for q := range Q {
+				sum[q] += v * B[j*Q+q]
+			}
+		}
+		parts = append(parts, program.Part{X: basis, M: scaled(sum, a2)})
+	}
+	return c.Affine(1, nil, parts...)
 }
