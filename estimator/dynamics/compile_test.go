@@ -13,20 +13,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/program"
 )
 
-// shapes have every part of a model between them.
-var shapes = map[string]modeltest.Shape{
-	"windows":   {K: 4, P: 2, F: 10, Basis: 2, Members: 3, Refits: 2, Readouts: 2, ScaleFactor: true, Velocity: true},
-	"no inputs": {K: 4, F: 8, Basis: 1, Members: 2, Prior: 2},
-	"degree 3":  {K: 4, P: 1, F: 10, Basis: 2, Members: 1, Readouts: 2, Prior: 3, Nets: 2, Calibrated: true},
-	"body":      {K: 12, P: 4, F: 10, Basis: 2, Members: 2, Readouts: 2, Prior: 2, Body: true, Nets: 2, Direct: true, History: 6, Range: true, Calibrated: true},
-	"chain":     {K: 4, P: 1, F: 10, Basis: 1, Members: 1, Readouts: 2, Prior: 1, Chain: true, Nets: 1, ScaleFactor: true},
-	"direct":    {K: 4, P: 2, F: 10, Basis: 2, Members: 1, Readouts: 2, Prior: 2, Direct: true, Calibrated: true, Range: true},
-	"history":   {K: 4, P: 2, F: 10, Basis: 2, Members: 2, Readouts: 2, Prior: 2, Direct: true, History: 6, Calibrated: true},
-	"exact":     {K: 4, P: 1, Exact: 12, Basis: 2, Readouts: 2, Prior: 1, ScaleFactor: true},
-	"paper":     {K: 4, F: 10, Members: 2, Paper: true},
-	"paper, u":  {K: 3, P: 2, Exact: 8, Paper: true, ScaleFactor: true},
-}
-
 // question is a query and the spec of its program.
 func question(m *model.Model, rng *rand.Rand, planned, remembered bool) (q estimator.Query, s dynamics.Spec) {
 	normal := func(n int) []float64 {
@@ -81,7 +67,7 @@ func feed[T program.Float](m *model.Model, p *program.Program, machine *program.
 }
 
 func TestProgramIsThePredictor(t *testing.T) {
-	for name, shape := range shapes {
+	for name, shape := range modeltest.Shapes {
 		for _, planned := range []bool{true, false} {
 			for _, remembered := range []bool{true, false} {
 				t.Run(fmt.Sprint(name, planned, remembered), func(t *testing.T) {

@@ -1,0 +1,15 @@
+package modeltest
+
+// Shapes have every part of a model between them, by name.
+var Shapes = map[string]Shape{
+	"windows":   {K: 4, P: 2, F: 10, Basis: 2, Members: 3, Refits: 2, Readouts: 2, ScaleFactor: true, Velocity: true},
+	"no inputs": {K: 4, F: 8, Basis: 1, Members: 2, Prior: 2},
+	"degree 3":  {K: 4, P: 1, F: 10, Basis: 2, Members: 1, Readouts: 2, Prior: 3, Nets: 2, Calibrated: true},
+	"body":      {K: 12, P: 4, F: 10, Basis: 2, Members: 2, Readouts: 2, Prior: 2, Body: true, Nets: 2, Direct: true, History: 6, Range: true, Calibrated: true},
+	"chain":     {K: 4, P: 1, F: 10, Basis: 1, Members: 1, Readouts: 2, Prior: 1, Chain: true, Nets: 1, ScaleFactor: true},
+	"direct":    {K: 4, P: 2, F: 10, Basis: 2, Members: 1, Readouts: 2, Prior: 2, Direct: true, Calibrated: true, Range: true},
+	"history":   {K: 4, P: 2, F: 10, Basis: 2, Members: 2, Readouts: 2, Prior: 2, Direct: true, History: 6, Calibrated: true},
+	"exact":     {K: 4, P: 1, Exact: 12, Basis: 2, Readouts: 2, Prior: 1, ScaleFactor: true},
+	"paper":     {K: 4, F: 10, Members: 2, Paper: true},
+	"paper, u":  {K: 3, P: 2, Exact: 8, Paper: true, ScaleFactor: true},
+}
