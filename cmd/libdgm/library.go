@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/dynamics"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
@@ -55,8 +56,15 @@ type loaded struct {
 	m    *model.Model
 	fast *estimator.Fast // of the model's own times
 
-	lock sync.Mutex
-	sets []*predictors // the one used last first, at most mostSets
+	lock     sync.Mutex
+	sets     []*predictors // the one used last first, at most mostSets
+	document document      // the last one that was asked for
+}
+
+// document is the programs of a model for plans of so many rows, encoded.
+type document struct {
+	planRows int
+	encoded  []byte
 }
 
 // mostSets is how many combinations of times and workers keep their memory.
@@ -91,6 +99,20 @@ func open(path string) (*loaded, error) {
 		return nil, fail(codeFile, "%s: %v", path, err)
 	}
 	return &loaded{m: m, fast: fast}, nil
+}
+
+// program returns the document of the model's programs for plans of so many rows.
+func (l *loaded) program(planRows int) ([]byte, error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if l.document.encoded == nil || l.document.planRows != planRows {
+		d, err := dynamics.DocumentOf(l.m, planRows)
+		if err != nil {
+			return nil, fail(codeWrong, "plan_rows: %v", err)
+		}
+		l.document = document{planRows, d.Encode()}
+	}
+	return l.document.encoded, nil
 }
 
 // times returns the model's own.
@@ -260,9 +282,14 @@ func (a *answer) fits(q *query, n, times, K, inputs int) error {
 		{"samples", wantSamples, len(a.samples), n * q.samples * size},
 		{"input_jacobian", wantInputs, len(a.inputJacobian), n * size * inputs},
 		{"covariance", wantCov, len(a.covariance), n * size * K},
-		{"start_gradient", 0, len(a.startGradient), n * K}, {"plan_gradient", 0, len(a.planGradient), n * inputs},
-		{"violation", wantViolated, len(a.violation), n * limits * times}, {"violation_whole", 0, len(a.violationWhole), n},
-		{"ood", 0, len(a.ood), n}, {"half50", 0, len(a.half50), n}, {"tube", 0, len(a.tube), n * len(model.TubeLevels)}, {"flags", 0, len(a.flags), n},
+		{"start_gradient", 0, len(a.startGradient), n * K},
+		{"plan_gradient", 0, len(a.planGradient), n * inputs},
+		{"violation", wantViolated, len(a.violation), n * limits * times},
+		{"violation_whole", 0, len(a.violationWhole), n},
+		{"ood", 0, len(a.ood), n},
+		{"half50", 0, len(a.half50), n},
+		{"tube", 0, len(a.tube), n * len(model.TubeLevels)},
+		{"flags", 0, len(a.flags), n},
 	} {
 		absent := f.bit == 0 && f.got == 0
 		if q.want&f.bit == f.bit && !absent && f.got != f.required {

@@ -14,6 +14,7 @@ from .library import numbers, pointer
 
 HALF95 = 1.959963984540054
 TUBES = (0.5, 0.9, 0.95)
+PLAN_ROWS = 20  # of a program, where none are given
 
 Floats = NDArray[np.float64]
 History = Union[ArrayLike, Tuple[ArrayLike, ArrayLike, ArrayLike]]
@@ -191,6 +192,15 @@ class Model:
         self._library.call("dgm_history", self._handle, pointer(_shaped("x", x, (K,))), pointer(t), pointer(xs), pointer(us), len(t),
                            pointer(rows), rows.size, ctypes.byref(used))
         return rows[: used.value]
+
+    def program(self, plan_rows: int = PLAN_ROWS) -> bytes:
+        """The model's programs for plans of so many rows that divide the horizon: the document of PROGRAM-FORMAT.md, which
+        dgm.jax and dgm.casadi evaluate."""
+        size = ctypes.c_size_t()
+        self._library.call("dgm_get_program", self._handle, plan_rows, None, 0, ctypes.byref(size))
+        document = ctypes.create_string_buffer(size.value)
+        self._library.call("dgm_get_program", self._handle, plan_rows, document, size.value, ctypes.byref(size))
+        return document.raw[: size.value]
 
 
 def _close(of: library.Library, handle: int) -> None:
