@@ -18,6 +18,7 @@ var decodes = regexp.MustCompile(`mapfile\.Parse\(|toml\.Decode\(|json\.(Unmarsh
 var decodedElsewhere = map[string]string{
 	"bridge/internal/number":    "every importer's target reads its values with it: see bridge/ulog",
 	"bridge/internal/reference": "only tests may read values of other implementations with it",
+	"bridge/onnx":               "times and means of a document that this process has made",
 	"cmd/dgm-bridge":            "the scores in a model that was decoded: what is wrong in them is left out",
 	"cmd/dgm-fleet/chaos":       "the description of a process, by its parent",
 	"cmd/dgm-eval":              "the scores in a model that was decoded: what is wrong in them is left out",
