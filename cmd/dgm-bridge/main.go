@@ -8,6 +8,7 @@
 //	dgm-bridge import csv --map map.toml a.csv b.csv --out flight.msgpack
 //	dgm-bridge export mcap flight.msgpack --model flight.dgm --out flight.mcap
 //	dgm-bridge export c flight.dgm --out firmware/model
+//	dgm-bridge export jax flight.dgm --out planner
 //	dgm-bridge record --vehicle v1 --out flight.msgpack
 //	dgm-bridge play flight.msgpack --vehicle v1
 //	dgm-bridge mavlink --link udp:14550 --vehicle v1 --model flight.dgm
@@ -43,7 +44,8 @@ func root() *cobra.Command {
 		Use:   "export",
 		Short: "Turn a flight log, or a model, into files of another format",
 	}
-	exports.AddCommand(exportMCAP(), exportCSV(), exportC())
+	exports.AddCommand(exportMCAP(), exportCSV())
+	exports.AddCommand(exportPrograms()...)
 	cmd.AddCommand(imports, topics(), info(), exports, recordCommand(), playCommand(), uploadCommand(), mavlinkCommand(), foxgloveCommand())
 	return cmd
 }

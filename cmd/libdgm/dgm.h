@@ -164,6 +164,12 @@ int dgm_get_times(dgm_model model, double *times, size_t times_n, char *error, s
 int dgm_get_channel(dgm_model model, size_t channel, char *name, size_t name_size, char *unit, size_t unit_size,
 	char *error, size_t error_size);
 
+/* dgm_get_program writes the model's programs for plans of plan_rows rows that divide the horizon, as the document of
+ * PROGRAM-FORMAT.md: what other languages evaluate and differentiate themselves. *written is the document's size, bytes;
+ * with program_n = 0 nothing else is done. */
+int dgm_get_program(dgm_model model, size_t plan_rows, uint8_t *program, size_t program_n, size_t *written,
+	char *error, size_t error_size);
+
 /* dgm_history resamples samples before a state to the rows that the model reads: x (n×K) and
  * u (n×P) at t (n, s from the state, ascending, at most 0). rows (history_n numbers, at least
  * dgm_info.history_rows×(K+P)) takes *used of them, the newest first, fewer where the samples

@@ -193,6 +193,29 @@ func dgm_get_channel(handle C.dgm_model, channel C.size_t, name *C.char, nameSiz
 	})
 }
 
+//export dgm_get_program
+func dgm_get_program(handle C.dgm_model, planRows C.size_t, program *C.uint8_t, n C.size_t, written *C.size_t, message *C.char, messageSize C.size_t) (code C.int) {
+	return with(handle, text{message, messageSize}, func(l *loaded) error {
+		if uint64(planRows) > mostNumbers || written == nil {
+			return fail(codeWrong, "plan_rows: %d are too many, or written is NULL", uint64(planRows))
+		}
+		var err error
+		to := numbers[C.uint8_t, byte]("program", program, n, &err)
+		if err != nil {
+			return err
+		}
+		encoded, err := l.program(int(planRows))
+		if err != nil {
+			return err
+		}
+		if *written = C.size_t(len(encoded)); len(to) > 0 && len(to) < len(encoded) {
+			return fail(codeWrong, "program: has room for %d bytes, the document has %d", len(to), len(encoded))
+		}
+		copy(to, encoded)
+		return nil
+	})
+}
+
 //export dgm_history
 func dgm_history(handle C.dgm_model, state, t, x, u *C.double, n C.size_t, rows *C.double, rowsN C.size_t, used *C.size_t, message *C.char, messageSize C.size_t) (code C.int) {
 	return with(handle, text{message, messageSize}, func(l *loaded) error {

@@ -15,8 +15,9 @@ type loaded struct {
 	m    *model.Model
 	fast *estimator.Fast // of the model's own times
 
-	lock sync.Mutex
-	sets []*predictors // the one used last first, at most mostSets
+	lock     sync.Mutex
+	sets     []*predictors // the one used last first, at most mostSets
+	document document      // the last one that was asked for
 
 	learned learning
 }

@@ -64,7 +64,7 @@ func TestFromPython(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "expected.json"), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "../../python/tests", "../../examples/mppi-python", "../../examples/casadi-python")
+	c := exec.Command(python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "../../python/tests", "../../examples/mppi-python", "../../examples/casadi-python", "../../examples/jax-python", "../../examples/torch-python")
 	here, err := filepath.Abs("../../python")
 	if err != nil {
 		t.Fatal(err)

@@ -96,20 +96,21 @@ class _Reverse(_External):
 class MPC:
     """Plans inputs between −limit and limit that bring all states to 0."""
 
-    def __init__(self, model, rows=10, limit=1.0, effort=1e-3):
+    def __init__(self, model, rows=10, limit=1.0, effort=1e-3, means=None, hessian="limited-memory"):
         self.step, self.rows = model.horizon / rows, rows
-        self.means = Means(model, rows, self.step, times=self.step * np.arange(1, rows + 1))
-        x, plan = ca.MX.sym("x", self.means.K), ca.MX.sym("plan", self.means.P, rows)
+        self.means = means or Means(model, rows, self.step, times=self.step * np.arange(1, rows + 1))
+        K, P = len(model.states), len(model.inputs)
+        x, plan = ca.MX.sym("x", K), ca.MX.sym("plan", P, rows)
         cost = ca.sumsqr(self.means(x, plan)) / rows + effort * ca.sumsqr(plan)
-        quiet = {"ipopt.hessian_approximation": "limited-memory", "ipopt.print_level": 0, "ipopt.sb": "yes", "print_time": False,
+        quiet = {"ipopt.hessian_approximation": hessian, "ipopt.print_level": 0, "ipopt.sb": "yes", "print_time": False,
                  "ipopt.tol": 1e-4, "ipopt.max_iter": 30}
         self.solver = ca.nlpsol("mpc", "ipopt", {"x": ca.vec(plan), "p": x, "f": cost}, quiet)
-        self.limit, self.plan = limit, np.zeros((rows, self.means.P))
+        self.limit, self.plan, self.iterations = limit, np.zeros((rows, P)), 0
 
     def improve(self, x):
         """The plan (rows, P) from a state."""
         found = self.solver(x0=self.plan.ravel(), p=x, lbx=-self.limit, ubx=self.limit)
-        self.plan = np.array(found["x"]).reshape(self.plan.shape)
+        self.plan, self.iterations = np.array(found["x"]).reshape(self.plan.shape), self.solver.stats()["iter_count"]
         return self.plan
 
     def advance(self):

@@ -1,10 +1,48 @@
 """Distributions of a robot's state to come.
 
-Model predicts in process, from a model file, by libdgm. QueryClient asks an estimator over
-NATS; it needs the packages of dgm[queries].
+Model predicts in process, from a model file, by libdgm. jax and casadi make a model a function of those packages, with
+derivatives of their own; they need the packages of dgm[jax] and dgm[casadi]. QueryClient asks an estimator over NATS; it
+needs the packages of dgm[queries].
 """
 
-from .model import Gradient, Jacobians, Model, Prediction, Violation
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Union
+
+from .model import PLAN_ROWS, Gradient, Jacobians, Model, Prediction, Violation
 from .queries import Answer, QueryClient, Refused
 
-__all__ = ["Answer", "Gradient", "Jacobians", "Model", "Prediction", "QueryClient", "Refused", "Violation"]
+if TYPE_CHECKING:
+    from .program_casadi import CasadiFunction
+    from .program_jax import JaxFunction
+
+__all__ = ["Answer", "Gradient", "Jacobians", "Model", "Prediction", "QueryClient", "Refused", "Violation", "casadi", "jax"]
+
+
+def jax(m: Union[Model, str, os.PathLike[str]], plan_rows: int = PLAN_ROWS) -> JaxFunction:
+    """A model, or the model of a file, as a JAX function f(x, history, u, plan) → (mean, std), each (T, K).
+
+    x (K), history (n, K+P) with the newest row first, u (P) and plan (plan_rows, P), whose rows divide the horizon, are
+    those of Model.predict. It is for jit, vmap, grad and jacfwd; float32, or float64 with jax_enable_x64.
+    """
+    from . import program_jax
+
+    return program_jax.function(_document(m, plan_rows))
+
+
+def casadi(m: Union[Model, str, os.PathLike[str]], plan_rows: int = PLAN_ROWS) -> CasadiFunction:
+    """A model, or the model of a file, as a CasADi function f(x, history, u, plan) → (mean, std), each T × K.
+
+    Its arguments are those of jax, numbers or symbols; f.function(condition) is the casadi.Function.
+    """
+    from . import program_casadi
+
+    return program_casadi.function(_document(m, plan_rows))
+
+
+def _document(m: Union[Model, str, os.PathLike[str]], plan_rows: int) -> bytes:
+    if isinstance(m, Model):
+        return m.program(plan_rows)
+    with Model.load(m) as opened:
+        return opened.program(plan_rows)

@@ -3,7 +3,7 @@
 import ctypes
 import os
 import pathlib
-from ctypes import POINTER, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64
+from ctypes import POINTER, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 import numpy as np
 
@@ -50,6 +50,7 @@ _ARGUMENTS = {
     "dgm_get_info": [c_uint64, POINTER(Info)],
     "dgm_get_times": [c_uint64, POINTER(c_double), c_size_t],
     "dgm_get_channel": [c_uint64, c_size_t, c_char_p, c_size_t, c_char_p, c_size_t],
+    "dgm_get_program": [c_uint64, c_size_t, c_void_p, c_size_t, POINTER(c_size_t)],
     "dgm_history": [c_uint64, *[POINTER(c_double)] * 4, c_size_t, POINTER(c_double), c_size_t, POINTER(c_size_t)],
     "dgm_learn": [c_uint64, c_int64, POINTER(c_double), c_size_t, POINTER(c_double), c_size_t],
     "dgm_forget": [c_uint64],

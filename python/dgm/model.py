@@ -14,6 +14,7 @@ from .library import numbers, pointer
 
 HALF95 = 1.959963984540054
 TUBES = (0.5, 0.9, 0.95)
+PLAN_ROWS = 20  # of a program, where none are given
 
 Floats = NDArray[np.float64]
 History = Union[ArrayLike, Tuple[ArrayLike, ArrayLike, ArrayLike]]
@@ -218,6 +219,15 @@ class Model:
             except ValueError:
                 return out
             out[name.value.decode()] = (value.value, std.value, unit.value.decode())
+
+    def program(self, plan_rows: int = PLAN_ROWS) -> bytes:
+        """The model's programs for plans of so many rows that divide the horizon: the document of PROGRAM-FORMAT.md, which
+        dgm.jax and dgm.casadi evaluate."""
+        size = ctypes.c_size_t()
+        self._library.call("dgm_get_program", self._handle, plan_rows, None, 0, ctypes.byref(size))
+        document = ctypes.create_string_buffer(size.value)
+        self._library.call("dgm_get_program", self._handle, plan_rows, document, size.value, ctypes.byref(size))
+        return document.raw[: size.value]
 
 
 def _close(of: library.Library, handle: int) -> None:

@@ -19,6 +19,7 @@ var decodedElsewhere = map[string]string{
 	"bridge/codegen/c99":        "the document that it writes was made by this process: nothing is from outside",
 	"bridge/internal/number":    "every importer's target reads its values with it: see bridge/ulog",
 	"bridge/internal/reference": "only tests may read values of other implementations with it",
+	"bridge/onnx":               "times and means of a document that this process has made",
 	"cmd/dgm-bridge":            "the scores in a model that was decoded: what is wrong in them is left out",
 	"cmd/dgm-fleet/chaos":       "the description of a process, by its parent",
 	"cmd/dgm-eval":              "the scores in a model that was decoded: what is wrong in them is left out",

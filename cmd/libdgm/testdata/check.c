@@ -362,6 +362,26 @@ static void cost(setup *s)
 	printf("seconds %.9f %.9f\n", least, empty);
 }
 
+/* The programs of a model are asked for their size, then written. */
+static void document(setup *s)
+{
+	size_t size = 0, again = 0;
+	uint8_t *program;
+	CHECK(dgm_get_program(s->model, 7, NULL, 0, &size, error, sizeof error) == DGM_OK && size > 0);
+	program = malloc(size);
+	CHECK(program != NULL);
+	CHECK(dgm_get_program(s->model, 7, program, size, &again, error, sizeof error) == DGM_OK && again == size);
+	CHECK(memcmp(program, "\x85\xa5" "about", 7) == 0); /* a map of five, the first of which is about */
+	CHECK(dgm_get_program(s->model, 7, program, size - 1, &again, error, sizeof error) == DGM_WRONG && again == size);
+	CHECK(strncmp(error, "program: has room for", 21) == 0);
+	CHECK(dgm_get_program(s->model, 7, NULL, size, &again, error, sizeof error) == DGM_WRONG);
+	CHECK(dgm_get_program(s->model, 7, program, size, NULL, error, sizeof error) == DGM_WRONG);
+	CHECK(dgm_get_program(s->model, 0, program, size, &again, error, sizeof error) == DGM_WRONG);
+	CHECK(dgm_get_program(s->model, SIZE_MAX, program, size, &again, error, sizeof error) == DGM_WRONG);
+	CHECK(dgm_get_program(0, 7, program, size, &again, error, sizeof error) == DGM_CLOSED);
+	free(program);
+}
+
 int main(int argc, char **argv)
 {
 	setup s;
@@ -381,6 +401,7 @@ int main(int argc, char **argv)
 	CHECK(dgm_get_channel(s.model, 0, name, sizeof name, unit, sizeof unit, error, sizeof error) == DGM_OK);
 	CHECK(name[0] != 0);
 	free(times);
+	document(&s);
 	right(&s);
 	wrong(&s);
 	history(&s);
