@@ -37,8 +37,8 @@ func TestExportC(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"--plan-rows: -1":           {in("m.dgm"), "--out", in("c"), "--plan-rows", "-1"},
-		"--plan-rows: 100000":       {in("m.dgm"), "--out", in("c"), "--plan-rows", "100000"},
+		"--plan-rows: -1":          {in("m.dgm"), "--out", in("c"), "--plan-rows", "-1"},
+		"--plan-rows: 100000":      {in("m.dgm"), "--out", in("c"), "--plan-rows", "100000"},
 		"required flag(s) \"out\"": {in("m.dgm")},
 		"nothing can be written":   {in("m.dgm"), "--out", in("m.dgm")},
 		"none.dgm":                 {in("none.dgm"), "--out", in("c")},

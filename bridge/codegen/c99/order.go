@@ -131,15 +131,7 @@ func regionOf(p *program.Program, o program.Operation) int {
 // ordered returns the operations of a region in an order that keeps little alive: what an operation reads directly before it, and
 // after it at once what reads it and is smaller, or as large and waits for nothing else.
 func ordered(p *program.Program, ops []int) (out []int) {
-	producer, users := map[program.Reg]int{}, map[program.Reg][]int{}
-	for _, i := range ops {
-		for _, r := range program.Results(p.Ops[i]) {
-			producer[r] = i
-		}
-		for _, r := range program.Operands(p.Ops[i]) {
-			users[r] = append(users[r], i)
-		}
-	}
+	producer, users := linksOf(p, ops)
 	done := map[int]bool{}
 	ready := func(i int) bool {
 		return !slices.ContainsFunc(program.Operands(p.Ops[i]), func(r program.Reg) bool {
@@ -175,4 +167,18 @@ func ordered(p *program.Program, ops []int) (out []int) {
 		add(i)
 	}
 	return out
+}
+
+// linksOf returns which operation makes a register, and which read it.
+func linksOf(p *program.Program, ops []int) (producer map[program.Reg]int, users map[program.Reg][]int) {
+	producer, users = map[program.Reg]int{}, map[program.Reg][]int{}
+	for _, i := range ops {
+		for _, r := range program.Results(p.Ops[i]) {
+			producer[r] = i
+		}
+		for _, r := range program.Operands(p.Ops[i]) {
+			users[r] = append(users[r], i)
+		}
+	}
+	return producer, users
 }
