@@ -11,6 +11,12 @@ import (
 //
 //	v = (lift(x), (u − mean)/std), bounded      Δ = Wᵀψ(v) + s∘net(v) + chain      Δ ← Δ + body(x, Δ)
 func Increment(p *program.Program, m *priordynamics.Model, x, u program.Reg) program.Reg {
+	d, _ := increment(p, m, x, u)
+	return d
+}
+
+// increment is Increment that returns the operation with the weights, too.
+func increment(p *program.Program, m *priordynamics.Model, x, u program.Reg) (d program.Reg, learned *program.Affine) {
 	L, P, K := m.Lift.Dim(), len(m.UMean), p.Rows(x)
 	var inputs []program.Reg
 	if P > 0 {
@@ -39,9 +45,10 @@ func Increment(p *program.Program, m *priordynamics.Model, x, u program.Reg) pro
 		}
 		parts = append(parts, program.Part{X: h, M: w})
 	}
-	d := p.Affine(K, constant, parts...)
+	d = p.Affine(K, constant, parts...)
+	learned = p.Ops[len(p.Ops)-1].(*program.Affine)
 	d = chainIncrement(p, &m.Chain, d, x, u, m.Step)
-	return bodyIncrement(p, &m.Body, d, x, m.Step)
+	return bodyIncrement(p, &m.Body, d, x, m.Step), learned
 }
 
 // net appends layers.
@@ -178,28 +185,54 @@ func (c *compiler) rollout(m *priordynamics.Model) program.Reg {
 
 // stepsOf appends the displacements after every step of a roll-out, K×steps.
 func (c *compiler) stepsOf(m *priordynamics.Model, steps int) program.Reg {
-	K, P := c.m.K, c.m.P
-	step := &program.Program{}
-	x0, d := step.Input("x0", K, 1), step.Input("d", K, 1)
-	r := &program.Repeat{Body: step, Times: steps, All: true, Count: program.None, Fixed: []program.Bound{{Outer: c.x, In: x0}}}
 	u := program.None
-	if P > 0 {
-		u = step.Input("u", P, 1)
+	if c.m.P > 0 {
 		var spans []Span
 		for i := range steps {
 			spans = append(spans, Span{float64(i) * m.Step, float64(i+1) * m.Step, 1})
 		}
-		r.Each = []program.Bound{{Outer: c.input.means(spans), In: u}}
+		u = c.input.means(spans)
+	}
+	d, _ := rollOut(c.Program, m, c.x, u, steps)
+	return d
+}
+
+// rollOut appends the displacements after every step from x (K×1) under the mean inputs of the steps (P×steps; None
+// without inputs), K×steps. learned is the operation with the weights.
+func rollOut(p *program.Program, m *priordynamics.Model, x, u program.Reg, steps int) (displacement program.Reg, learned *program.Affine) {
+	K := p.Rows(x)
+	step := &program.Program{}
+	x0, d := step.Input("x0", K, 1), step.Input("d", K, 1)
+	r := &program.Repeat{Body: step, Times: steps, All: true, Count: program.None, Fixed: []program.Bound{{Outer: x, In: x0}}}
+	in := program.None
+	if u != program.None {
+		in = step.Input("u", p.Rows(u), 1)
+		r.Each = []program.Bound{{Outer: u, In: in}}
 	}
 	both := func(a, b program.Reg) program.Reg {
 		return step.Affine(K, nil, program.Part{X: a, M: identity(K)}, program.Part{X: b, M: identity(K)})
 	}
-	next := both(d, Increment(step, m, both(x0, d), u))
+	increment, learned := increment(step, m, both(x0, d), in)
+	next := both(d, increment)
 	step.Output("d", next)
-	zero := c.Constant(K, 1, make([]float64, K))
+	zero := p.Constant(K, 1, make([]float64, K))
 	r.Carried = []program.Carried{{Initial: zero, In: d, Next: next}}
-	c.Repeat(r)
-	return r.Carried[0].Out
+	p.Repeat(r)
+	return r.Carried[0].Out, learned
+}
+
+// RollOut returns the program of so many steps of a difference equation: inputs X (K×1) and, where there are inputs, Plan
+// (P×steps), the mean input of every step; output Displacement (K×steps). learned is the operation that holds the weights:
+// its constant is the first row of them, its parts the others in their order, transposed.
+func RollOut(m *priordynamics.Model, K, P, steps int) (p *program.Program, learned *program.Affine) {
+	p = &program.Program{}
+	x, u := p.Input(X, K, 1), program.None
+	if P > 0 {
+		u = p.Input(Plan, P, steps)
+	}
+	d, learned := rollOut(p, m, x, u, steps)
+	p.Output(Displacement, d)
+	return p, learned
 }
 
 // equation appends the mean of the roll-outs of members, K×T, and the mean of their squared deviations from it;

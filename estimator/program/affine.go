@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
@@ -73,6 +74,7 @@ type affine[T Float] struct {
 	directions []T                 // the tangents of single parts: rows × Seeds, as blocks
 	unread     bool                // the values: a SinCos evaluates them
 	kernel     func(m *Machine[T]) // evaluates the values; nil = the parts do
+	parameters *Parameters         // nil = constants
 }
 
 type affinePart[T Float] struct {
@@ -102,6 +104,9 @@ func newAffine[T Float](m *Machine[T], o *Affine) instruction[T] {
 	}
 	if m.single && l.n > 1 {
 		a.fuse(m, o)
+	}
+	if slices.Contains(m.o.Trained, o) {
+		a.train(m, o)
 	}
 	return a
 }
@@ -242,7 +247,13 @@ func (a *affine[T]) adjoint(m *Machine[T]) {
 		for i := range a.blocks {
 			a.blocks[i].m.addTransposed(m.a[a.blocks[i].x.r], bar)
 		}
+		a.addParameters(m, bar, 0)
 		return
+	}
+	if a.parameters != nil {
+		for b := range a.out.blocks {
+			a.addParameters(m, bar[b*a.out.stride:], b)
+		}
 	}
 	for i := range a.blocks {
 		part := &a.blocks[i]

@@ -15,7 +15,7 @@ func NewOn[T Float](p *Program, o Options, unit simd.Unit) *Machine[T] {
 	if o.Lanes > 1 && o.Lanes%width != 0 {
 		panic("program: lanes are one, or a multiple of 16")
 	}
-	m := &Machine[T]{p: p, o: o, unit: unit, body: func(p *Program, o Options) *Machine[T] { return NewOn[T](p, o, unit) }, splats: map[Reg]Reg{}, free: map[int][][]T{}, aliases: map[Reg]bool{}, squared: map[Reg]*affine[T]{}, kernels: map[Reg]func(out operand) instruction[T]{}, spread: map[Reg]Reg{}, parts: make([]simd.Part, 0, 16), ones: make([]T, width)}
+	m := &Machine[T]{p: p, o: o, unit: unit, body: func(p *Program, o Options) *Machine[T] { return NewOn[T](p, o, unit) }, splats: map[Reg]Reg{}, free: map[int][][]T{}, aliases: map[Reg]bool{}, squared: map[Reg]*affine[T]{}, trained: map[*Affine]*Parameters{}, kernels: map[Reg]func(out operand) instruction[T]{}, spread: map[Reg]Reg{}, parts: make([]simd.Part, 0, 16), ones: make([]T, width)}
 	_, m.single = any(m.ones).([]float32)
 	for i := range m.ones {
 		m.ones[i] = 1

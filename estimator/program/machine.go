@@ -15,6 +15,8 @@ type Options struct {
 	Tangents []string // inputs that are differentiated by, in directions that TangentOf sets
 	Adjoint  bool     // whether Adjoint is called
 	Seeds    int      // directions of the tangents
+
+	Trained []*Affine // whose matrices and constants are parameters, in double precision with Adjoint, see Parameters
 }
 
 // width is the number of columns or lanes of a register that stand side by side.
@@ -64,6 +66,7 @@ type Machine[T Float] struct {
 	rowsOf  []alias       // the same, in their order
 	lasts   [][]Reg       // of each operation: the registers that it is the last to read
 	fusions fusions
+	trained map[*Affine]*Parameters                  // those of the programs of its Repeats, too
 	squared map[Reg]*affine[T]                       // whose values are read as squares alone
 	kernels map[Reg]func(out operand) instruction[T] // of results that a kernel evaluates: what makes it
 	single  bool

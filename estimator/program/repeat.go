@@ -1,6 +1,9 @@
 package program
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+)
 
 // Repeat evaluates a program so many times, each with the state that the one before it has left: a roll-out. Its
 // tangent is that of every step after the one before, its adjoint goes from the last step back, whose values are
@@ -125,7 +128,7 @@ func newRepeat[T Float](m *Machine[T], o *Repeat) instruction[T] {
 	if o.All {
 		lanes = l.lanes
 	}
-	options := Options{Lanes: lanes, Adjoint: m.o.Adjoint, Seeds: 0}
+	options := Options{Lanes: lanes, Adjoint: m.o.Adjoint, Trained: m.o.Trained}
 	i := &repeat[T]{o: o, count: operand{r: None}}
 	for _, port := range o.Body.Inputs {
 		options.ByLane = append(options.ByLane, port.Name)
@@ -134,6 +137,7 @@ func newRepeat[T Float](m *Machine[T], o *Repeat) instruction[T] {
 		options.Seeds, options.Tangents = m.o.Seeds, options.ByLane
 	}
 	i.body = m.body(o.Body, options)
+	maps.Copy(m.trained, i.body.trained)
 	if n := i.body.arena(); (options.Adjoint || options.Seeds > 0) && n > 0 {
 		for range o.Times {
 			i.frames = append(i.frames, make([]T, n))

@@ -2,40 +2,44 @@ package priordynamics
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/optimize"
 
+	"github.com/dgm-robotics/dgm/estimator/dynamics"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+	"github.com/dgm-robotics/dgm/estimator/program"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics/paths"
 )
 
 // shooting holds the memory of the roll-out objective.
 type shooting struct {
-	m      *priordynamics.Model
-	s      *paths.Paths
-	scale  []float64 // N×K, weights are unit·parameter
-	start  []float64 // N×K, parameters of the regression
-	pull   float64   // weight of the pull towards them
-	work   []*shotWork
-	msq    []float64 // nodes×K
-	weight []float64 // nodes×K, ∂L/∂(e²)
-	done   float64   // multiplications so far, see Effort.Work
+	m       *priordynamics.Model
+	s       *paths.Paths
+	scale   []float64 // N×K, weights are unit·parameter
+	start   []float64 // N×K, parameters of the regression
+	pull    float64   // weight of the pull towards them
+	work    []*shotWork
+	weights []float64 // N×K
+	last    []float64 // N×K, parameters that msq is of; none = of none
+	msq     []float64 // nodes×K
+	weight  []float64 // nodes×K, ∂L/∂(e²)
+	done    float64   // multiplications so far, see Effort.Work
 }
 
-// shotWork is the memory of one worker, for its share of the windows.
+// shotWork is the memory of one worker, for its share of the windows, lanes of which are rolled out at once.
 type shotWork struct {
-	m     priordynamics.Model
-	x     []float64 // share×(nodes+1)×K displacement
-	v     []float64 // share×nodes×(L+P)
-	slope []float64 // share×nodes×L
-	msq   []float64 // nodes×K
-	grad  []float64 // N×K
-
-	psi, psibar            []float64 // N
-	vbar                   []float64 // L+P
-	now, inc, lambda, dbar []float64 // K: state, increment, their adjoints; dbar of the learned part
+	machine      *program.Machine[float64]
+	x, u, d      program.Reg // start states, mean inputs of the steps, displacements
+	learned      *program.Parameters
+	displacement []float64 // nodes×K
+	msq          []float64 // nodes×K
+	grad         []float64 // N×K
 }
+
+// lanes is how many windows are rolled out at once.
+const lanes = 16
 
 // floor keeps the logarithm away from zero: errors below a ten thousandth of the
 // motion count as zero.
@@ -78,7 +82,7 @@ func minimise(m *priordynamics.Model, s *paths.Paths, e Effort, stop func() bool
 }
 
 func newShooting(m *priordynamics.Model, s *paths.Paths) *shooting {
-	K, N, L, P := s.K, m.Terms(), m.Lift.Dim(), s.P
+	K, N, P := s.K, m.Terms(), s.P
 	f := &shooting{m: m, s: s, pull: 1e-4, scale: make([]float64, N*K), start: make([]float64, N*K), msq: make([]float64, s.Nodes*K), weight: make([]float64, s.Nodes*K)}
 	for k := range K {
 		// a parameter of 1 moves the state by the rms of one step
@@ -88,14 +92,19 @@ func newShooting(m *priordynamics.Model, s *paths.Paths) *shooting {
 			f.start[j*K+k] = m.Weights[j*K+k] / unit
 		}
 	}
-	share := (s.N + shares - 1) / shares
+	code, learned := dynamics.RollOut(m, K, P, s.Nodes)
 	for range shares {
-		f.work = append(f.work, &shotWork{
-			m: *m, x: make([]float64, share*(s.Nodes+1)*K), v: make([]float64, share*s.Nodes*(L+P)), slope: make([]float64, share*s.Nodes*L),
-			psi: make([]float64, N), psibar: make([]float64, N), vbar: make([]float64, L+P), now: make([]float64, K),
-			lambda: make([]float64, K), inc: make([]float64, K), dbar: make([]float64, K), msq: make([]float64, s.Nodes*K), grad: make([]float64, N*K),
-		})
+		machine := program.New[float64](code, program.Options{Lanes: lanes, ByLane: []string{dynamics.X, dynamics.Plan}, Adjoint: true, Trained: []*program.Affine{learned}})
+		w := &shotWork{
+			machine: machine, x: code.Inputs[0].Reg, u: program.None, d: code.Outputs[0].Reg, learned: machine.Parameters(learned),
+			displacement: make([]float64, s.Nodes*K), msq: make([]float64, s.Nodes*K), grad: make([]float64, N*K),
+		}
+		if P > 0 {
+			w.u = code.Inputs[1].Reg
+		}
+		f.work = append(f.work, w)
 	}
+	f.weights = make([]float64, N*K)
 	return f
 }
 
@@ -105,20 +114,8 @@ func (f *shooting) once() float64 { return float64(f.s.N*f.s.Nodes) * float64(f.
 // evaluate returns the objective at parameters x and, unless nil, its gradient.
 func (f *shooting) evaluate(grad, x []float64) float64 {
 	s := f.s
-	f.done += f.once()
-	weights := make([]float64, len(x))
-	for i, v := range x {
-		weights[i] = v * f.scale[i]
-	}
-	f.each(func(w *shotWork, from, to int) {
-		w.m.Weights = weights
-		w.forward(s, from, to)
-	})
-	clear(f.msq)
-	for _, w := range f.work {
-		for j, v := range w.msq {
-			f.msq[j] += v / float64(s.N)
-		}
+	if !slices.Equal(x, f.last) { // the search asks for the gradient where it has had the value
+		f.setErrors(x)
 	}
 	total, n := 0.0, float64(len(f.msq))
 	for j, v := range f.msq {
@@ -149,6 +146,25 @@ func (f *shooting) evaluate(grad, x []float64) float64 {
 	return total
 }
 
+// setErrors rolls all windows out at parameters x.
+func (f *shooting) setErrors(x []float64) {
+	f.done += f.once()
+	f.last = append(f.last[:0], x...)
+	for i, v := range x {
+		f.weights[i] = v * f.scale[i]
+	}
+	f.each(func(w *shotWork, from, to int) {
+		w.set(f.weights)
+		w.forward(f.s, from, to)
+	})
+	clear(f.msq)
+	for _, w := range f.work {
+		for j, v := range w.msq {
+			f.msq[j] += v / float64(f.s.N)
+		}
+	}
+}
+
 // each runs one part of the windows after the other, on all processors.
 func (f *shooting) each(run func(w *shotWork, from, to int)) {
 	cores.Each(len(f.work), func(i int) {
@@ -156,84 +172,80 @@ func (f *shooting) each(run func(w *shotWork, from, to int)) {
 	})
 }
 
+// set sets the weights (N×K) of the roll-outs.
+func (w *shotWork) set(weights []float64) { w.exchange(weights, w.learned.C, w.learned.M, false) }
+
+// gradient writes the adjoints of the weights to grad.
+func (w *shotWork) gradient() { w.exchange(w.grad, w.learned.BarC, w.learned.BarM, true) }
+
+// exchange copies weights (N×K: the constant, then the parts, transposed) to the parameters of the program, or back.
+func (w *shotWork) exchange(weights, constant []float64, parts [][]float64, back bool) {
+	move := func(a, b *float64) {
+		if back {
+			a, b = b, a
+		}
+		*b = *a
+	}
+	K := len(constant)
+	for k := range K {
+		move(&weights[k], &constant[k])
+	}
+	at := K
+	for _, m := range parts {
+		n := len(m) / K
+		for i := range n {
+			for k := range K {
+				move(&weights[at+i*K+k], &m[k*n+i])
+			}
+		}
+		at += n * K
+	}
+}
+
+// roll rolls the windows from one on out, at most lanes of them and to before another, and returns how many. The last one
+// fills up.
+func (w *shotWork) roll(s *paths.Paths, from, to int) (n int) {
+	n = min(lanes, to-from)
+	for lane := range lanes {
+		i := from + min(lane, n-1)
+		for k, x := range s.X0[i*s.K : (i+1)*s.K] {
+			w.machine.Set(w.x, k, 0, lane, x)
+		}
+		for j, u := range s.U[i*s.Nodes*s.P : (i+1)*s.Nodes*s.P] {
+			w.machine.Set(w.u, j%s.P, j/s.P, lane, u)
+		}
+	}
+	w.machine.Value()
+	return n
+}
+
 // forward rolls windows [from, to) out and sums their squared errors.
 func (w *shotWork) forward(s *paths.Paths, from, to int) {
-	K, P, L, N := s.K, s.P, w.m.Lift.Dim(), s.Nodes
 	clear(w.msq)
-	for i := from; i < to; i++ {
-		at := i - from
-		x := w.x[at*(N+1)*K : (at+1)*(N+1)*K]
-		clear(x[:K])
-		for n := range N {
-			here, next := x[n*K:(n+1)*K], x[(n+1)*K:(n+2)*K]
-			for k, d := range here {
-				w.now[k] = s.X0[i*K+k] + d
-			}
-			o := at*N + n
-			v := w.v[o*(L+P) : (o+1)*(L+P)]
-			w.m.Coordinates(v, w.slope[o*L:(o+1)*L], w.now, s.U[(i*N+n)*P:(i*N+n+1)*P])
-			w.m.Monomials(w.psi, v)
-			clear(next)
-			for j, c := range w.psi {
-				for k, wt := range w.m.Weights[j*K : (j+1)*K] {
-					next[k] += wt * c
-				}
-			}
-			w.m.Body.Add(next, w.now, w.m.Step)
-			for k, d := range here {
-				next[k] += d
-			}
-			for k, d := range next {
-				e := d - s.Y[(i*N+n)*K+k]
-				w.msq[n*K+k] += e * e
+	for i := from; i < to; i += lanes {
+		for lane := range w.roll(s, i, to) {
+			w.machine.Columns(w.displacement, w.d, lane)
+			for j, d := range w.displacement {
+				e := d - s.Y[(i+lane)*len(w.displacement)+j]
+				w.msq[j] += e * e
 			}
 		}
 	}
 }
 
-// backward carries the errors back through the roll-outs:
-//
-//	λ_n = λ_{n+1} + (∂v/∂x)ᵀ (∂ψ/∂v)ᵀ W λ' + ∂L/∂x_n      W̄ += ψ_n λ'ᵀ
-//
-// λ' = λ_{n+1} without declared kinematics; else their adjoint maps λ_{n+1} to λ' and
-// adds its own part to λ_n.
+// backward carries the errors back through the roll-outs, to the weights.
 func (w *shotWork) backward(s *paths.Paths, weight []float64, from, to int) {
-	K, P, L, N := s.K, s.P, w.m.Lift.Dim(), s.Nodes
-	clear(w.grad)
-	for i := from; i < to; i++ {
-		at := i - from
-		x := w.x[at*(N+1)*K : (at+1)*(N+1)*K]
-		clear(w.lambda)
-		for n := N - 1; n >= 0; n-- {
-			for k := range K {
-				e := x[(n+1)*K+k] - s.Y[(i*N+n)*K+k]
-				w.lambda[k] += 2 * weight[n*K+k] * e
-			}
-			copy(w.dbar, w.lambda)
-			if !w.m.Body.Empty() {
-				for k := range K {
-					w.now[k] = s.X0[i*K+k] + x[n*K+k]
-					w.inc[k] = x[(n+1)*K+k] - x[n*K+k]
-				}
-				w.m.Body.Adjoint(w.lambda, w.dbar, w.now, w.inc, w.m.Step)
-			}
-			o := at*N + n
-			v := w.v[o*(L+P) : (o+1)*(L+P)]
-			w.m.Monomials(w.psi, v)
-			for j, c := range w.psi {
-				sum := 0.0
-				row, g := w.m.Weights[j*K:(j+1)*K], w.grad[j*K:(j+1)*K]
-				for k, l := range w.dbar {
-					sum += row[k] * l
-					g[k] += c * l
-				}
-				w.psibar[j] = sum
-			}
-			clear(w.vbar)
-			w.m.Adjoint(w.vbar, v, w.psibar)
-			for l, of := range w.m.Lift.Of {
-				w.lambda[of] += w.vbar[l] * w.slope[o*L+l]
+	w.machine.ClearParameters()
+	for i := from; i < to; i += lanes {
+		n := w.roll(s, i, to)
+		w.machine.ClearAdjoints()
+		for lane := range n {
+			w.machine.Columns(w.displacement, w.d, lane)
+			for j, d := range w.displacement {
+				w.machine.SetAdjoint(w.d, j%s.K, j/s.K, lane, 2*weight[j]*(d-s.Y[(i+lane)*len(w.displacement)+j]))
 			}
 		}
+		w.machine.Adjoint()
 	}
+	w.gradient()
 }

@@ -52,7 +52,7 @@ var tumbling = func() (all []channel.Channel) {
 	return all
 }()
 
-func tumbler(t *testing.T, inBody bool) priordynamics.Body {
+func tumbler(t testing.TB, inBody bool) priordynamics.Body {
 	t.Helper()
 	b, err := priordynamics.NewBody(&channel.Kinematics{
 		Relation: channel.Quadrotor, Position: []string{"x", "y", "z"}, Velocity: []string{"vx", "vy", "vz"},
@@ -66,7 +66,7 @@ func tumbler(t *testing.T, inBody bool) priordynamics.Body {
 
 // tumble records a rigid body whose velocity and rates swing slowly, far from
 // upright, with sensor noise.
-func tumble(t *testing.T, seed uint64, seconds, noise float64, inBody bool) []window.Flight {
+func tumble(t testing.TB, seed uint64, seconds, noise float64, inBody bool) []window.Flight {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	b := tumbler(t, inBody)
 	const dt, fine = 0.01, 20

@@ -356,8 +356,11 @@ func TestClimb(t *testing.T) {
 		best  float64
 		tried []float64
 	}{
-		{1, []float64{3, 2, 1}}, {2, []float64{3, 2, 1}}, {3, []float64{3, 2, 4}},
-		{4, []float64{3, 2, 4, 5}}, {5, []float64{3, 2, 4, 5}},
+		{1, []float64{3, 2, 1}},
+		{2, []float64{3, 2, 1}},
+		{3, []float64{3, 2, 4}},
+		{4, []float64{3, 2, 4, 5}},
+		{5, []float64{3, 2, 4, 5}},
 	} {
 		var tried []float64
 		least := math.Inf(1)

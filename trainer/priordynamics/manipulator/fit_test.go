@@ -16,8 +16,10 @@ import (
 
 var task = window.Task{
 	States: []channel.Channel{
-		{Name: "w2", Role: channel.State}, {Name: "q1", Role: channel.State, Period: channel.Angle, Derivative: "w1"},
-		{Name: "q2", Role: channel.State, Period: channel.Angle, Derivative: "w2"}, {Name: "w1", Role: channel.State},
+		{Name: "w2", Role: channel.State},
+		{Name: "q1", Role: channel.State, Period: channel.Angle, Derivative: "w1"},
+		{Name: "q2", Role: channel.State, Period: channel.Angle, Derivative: "w2"},
+		{Name: "w1", Role: channel.State},
 	},
 	Inputs: 1, Horizon: 0.4,
 }
