@@ -13,11 +13,10 @@ import (
 )
 
 const (
-	reorder   = 250e6 // ns, how much later than others a message may be in a log
-	mostSlack = 10e9  // ns, how long rows wait for a slow topic
-	held      = 1e9   // ns, how long an input is held at least
-	ageSteps  = 5     // steps of a topic over which it is interpolated or held
-	nearSteps = 0.75  // steps of the base: a state counts as measured in a row that is so near to a message of its topic
+	mostSlack = 10e9 // ns, how long rows wait for a slow topic
+	held      = 1e9  // ns, how long an input is held at least
+	ageSteps  = 5    // steps of a topic over which it is interpolated or held
+	nearSteps = 0.75 // steps of the base: a state counts as measured in a row that is so near to a message of its topic
 )
 
 // bind finds what the map names in the surveys of all files.
@@ -33,7 +32,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 		}
 		p.sources, p.read = append(p.sources, s), append(p.read, -1)
 		if s == nil {
-			p.leftOut = append(p.leftOut, c.label()+" left out: "+strings.Join(why, "; "))
+			p.leftOut.add("absent", Info, "", "%s left out: %s", c.label(), strings.Join(why, "; "))
 			continue
 		}
 		for k, name := range c.names() {
@@ -65,7 +64,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 	for range p.phases {
 		p.config.Widths = append(p.config.Widths, 1)
 	}
-	p.config.Slack = reorder
+	p.config.Slack = timebase.Reorder
 	for _, s := range p.config.Signals {
 		if s.How != timebase.Hold {
 			p.config.Slack = max(p.config.Slack, min(s.MaxAge, mostSlack))
@@ -76,7 +75,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 
 // output adds what is made of a source, which is read from a track.
 func (p *plan) output(c *Channel, s *Source, tr int, file *survey) error {
-	o := output{label: c.label(), role: c.Role, n: len(c.names()), times: -1, unitScale: 1, scale: 1, offset: s.Offset, angle: c.angle(), unwrap: c.of != nil}
+	o := output{label: c.label(), names: c.names(), asked: !c.Optional && !c.Varies, role: c.Role, n: len(c.names()), times: -1, unitScale: 1, scale: 1, offset: s.Offset, angle: c.angle(), unwrap: c.of != nil}
 	if s.Scale != nil {
 		o.scale = *s.Scale
 	}
@@ -203,13 +202,15 @@ func (p *plan) bindNear() {
 	}
 }
 
-// bindPhases finds the phases that all files report.
+// bindPhases finds the phases that all files report. A phase is one of several ways in which
+// logs tell it: that one is not there is said where none is.
 func (p *plan) bindPhases(files []*survey) {
+	var absent []string
 	for i := range p.m.Phases {
 		ph := &p.m.Phases[i]
 		id, reason := find(&Source{Topic: ph.Topic, Instance: ph.Instance}, []string{ph.Field}, files)
 		if reason != "" {
-			p.leftOut = append(p.leftOut, fmt.Sprintf("no row is left out by %s of %s: %s", ph.Field, ph.Topic, reason))
+			absent = append(absent, reason)
 			continue
 		}
 		n := phase{Phase: ph, topic: p.track(id, files)}
@@ -217,14 +218,18 @@ func (p *plan) bindPhases(files []*survey) {
 		for _, f := range files {
 			in, known := f.first[phaseKey{i, id}]
 			if !known {
-				p.leftOut = append(p.leftOut, fmt.Sprintf("no row is left out by %s of %s: it never reports the phase in %s", ph.Field, ph.Topic, f.base()))
+				p.leftOut.add("phase", Warning, id.String(), "no row is left out by %s of %s: it never reports the phase in %s", ph.Field, ph.Topic, f.base())
 			}
+			n.known = append(n.known, known)
 			// A state was what it first was; before an event that ends the phase the robot
 			// was in it. A field that never reports it cuts nothing.
 			events := len(ph.Begins) > 0
 			n.begin = append(n.begin, zeroOrOne(!known || in != events))
 		}
 		p.phases = append(p.phases, n)
+	}
+	if len(p.phases) == 0 && len(absent) > 0 {
+		p.leftOut.add("phase", Warning, "", "no row is left out as on the ground: %s", strings.Join(absent, "; "))
 	}
 	// Their tracks come behind those of the topics, which are all known now.
 	for i := range p.phases {

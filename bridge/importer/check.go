@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -72,6 +73,11 @@ func (m *Map) Check() error {
 			return m.wrong(fmt.Sprintf("reset %d", i+1), reason, remedy)
 		}
 	}
+	for i := range m.Clocks {
+		if c := &m.Clocks[i]; c.Name == "" || math.Abs(c.Offset) > 9e9 || math.IsNaN(c.Offset) {
+			return m.wrong(fmt.Sprintf("clock %d", i+1), "has no name, or an offset of more than 292 years", `write name = "/odom" and offset_s = 0.25`)
+		}
+	}
 	if err := channel.Check(m.header(nil)); err != nil {
 		return m.wrong("channel", err.Error(), "state channels here: "+strings.Join(channel.Names(channel.Select(m.header(nil), channel.State)), ", "))
 	}
@@ -103,8 +109,8 @@ func (m *Map) checkTop() error {
 		return m.wrong("frames", fmt.Sprintf("%q is not known", m.Frames), "write ned-frd or enu-flu, or leave it out to keep the axes as recorded")
 	case key != "":
 		return m.wrong("time."+key, reason, remedy)
-	case m.IsTable() && (m.Time.Base != "" || m.Time.Instance != nil || len(m.Phases)+len(m.Valid)+len(m.Resets) > 0):
-		return m.wrong("time.column", "is of a table, and base, instance, [[phase]], [[valid]] and [[reset]] are of topics", "remove them")
+	case m.IsTable() && (m.Time.Base != "" || m.Time.Instance != nil || len(m.Phases)+len(m.Valid)+len(m.Resets)+len(m.Clocks) > 0):
+		return m.wrong("time.column", "is of a table, and base, instance, [[phase]], [[valid]], [[reset]] and [[clock]] are of topics", "remove them")
 	case m.Time.To != 0 && m.Time.To <= m.Time.From:
 		return m.wrong("time.to", "is not after time.from", "both count from the file's first sample")
 	case len(m.Channels)+len(m.Attitudes) == 0:

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,6 +27,8 @@ type Job struct {
 	Out    string
 	All    bool // keep what is in no phase of the map: the robot on the ground
 
+	AllowLoss bool // write the log although most rows, all inputs or a channel of the map are missing
+
 	// Progress, if not nil, is called now and then with the share that is done,
 	// 0 to 1.
 	Progress func(share float64)
@@ -40,14 +43,32 @@ type Summary struct {
 	Duration int64              // ns, of all segments together
 	Found    []derivative.Found // derivatives that the data show
 	Near     []derivative.Found // what is nearly one; see derivative.Detector.Found
-	Remarks  []string           // origin of the rows, what was interpolated, cut and left out, in sentences
+	Remarks  []Remark           // origin of the rows, what was interpolated, cut and left out
 	Problems []string           // what could not be read, in sentences with file and place
+	Channels []Measured         // of the log
+	Clocks   []Clock            // of the senders, file after file
+}
+
+// Measured is how much of a channel is in a log.
+type Measured struct {
+	Name    string  `json:"name"`
+	Samples int     `json:"measured"` // rows in which it is measured
+	Rate    float64 `json:"rate_hz"`  // of these, but for inputs that are held that of their messages
+}
+
+// Texts returns the remarks in sentences.
+func (s *Summary) Texts() (all []string) {
+	for _, r := range s.Remarks {
+		all = append(all, r.String())
+	}
+	return all
 }
 
 // Import reads the inputs as the map describes and writes the log out, or nothing
 // where anything is wrong. What could not be read of a log of topics is not wrong: it
 // is skipped and reported in the summary. The error is a *mapfile.Error, a
-// *telemetry.FieldError, of the file system or the reader, or the cause of ctx's end.
+// *telemetry.FieldError, of the file system or the reader, or the cause of ctx's end; with a
+// *LossError comes the summary of what was not written.
 func Import(ctx context.Context, jb Job) (*Summary, error) {
 	if len(jb.Inputs) == 0 {
 		panic("importer: no input")
@@ -76,11 +97,12 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 		}
 	}
 	j.read = (j.passes - 1) * len(j.Inputs)
-	if err := j.write(ctx, s); err != nil {
+	err = j.write(ctx, s)
+	if _, refused := errors.AsType[*LossError](err); err != nil && !refused {
 		return nil, err
 	}
 	j.progress(0)
-	return s, nil
+	return s, err
 }
 
 // job is one import.
@@ -217,9 +239,12 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
-	still, unknown := j.plan.leaveOut(&ranges)
+	still, empty, unknown := j.plan.leaveOut(&ranges)
 	if len(still) > 0 {
-		j.plan.leftOut = append(j.plan.leftOut, strings.Join(still, ", ")+" left out: one value throughout")
+		j.plan.leftOut.add("constant", Info, "", "%s left out: one value throughout", strings.Join(still, ", "))
+	}
+	if len(empty) > 0 {
+		j.plan.leftOut.add("missing", Warning, "", "%s left out: never measured", strings.Join(empty, ", "))
 	}
 	if len(unknown) > 0 && rows > 0 && len(channel.Select(j.plan.header, channel.State)) == 0 {
 		return &mapfile.Error{
@@ -228,7 +253,7 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 		}
 	}
 	if len(unknown) > 0 {
-		j.plan.unknown = append(j.plan.unknown, fmt.Sprintf("%s left out, never valid in the rows that are kept: %s", strings.Join(unknown, ", "), strings.Join(j.plan.whyUnknown(unknown), "; ")))
+		j.plan.unknown.add("invalid", Warning, "", "%s left out, never valid in the rows that are kept: %s", strings.Join(unknown, ", "), strings.Join(j.plan.whyUnknown(unknown), "; "))
 	}
 	if err := j.settle(claimed, checker); err != nil {
 		return err
@@ -258,7 +283,7 @@ func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) er
 		if k.Relation != "" {
 			left = "kinematics only of " + strings.TrimPrefix(k.String(), k.Relation+": ")
 		}
-		j.plan.leftOut = append(j.plan.leftOut, left+": "+why)
+		j.plan.leftOut.add("kinematics", Info, "", "%s: %s", left, why)
 		j.kinematics = k
 	}
 	j.kinematics = claimed
@@ -267,7 +292,9 @@ func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) er
 		wrong, remarks := checker.Result(j.kinematics)
 		switch {
 		case wrong == nil:
-			j.plan.leftOut = append(j.plan.leftOut, remarks...)
+			for _, text := range remarks {
+				j.plan.leftOut.add("kinematics", Info, "", "%s", text)
+			}
 			return nil
 		case !j.Map.KinematicsOptional:
 			return &mapfile.Error{File: j.Map.file, Field: "kinematics", Reason: wrong.Reason, Remedy: wrong.Remedy}
@@ -295,6 +322,7 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 		}
 	}
 	var last int64
+	count := newCounter(j.plan.header)
 	rows, err := j.rows(ctx, note, func(r *row) error {
 		s.Rows++
 		if r.begins {
@@ -306,17 +334,31 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 			s.Duration += r.t - last
 		}
 		last = r.t
+		count.add(&r.values)
 		return file.Sample(r.t, r.values[0], r.values[1], r.values[2])
 	})
 	if err != nil {
 		return err
 	}
+	s.Problems, s.Channels, s.Clocks = problems(j.files), count.channels(j.plan, s), clocks(j.files)
+	s.Remarks = report(rows)
+	(*remarks)(&s.Remarks).slowTopics(j.plan, j.Format)
 	invalid := slices.Concat(j.plan.unknown, rows.judge.remarks())
-	s.Remarks, s.Problems = slices.Concat(remarks(rows), slowTopics(j.plan, j.Format), invalid), problems(j.files)
-	for _, text := range slices.Concat(s.Remarks, s.Problems) {
-		if slices.Contains(invalid, text) {
+	lost := losses(rows)
+	s.Remarks = slices.Concat(s.Remarks, invalid, lost)
+	if len(lost) > 0 && !j.AllowLoss {
+		return &LossError{j.files[0].path, lost}
+	}
+	for _, r := range s.Remarks {
+		text := r.String()
+		if slices.Contains(invalid, r) {
 			text = flightlog.InvalidNote + text
 		}
+		if err := file.Note(last, text); err != nil {
+			return err
+		}
+	}
+	for _, text := range s.Problems {
 		if err := file.Note(last, text); err != nil {
 			return err
 		}

@@ -24,6 +24,7 @@ type Map struct {
 	Channels  []Channel  `toml:"channel"`
 	Valid     []Validity `toml:"valid"`    // of topics: (optional)
 	Resets    []Reset    `toml:"reset"`    // of topics: (optional)
+	Clocks    []Setting  `toml:"clock"`    // of topics: (optional)
 	Attitudes []Attitude `toml:"attitude"` // of a table: (optional) quaternions, three channels each, after the others
 
 	Kinematics         string          `toml:"kinematics"`          // (optional) quadrotor: states are those of a rigid body
@@ -38,6 +39,12 @@ type Time struct {
 	csv.Time        // of a table; max_gap, from and to of topics as well
 	Base     string `toml:"base"`     // of topics: (optional) the topic whose timestamps are the rows'; defaults to the slowest that holds a state
 	Instance *int   `toml:"instance"` // (optional) of base; defaults to the lowest
+}
+
+// Setting is what is known of a sender's clock and is then not estimated.
+type Setting struct {
+	Name   string  `toml:"name"`     // as an import reports it
+	Offset float64 `toml:"offset_s"` // s: recorder's time = stamp + offset
 }
 
 // Source names the fields of a log that values are read from.

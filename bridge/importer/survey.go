@@ -27,7 +27,7 @@ type survey struct {
 	path     string
 	counts   []*telemetry.Count
 	problems []telemetry.Problem
-	clocks   timebase.Clocks
+	times    timebase.Model
 	first    map[phaseKey]bool // the first known value of each phase
 	moves    map[topicID]bool  // topics in which a field that a channel could be read from has more than one value
 }
@@ -41,6 +41,9 @@ type phaseKey struct {
 // surveyTopics reads a file of topics once.
 func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opener, progress func(float64)) (*survey, error) {
 	f := &survey{path: path, first: map[phaseKey]bool{}, moves: map[topicID]bool{}}
+	for _, c := range m.Clocks {
+		f.times.Give(c.Name, int64(1e9*c.Offset))
+	}
 	var phases [][]int   // by Seq: the phases of which the first values are
 	var ranges []extrema // by Seq: of the other values
 	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) (paths []string) {
@@ -68,13 +71,12 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 			f.addPhases(m, phases[seq], msg)
 			ranges[seq].add(msg.Values[len(phases[seq]):])
 		}
-		if msg.Stamped && msg.Topic.Clock != "" {
-			f.clocks.Add(msg.Topic.Clock, msg.Time, msg.Logged)
-		}
+		f.times.Add(msg.Topic.Seq, msg.Topic.Clock, msg.Stamped, msg.Time, msg.Logged)
 	})
 	if err != nil {
 		return nil, err
 	}
+	f.times.Finish()
 	for _, c := range f.counts {
 		r := &ranges[c.Topic.Seq]
 		for i := range r.low {

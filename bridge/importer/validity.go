@@ -239,15 +239,15 @@ func (j *judge) message(track int, values []float64) (reset bool) {
 }
 
 // remarks reports how much did not count, and why.
-func (j *judge) remarks() (out sentences) {
+func (j *judge) remarks() (out remarks) {
 	for i, n := range j.messages {
 		v := &j.plan.valid[i]
 		if n > 0 && n < j.all[i] {
-			out.add("%s not measured in %d of %d messages of %s: %s", strings.Join(v.names, ", "), n, j.all[i], j.plan.tracks[v.target[0].track].id, j.plan.why(v))
+			out.add("invalid", Info, j.plan.tracks[v.target[0].track].id.String(), "%s not measured in %d of %d messages of %s: %s", strings.Join(v.names, ", "), n, j.all[i], j.plan.tracks[v.target[0].track].id, j.plan.why(v))
 		}
 	}
 	if j.resets > 0 {
-		out.add("the estimator of the robot set its state anew %s; a segment begins at each", number(j.resets, "time"))
+		out.add("reset", Info, "", "the estimator of the robot set its state anew %s; a segment begins at each", number(j.resets, "time"))
 	}
 	return out
 }

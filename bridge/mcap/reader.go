@@ -301,7 +301,7 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 	}
 	t, stamped := int64(logged), false
 	if s.stamp != nil {
-		if err := s.stamp.Read(s.time[:], data); err == nil && s.time[0] > 0 { // 0 where it was not filled in
+		if err := s.stamp.Read(s.time[:], data); err == nil && s.time[0] >= 0 && s.time[0]+s.time[1] > 0 { // 0 where it was not filled in
 			t, stamped = int64(s.time[0])*1e9+int64(s.time[1]), true
 		}
 	}

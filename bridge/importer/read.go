@@ -1,0 +1,50 @@
+package importer
+
+import (
+	"context"
+
+	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+)
+
+// read makes the rows of file n. text, if not nil, receives the texts in it.
+func (r *rowMaker) read(ctx context.Context, n int, open telemetry.Opener, progress func(float64), text func(int64, string)) error {
+	f := r.files[n]
+	in := r.timeline(f)
+	wants := telemetry.Wants{Select: r.plan.paths}
+	if text != nil {
+		wants.Text = func(t int64, s string) { text(in.Recorded(t), s) }
+	}
+	s, err := open(f.path, wants)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	r.path, r.file, r.started, r.open = f.path, n, false, false
+	r.row.name = csv.Stem(f.path)
+	r.row.name = r.row.name[:min(len(r.row.name), flightlog.MaxName)]
+	r.judge.begin()
+	r.in = r.in[:0]
+	for i := range r.plan.phases {
+		r.in = append(r.in, r.plan.phases[i].begin[n])
+	}
+	r.reset()
+	defer in.close()
+	err = telemetry.Each(ctx, s, progress, func(m *telemetry.Message) error {
+		if m.Row != nil {
+			return r.table(m)
+		}
+		return in.message(m)
+	})
+	if err == nil {
+		err = in.finish()
+	}
+	if err != nil {
+		return err
+	}
+	r.joiner.Finish()
+	err = r.drain()
+	r.reset()
+	return err
+}
