@@ -12,6 +12,9 @@ import (
 func (r *rowMaker) read(ctx context.Context, n int, open telemetry.Opener, progress func(float64), text func(int64, string)) error {
 	f := r.files[n]
 	in := r.timeline(f)
+	if !in.Sorted {
+		r.joiner.Wait(in.Behind)
+	}
 	wants := telemetry.Wants{Select: r.plan.paths}
 	if text != nil {
 		wants.Text = func(t int64, s string) { text(in.Recorded(t), s) }

@@ -29,6 +29,7 @@ type Sorter struct {
 	widths []int
 	held   []Sample
 	values []float64
+	size   int // numbers that are held
 	runs   []*run
 }
 
@@ -45,10 +46,13 @@ func NewSorter(widths []int) *Sorter { return &Sorter{Limit: 8 << 20, widths: wi
 
 // Add adds a sample. Its values are copied.
 func (s *Sorter) Add(x Sample) error {
-	if len(s.values)+4*len(s.held)+len(x.Values)+4 > s.Limit {
+	if s.size += len(x.Values) + 6; s.size > s.Limit && len(s.held) > 0 {
 		if err := s.spill(); err != nil {
 			return err
 		}
+	}
+	if cap(s.values)-len(s.values) < len(x.Values) { // samples keep what they have
+		s.values = make([]float64, 0, 1<<16+len(x.Values))
 	}
 	at := len(s.values)
 	s.values = append(s.values, x.Values...)
@@ -83,7 +87,7 @@ func (s *Sorter) spill() (err error) {
 			return err
 		}
 	}
-	s.held, s.values = s.held[:0], s.values[:0]
+	s.held, s.values, s.size = s.held[:0], nil, 0
 	return w.Flush()
 }
 
@@ -97,7 +101,7 @@ func (s *Sorter) Each(f func(*Sample) error) error {
 				return err
 			}
 		}
-		s.held, s.values = s.held[:0], s.values[:0]
+		s.held, s.values, s.size = nil, nil, 0
 		return nil
 	}
 	if err := s.spill(); err != nil {

@@ -180,7 +180,7 @@ func (s *stream) finish() {
 		s.reject()
 	}
 	all := s.n + s.late + s.wild
-	if float64(s.late+s.wild) > disorder*float64(all) && s.behind > reorder || s.tiles() {
+	if float64(s.late+s.wild) > disorder*float64(all) && s.behind > Reorder || s.tiles() {
 		s.unordered = true
 	}
 	if s.unordered {

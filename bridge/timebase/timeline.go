@@ -9,7 +9,8 @@ import (
 // them, on the clock of one topic. Where the clock of a topic that is used began anew, an
 // epoch begins: nothing before it can be compared with what follows.
 type Timeline struct {
-	Sorted bool // messages do not come in the order of their times, and must be sorted by epoch and time
+	Sorted bool  // messages do not come in the order of their times, and must be sorted by epoch and time
+	Behind int64 // ns, how far messages come behind later ones, where they need not be sorted
 
 	m      *Model
 	home   string // the clock that counts; "" = the recorder's
@@ -103,9 +104,11 @@ func (m *Model) Timeline(base int, used []int) *Timeline {
 	tl.Sorted = len(tl.epochs) > 0 || m.Timeless() && len(used) > 1
 	for _, topic := range used {
 		for _, s := range m.of(topic) {
-			tl.Sorted = tl.Sorted || s.unordered || m.recorded.behindOf(topic)+s.waits() > reorder
+			tl.Sorted = tl.Sorted || s.unordered
+			tl.Behind = max(tl.Behind, m.recorded.behindOf(topic)+s.waits())
 		}
 	}
+	tl.Sorted = tl.Sorted || tl.Behind > mostBehind
 	return tl
 }
 
@@ -134,13 +137,13 @@ func (s *stream) waits() int64 {
 	return most
 }
 
-// reorder is, in ns, by how much messages may be stored behind later ones without being
-// sorted: a Joiner waits so long.
-const reorder = 250e6
+// Reorder is, in ns, by how much messages may be stored behind later ones in any log: a
+// Joiner waits so long at least.
+const Reorder = int64(250e6)
 
-// Reorder is how long, in ns, a Joiner waits at least for messages of a Timeline that is
-// not Sorted.
-const Reorder = int64(reorder)
+// mostBehind is, in ns, by how much messages are behind later ones at most without being
+// sorted.
+const mostBehind = 2e9
 
 func (tl *Timeline) cursor(s *stream, own map[int]int) *cursor {
 	c := &cursor{s: s, skipped: s.constant()}
