@@ -32,9 +32,13 @@ type pick struct {
 // NewReader returns a Reader of the fields at paths. The error names the path
 // that is wrong, and why.
 func NewReader(t *Type, paths []string) (*Reader, error) {
+	return newReader(t, paths, numeric)
+}
+
+func newReader(t *Type, paths []string, want content) (*Reader, error) {
 	r := &Reader{t: t, root: newNode(), n: len(paths)}
 	for slot, path := range paths {
-		steps, err := t.steps(path)
+		steps, err := t.steps(path, want)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -68,7 +72,11 @@ var (
 
 // Read puts the wanted fields of a message into dst, in the order of the paths;
 // NaN = not there. On an error those before it are set.
-func (r *Reader) Read(dst []float64, msg []byte) error {
+func (r *Reader) Read(dst []float64, msg []byte) error { return r.ReadFrom(dst, msg, 0) }
+
+// ReadFrom is Read where element 0 of an array that is a field of the message itself stands
+// for element first.
+func (r *Reader) ReadFrom(dst []float64, msg []byte, first int) error {
 	if len(dst) != r.n {
 		panic("cdr: dst must hold one value for each path")
 	}
@@ -78,7 +86,7 @@ func (r *Reader) Read(dst []float64, msg []byte) error {
 	if r.n == 0 {
 		return nil
 	}
-	w := walker{dst: dst}
+	w := walker{dst: dst, first: first, root: r.root}
 	if err := w.begin(msg); err != nil {
 		return err
 	}
@@ -92,6 +100,10 @@ type walker struct {
 	big  bool // the most significant byte of a number is the first
 	wide int  // the widest alignment: 8, in version 2 4
 	dst  []float64
+
+	root   *node // whose arrays begin with element first
+	first  int
+	onText func(path int, s []byte)
 }
 
 // begin reads the encapsulation header (RTPS 2.3, 10.2; XTypes 1.3, 7.6.3.1.2).
@@ -187,7 +199,11 @@ func (w *walker) read(t *Type, n *node, last int) error {
 		f := &t.fields[i]
 		count, err := w.count(f)
 		if err == nil && count > 0 {
-			err = w.field(f, p, count)
+			first := 0
+			if n == w.root && f.array() {
+				first = w.first
+			}
+			err = w.field(f, p, count, first)
 		}
 		if err != nil {
 			return err
@@ -196,8 +212,8 @@ func (w *walker) read(t *Type, n *node, last int) error {
 	return nil
 }
 
-// field walks through count elements of a field.
-func (w *walker) field(f *field, p *pick, count int) error {
+// field walks through count elements of a field, of which first counts as element 0.
+func (w *walker) field(f *field, p *pick, count, first int) error {
 	switch f.content {
 	case numeric:
 		at, err := w.numbers(f.number, count)
@@ -206,9 +222,15 @@ func (w *walker) field(f *field, p *pick, count int) error {
 		}
 		return err
 	case text:
-		for range count {
-			if _, err := w.text(); err != nil {
+		for i := range count {
+			s, err := w.text()
+			if err != nil {
 				return err
+			}
+			if p != nil && w.onText != nil {
+				for _, slot := range p.slots[i] {
+					w.onText(slot, s[:max(0, len(s)-1)])
+				}
 			}
 		}
 		return nil
@@ -218,7 +240,7 @@ func (w *walker) field(f *field, p *pick, count int) error {
 	for i := range count {
 		var n *node
 		if p != nil {
-			n = p.types[i]
+			n = p.types[i-first]
 		}
 		if err := w.read(f.t, n, len(f.t.fields)-1); err != nil {
 			return err

@@ -136,7 +136,14 @@ func (ts *types) join(t *Type, depth int) error {
 
 // Check returns what is wrong with a path, or nil where it is that of a number.
 func (t *Type) Check(path string) error {
-	_, err := t.steps(path)
+	_, err := t.steps(path, numeric)
+	return err
+}
+
+// CheckText returns what is wrong with a path, or nil where it is that of a text, or of an
+// element of an array of texts.
+func (t *Type) CheckText(path string) error {
+	_, err := t.steps(path, text)
 	return err
 }
 
@@ -146,7 +153,8 @@ type step struct {
 	index int // of an array, else 0
 }
 
-func (t *Type) steps(path string) ([]step, error) {
+// steps returns the fields of a path that ends in a content.
+func (t *Type) steps(path string, want content) ([]step, error) {
 	var out []step
 	for {
 		part, rest, more := strings.Cut(path, ".")
@@ -172,8 +180,10 @@ func (t *Type) steps(path string) ([]step, error) {
 			t, path = f.t, rest
 		case more:
 			return nil, fmt.Errorf("%s has no fields", name)
-		case f.content != numeric:
+		case f.content != want && want == numeric:
 			return nil, fmt.Errorf("%s is text", name)
+		case f.content != want:
+			return nil, fmt.Errorf("%s is no text", name)
 		default:
 			return out, nil
 		}

@@ -3,6 +3,7 @@ package importer
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/frames"
@@ -40,6 +41,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 		}
 		tr := p.track(id, files)
 		p.read[i] = tr
+		p.others(s, id, files[0])
 		if c.Role == channel.State {
 			states = append(states, tr)
 		}
@@ -71,6 +73,21 @@ func bind(m *Map, files []*survey) (*plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// others reports that a topic whose instance the map leaves open has other senders.
+func (p *plan) others(s *Source, id topicID, f *survey) {
+	if s.Instance != nil || len(s.Where) > 0 {
+		return
+	}
+	all := match(&Source{Topic: id.name}, f)
+	own := f.find(id)
+	all = slices.DeleteFunc(all, func(c *telemetry.Count) bool {
+		return len(c.Topic.Sender) == 0 || c.Topic.Instance == id.instance || !f.moves[f.id(c.Topic)]
+	})
+	if len(all) > 0 && own != nil {
+		p.leftOut.add("senders", Warning, id.String(), "%s is read from %s; others send it, too: %s", id, whereOf(own.Topic), sendersOf(all)).Remedy = "choose another one by instance or where"
+	}
 }
 
 // output adds what is made of a source, which is read from a track.

@@ -222,9 +222,10 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	for _, c := range j.plan.header {
 		ranges.of(c.Role).grow()
 	}
-	rows := 0
+	rows, turns := 0, newAlternating(len(states))
 	_, err = j.rows(ctx, nil, func(r *row) error {
 		rows++
+		turns.add(r.values[0], r.begins)
 		if r.begins {
 			d.Break()
 			checker.Break()
@@ -238,6 +239,13 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	})
 	if err != nil {
 		return err
+	}
+	if found := turns.found(); len(found) > 0 {
+		var names []string
+		for _, i := range found {
+			names = append(names, states[i].Name)
+		}
+		j.plan.leftOut.add("alternating", Warning, "", "%s: every other row continues the one before the last: two senders or robots seem to take turns, and nothing in the messages distinguishes them", strings.Join(names, ", ")).Remedy = "record them apart, or select one with where"
 	}
 	still, empty, unknown := j.plan.leaveOut(&ranges)
 	if len(still) > 0 {

@@ -13,6 +13,7 @@ import (
 type intake struct {
 	*timebase.Timeline
 	r      *rowMaker
+	file   *survey
 	sorter *timebase.Sorter // nil: they come in order
 	topics []topicTrack     // by Seq
 	tracks []stamps         // by track
@@ -36,7 +37,7 @@ type stamps struct {
 // timeline returns the intake of a file.
 func (r *rowMaker) timeline(f *survey) *intake {
 	p := r.plan
-	in := &intake{r: r, tracks: make([]stamps, len(p.tracks))}
+	in := &intake{r: r, file: f, tracks: make([]stamps, len(p.tracks))}
 	base, used := -1, []int(nil)
 	for i := range p.tracks {
 		c := f.find(p.tracks[i].id)
@@ -68,7 +69,7 @@ func (in *intake) message(m *telemetry.Message) error {
 	}
 	tr := &in.topics[m.Topic.Seq]
 	if !tr.known {
-		*tr = topicTrack{known: true, track: in.r.plan.trackOf(idOf(m.Topic))}
+		*tr = topicTrack{known: true, track: in.r.plan.trackOf(in.file.id(m.Topic))}
 	}
 	switch {
 	case tr.track < 0:

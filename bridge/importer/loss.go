@@ -71,7 +71,7 @@ func (out *remarks) inputs(r *rowMaker) {
 	var names []string
 	most, which := 0, -1
 	for i := range r.plan.outputs {
-		if o := &r.plan.outputs[i]; o.role == channel.Input {
+		if o := &r.plan.outputs[i]; o.role == channel.Input && !(r.empty(i) && !o.asked) {
 			names = append(names, o.label)
 			if n := r.counts.measured[i]; which < 0 || n > most {
 				most, which = n, i
@@ -81,6 +81,16 @@ func (out *remarks) inputs(r *rowMaker) {
 	if which >= 0 && 2*most < r.counts.kept {
 		out.add("inputs-lost", Loss, r.topicOf(which), "of the inputs (%s) none is measured in more than %d of %d rows%s", strings.Join(names, ", "), most, r.counts.kept, r.why(which)).Remedy = "record them beside the states, with times on the same clock"
 	}
+}
+
+// empty reports whether most rows have a message of an output, and it is the message that
+// has no value.
+func (r *rowMaker) empty(i int) bool {
+	if r.plan.m.IsTable() {
+		return true
+	}
+	st := r.joiner.Stats[r.plan.outputs[i].signal]
+	return st.Measured+st.Between > st.Stale+st.Before+st.Far
 }
 
 // topicOf names the topic of an output; "" in a table.

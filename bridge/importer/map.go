@@ -2,6 +2,8 @@ package importer
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -19,6 +21,7 @@ import (
 type Map struct {
 	Vehicle   string     `toml:"vehicle"` // one token, as in the subjects of its messages
 	Frames    string     `toml:"frames"`  // (optional) ned-frd or enu-flu: the axes of the log's vectors and attitudes; else those recorded
+	Where     Where      `toml:"where"`   // of topics: (optional) the sender, where a topic has several and a source does not name one
 	Time      Time       `toml:"time"`
 	Phases    []Phase    `toml:"phase"` // of topics
 	Channels  []Channel  `toml:"channel"`
@@ -52,6 +55,7 @@ type Source struct {
 	Topic      string   `toml:"topic"`
 	Type       string   `toml:"type"`       // in place of topic: the one whose messages are of this type, such as nav_msgs/msg/Odometry
 	Instance   *int     `toml:"instance"`   // (optional) defaults to the lowest whose fields are not one value throughout
+	Where      Where    `toml:"where"`      // (optional) texts in the messages, such as child_frame_id = "base_link": of several senders only the one that has them
 	Column     string   `toml:"column"`     // of a table, in place of topic and field
 	Field      string   `toml:"field"`      // of a channel with one name; a minus before a field turns its sign, but not in a quaternion
 	Fields     []string `toml:"fields"`     // of a channel with several names, in their order
@@ -62,6 +66,21 @@ type Source struct {
 	Times      string   `toml:"times"`      // (optional) a field of the same topic, as a factor
 	Scale      *float64 `toml:"scale"`      // (optional) value = scale·field·times + offset, after units; defaults to 1
 	Offset     float64  `toml:"offset"`     // (optional)
+
+	id     *topicID // the topic, where it is known already
+	prefer Where    // the map's
+}
+
+// Where selects a sender by texts in its messages: their values by their paths.
+type Where map[string]string
+
+// String returns it as it is written in a map.
+func (w Where) String() string {
+	var all []string
+	for _, path := range slices.Sorted(maps.Keys(w)) {
+		all = append(all, fmt.Sprintf("%q = %q", path, w[path]))
+	}
+	return "{ " + strings.Join(all, ", ") + " }"
 }
 
 // Channel describes one channel, or several that belong together.

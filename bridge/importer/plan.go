@@ -105,9 +105,9 @@ func (p *plan) signal(s timebase.Signal, what string) int {
 	return at
 }
 
-// paths returns the fields that are read of a topic.
-func (p *plan) paths(t *telemetry.Topic) []string {
-	if i := p.trackOf(idOf(t)); i >= 0 {
+// paths returns the fields that are read of a topic of a file.
+func (p *plan) paths(f *survey, t *telemetry.Topic) []string {
+	if i := p.trackOf(f.id(t)); i >= 0 {
 		return p.tracks[i].paths
 	}
 	return nil

@@ -54,7 +54,7 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 	for i, x := range all {
 		counts[i] = x.count
 	}
-	if m, name := fitting(&survey{path: path, counts: counts}); name != "" {
+	if m, name := fitting(newSurvey(path, counts)); name != "" {
 		text, err := PresetText(name)
 		if err != nil {
 			return err
@@ -70,7 +70,11 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 	} else {
 		var s suggestion
 		if len(all) > 0 {
-			s.topic(all[likely(all)])
+			best := all[likely(all)].count.Topic
+			senders := slices.DeleteFunc(slices.Clone(all), func(x *seen) bool { return x.count.Topic.Name != best.Name || x.count.Topic.Instance != best.Instance })
+			for _, x := range senders {
+				s.topic(x, len(senders) > 1)
+			}
 		}
 		fmt.Fprintf(&b, "# A beginning for %s: the topic that looks most like a state. Correct\n# it: role, unit, axes.\n%s\nvehicle = \"robot\"\n%s", filepath.Base(path), s.angles(), s.text.String())
 	}
@@ -228,8 +232,8 @@ func (s *suggestion) angles() string {
 }
 
 // topic adds the channels of a topic: the first suggestStates fields that vary. Those that are
-// constant are named in a comment.
-func (s *suggestion) topic(x *seen) {
+// constant are named in a comment. several: it is one of the senders of its name.
+func (s *suggestion) topic(x *seen, several bool) {
 	t := x.count.Topic
 	written := 0
 	var constant []string
@@ -245,8 +249,13 @@ func (s *suggestion) topic(x *seen) {
 		if t.Instance != 0 {
 			where += fmt.Sprintf("\ninstance = %d", t.Instance)
 		}
+		name := f.Path
+		if several && len(t.Sender) > 0 {
+			where += fmt.Sprintf("\nwhere = %s", whereOf(t))
+			name = t.Sender[len(t.Sender)-1].Value + "_" + strings.TrimPrefix(name[strings.LastIndex(name, "].")+1:], ".")
+		}
 		where += fmt.Sprintf("\nfield = %q # %.4g to %.4g", f.Path, x.low[k], x.high[k])
-		name := strings.NewReplacer("[", "_", "]", "", ".", "_", "/", "_").Replace(f.Path)
+		name = strings.NewReplacer("[", "_", "]", "", ".", "_", "/", "_", " ", "_").Replace(name)
 		s.text.WriteString("\n")
 		s.channel("", "", name, where, cmp.Or(f.Unit, frames.NamedUnit(name)), channel.State, x.turns[k])
 	}

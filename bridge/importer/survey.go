@@ -1,7 +1,9 @@
 package importer
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -14,13 +16,16 @@ import (
 type topicID struct {
 	name     string
 	instance int
+	sender   string // where the file has several of one name; "" = there is one, or it sends nearly all
 }
 
 func (id topicID) String() string {
-	return (&telemetry.Topic{Name: id.name, Instance: id.instance}).String()
+	name := (&telemetry.Topic{Name: id.name, Instance: id.instance}).String()
+	if id.sender != "" {
+		name += " (" + id.sender + ")"
+	}
+	return name
 }
-
-func idOf(t *telemetry.Topic) topicID { return topicID{t.Name, t.Instance} }
 
 // survey is what is in one file.
 type survey struct {
@@ -30,6 +35,45 @@ type survey struct {
 	times    timebase.Model
 	first    map[phaseKey]bool // the first known value of each phase
 	moves    map[topicID]bool  // topics in which a field that a channel could be read from has more than one value
+	ids      []topicID         // of the topics, by Seq
+}
+
+// newSurvey returns what the counts of a file show.
+func newSurvey(path string, counts []*telemetry.Count) *survey {
+	f := &survey{path: path}
+	f.identify(counts)
+	return f
+}
+
+// nearlyAll is the share of the messages of a topic with which one sender stands for it.
+const nearlyAll = 0.95
+
+// identify names the topics: by their senders where several have one name.
+func (f *survey) identify(counts []*telemetry.Count) {
+	f.counts = counts
+	all := map[topicID]int{}
+	plain := func(t *telemetry.Topic) topicID { return topicID{t.Name, t.Instance, ""} }
+	for _, c := range counts {
+		all[plain(c.Topic)] += c.N
+	}
+	for _, c := range counts {
+		id := plain(c.Topic)
+		if float64(c.N) < nearlyAll*float64(all[id]) {
+			id.sender = cmp.Or(c.Topic.SenderName(), fmt.Sprint("sender ", c.Topic.Seq))
+		}
+		for c.Topic.Seq >= len(f.ids) {
+			f.ids = append(f.ids, topicID{})
+		}
+		f.ids[c.Topic.Seq] = id
+	}
+}
+
+// id returns the name of a topic of the file.
+func (f *survey) id(t *telemetry.Topic) topicID {
+	if t.Seq < len(f.ids) {
+		return f.ids[t.Seq]
+	}
+	return topicID{}
 }
 
 // phaseKey is a phase of the map as one topic gives it.
@@ -41,12 +85,13 @@ type phaseKey struct {
 // surveyTopics reads a file of topics once.
 func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opener, progress func(float64)) (*survey, error) {
 	f := &survey{path: path, first: map[phaseKey]bool{}, moves: map[topicID]bool{}}
+	first := map[[2]int]bool{} // by phase and Seq
 	for _, c := range m.Clocks {
 		f.times.Give(c.Name, int64(1e9*c.Offset))
 	}
 	var phases [][]int   // by Seq: the phases of which the first values are
 	var ranges []extrema // by Seq: of the other values
-	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) (paths []string) {
+	s, err := open(path, telemetry.Wants{Senders: m.senders(), Select: func(t *telemetry.Topic) (paths []string) {
 		for t.Seq >= len(phases) {
 			phases, ranges = append(phases, nil), append(ranges, extrema{})
 		}
@@ -66,9 +111,9 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 		return nil, err
 	}
 	defer s.Close()
-	f.counts, err = telemetry.Survey(ctx, s, progress, func(msg *telemetry.Message) {
+	counts, err := telemetry.Survey(ctx, s, progress, func(msg *telemetry.Message) {
 		if seq := msg.Topic.Seq; len(msg.Values) > 0 {
-			f.addPhases(m, phases[seq], msg)
+			m.addPhases(first, phases[seq], msg)
 			ranges[seq].add(msg.Values[len(phases[seq]):])
 		}
 		f.times.Add(msg.Topic.Seq, msg.Topic.Clock, msg.Stamped, msg.Time, msg.Logged)
@@ -77,10 +122,16 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 		return nil, err
 	}
 	f.times.Finish()
-	for _, c := range f.counts {
-		r := &ranges[c.Topic.Seq]
+	f.identify(counts)
+	for _, c := range counts {
+		r, id := &ranges[c.Topic.Seq], f.id(c.Topic)
 		for i := range r.low {
-			f.moves[idOf(c.Topic)] = f.moves[idOf(c.Topic)] || r.varies(i)
+			f.moves[id] = f.moves[id] || r.varies(i)
+		}
+		for _, i := range phases[c.Topic.Seq] {
+			if in, known := first[[2]int{i, c.Topic.Seq}]; known {
+				f.first[phaseKey{i, id}] = in
+			}
 		}
 	}
 	f.problems = s.Problems().All()
@@ -91,7 +142,7 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 func surveyTable(path string, open telemetry.Opener) (*survey, error) {
 	f := &survey{path: path}
 	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) []string {
-		f.counts = []*telemetry.Count{{Topic: t}}
+		f.identify([]*telemetry.Count{{Topic: t}})
 		return nil
 	}})
 	if err != nil {
@@ -119,14 +170,29 @@ func (m *Map) candidates(t *telemetry.Topic) (paths []string) {
 }
 
 // addPhases keeps what a message first reports about phases, of which its first values are.
-func (f *survey) addPhases(m *Map, phases []int, msg *telemetry.Message) {
+func (m *Map) addPhases(first map[[2]int]bool, phases []int, msg *telemetry.Message) {
 	for k, i := range phases {
-		key := phaseKey{i, idOf(msg.Topic)}
+		key := [2]int{i, msg.Topic.Seq}
 		in, ok := m.Phases[i].decide(msg.Values[k])
-		if _, known := f.first[key]; ok && !known {
-			f.first[key] = in
+		if _, known := first[key]; ok && !known {
+			first[key] = in
 		}
 	}
+}
+
+// senders are the texts by which sources select.
+func (m *Map) senders() (all []string) {
+	for i := range m.Channels {
+		for _, s := range m.Channels[i].sources() {
+			for path := range s.Where {
+				if !slices.Contains(all, path) {
+					all = append(all, path)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // base names the file without its folder: a log does not depend on where it was
@@ -136,7 +202,7 @@ func (f *survey) base() string { return filepath.Base(f.path) }
 // find returns the count of a topic, or nil.
 func (f *survey) find(id topicID) *telemetry.Count {
 	for _, c := range f.counts {
-		if idOf(c.Topic) == id {
+		if f.id(c.Topic) == id {
 			return c
 		}
 	}

@@ -147,7 +147,7 @@ func conditionTopic(v *Validity, own topicID, files []*survey) (id topicID, foun
 	}
 	for _, name := range v.Topic {
 		for _, c := range files[0].counts { // the lowest instance comes first
-			if other := idOf(c.Topic); other.name == name && p.hasField(other, v.Field, files) && (!found || other.instance == own.instance) {
+			if other := files[0].id(c.Topic); other.name == name && p.hasField(other, v.Field, files) && (!found || other.instance == own.instance) {
 				id, found = other, true
 			}
 		}

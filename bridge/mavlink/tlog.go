@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
 	"github.com/dgm-robotics/dgm/bridge/internal/number"
@@ -244,6 +245,7 @@ func (r *Tlog) topic(key topicKey, l *layout) (*subscription, error) {
 		instance = r.senders[l.name]
 	}
 	s := &subscription{topic: &telemetry.Topic{Name: l.name, Instance: instance, Seq: len(r.topics),
+		Sender: []telemetry.Text{{Path: "system", Value: strconv.Itoa(int(key.system))}, {Path: "component", Value: strconv.Itoa(int(key.sender))}},
 		Fields: l.list,
 		Check:  func(path string) error { _, err := l.find(path); return err },
 	}}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/foxglove/mcap/go/mcap"
 
-	"github.com/dgm-robotics/dgm/bridge/cdr"
 	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
@@ -33,7 +32,12 @@ type Reader struct {
 	schemaMB int
 	channels map[uint16]channel
 	topics   map[uint16]*subscription // by channel
-	names    map[string]int           // channels of a topic so far
+	names    map[string]int           // types of a topic so far
+	seq      int                      // topics and senders so far
+	key      []byte                   // what names the sender of the message at hand
+
+	subscriptions map[string]*subscription // by name, type and encoding
+	rest          elements                 // of the message at hand
 
 	unpacker unpacker
 	chunkAt  int64 // offset of the open chunk in the file
@@ -52,17 +56,6 @@ type channel struct {
 	topic, encoding string
 }
 
-// subscription is a topic with the places of its fields.
-type subscription struct {
-	topic  *telemetry.Topic
-	t      *cdr.Type   // nil: only counted
-	stamp  *cdr.Reader // (optional) seconds and nanoseconds of the header
-	fields *cdr.Reader
-	time   [2]float64
-	values []float64
-	bad    int // messages that were cut off
-}
-
 var _ telemetry.Source = (*Reader)(nil)
 
 // Open opens a file. It refuses what does not begin like one.
@@ -75,7 +68,7 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
 	log := logfile.New(name, stream, wants, window)
 	return &Reader{Reader: log, records: records{w: log.Window},
-		schemas: map[uint16]*mcap.Schema{}, channels: map[uint16]channel{}, topics: map[uint16]*subscription{}, names: map[string]int{}}
+		schemas: map[uint16]*mcap.Schema{}, channels: map[uint16]channel{}, topics: map[uint16]*subscription{}, names: map[string]int{}, subscriptions: map[string]*subscription{}}
 }
 
 func (r *Reader) begin() error {
@@ -93,7 +86,10 @@ func (r *Reader) begin() error {
 // Next returns the next message of any topic, or io.EOF.
 func (r *Reader) Next() (*telemetry.Message, error) {
 	return r.Loop(r.begin, func() (*telemetry.Message, error) {
-		if r.records.open {
+		switch {
+		case r.rest.s != nil:
+			return r.element()
+		case r.records.open:
 			return r.inChunk()
 		}
 		return r.inFile()
@@ -282,6 +278,9 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 		return nil, nil
 	}
 	id, logged, data := r.raw.ChannelID, r.raw.LogTime, r.raw.Data
+	if logged == 0 { // some converters fill only this in
+		logged = r.raw.PublishTime
+	}
 	if logged > math.MaxInt64/2 {
 		r.Report.Add(at, "message", "recorded at %d ns, which is no time", logged)
 		return nil, nil
@@ -293,26 +292,57 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 			r.Report.Add(at, "message", "its channel %d is not described", id)
 			return nil, nil
 		}
-		var err error
-		if s, err = r.topic(at, ch, data); err != nil {
-			return nil, err
-		}
+		s = r.subscribe(at, ch)
 		r.topics[id] = s
 	}
-	t, stamped := int64(logged), false
+	if bytes.HasPrefix(data, packedMessage) {
+		plain, err := r.unpacker.message(data)
+		if err != nil {
+			r.Report.Add(at, "message", "of %s: packed by zstd, and %v", s.name, err)
+			return nil, nil
+		}
+		data = plain
+	}
+	r.rest = elements{s, at, int64(logged), data, 0}
+	return r.element()
+}
+
+// elements are the parts of a message that are still to be returned.
+type elements struct {
+	s      *subscription
+	at     int64
+	logged int64
+	data   []byte
+	next   int
+}
+
+// element returns the next part of the message at hand: all of it, or one element of
+// those that come from senders of their own.
+func (r *Reader) element() (*telemetry.Message, error) {
+	e := &r.rest
+	s, k := e.s, e.next
+	if e.next++; s.who == nil || s.who.elements == "" {
+		e.s = nil
+	}
+	from, fields, err := r.sender(s, e.data, k)
+	if from == nil || err != nil {
+		e.s = nil
+		return nil, err
+	}
+	t, stamped := e.logged, false
 	if s.stamp != nil {
-		if err := s.stamp.Read(s.time[:], data); err == nil && s.time[0] >= 0 && s.time[0]+s.time[1] > 0 { // 0 where it was not filled in
+		if err := s.stamp.ReadFrom(s.time[:], e.data, k); err == nil && s.time[0] >= 0 && s.time[0]+s.time[1] > 0 { // 0 where it was not filled in
 			t, stamped = int64(s.time[0])*1e9+int64(s.time[1]), true
 		}
 	}
-	if s.fields != nil {
-		if err := s.fields.Read(s.values, data); err != nil {
+	if fields != nil {
+		if err := fields.ReadFrom(from.values, e.data, k); err != nil {
 			if s.bad++; s.bad == 1 {
-				r.Report.Add(at, "message", "of %s: %v; others like it are not reported", s.topic, err)
+				r.Report.Add(e.at, "message", "of %s: %v; others like it are not reported", s.name, err)
 			}
 		}
 	}
-	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: stamped, Logged: int64(logged), Values: s.values}
+	r.message = telemetry.Message{Topic: from.topic, Time: t, Stamped: stamped, Logged: e.logged, Values: from.values}
 	return &r.message, nil
 }
 

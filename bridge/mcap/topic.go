@@ -3,6 +3,7 @@ package mcap
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/foxglove/mcap/go/mcap"
@@ -11,60 +12,183 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
-// topic makes a topic of a channel at its first message.
-func (r *Reader) topic(at int64, ch channel, first []byte) (*subscription, error) {
-	s := &subscription{}
+// subscription is what messages of one name and type have in common, whatever channel
+// they come by: after a merge one topic has several.
+type subscription struct {
+	name, kind string
+	instance   int       // types of one name are counted
+	t          *cdr.Type // nil: only counted
+	unread     error
+	stamp      *cdr.Reader // (optional) seconds and nanoseconds of the header
+	time       [2]float64
+	who        *identity // nil: messages do not say who sends them
+	senders    []*sender
+	byKey      map[string]*sender
+	bad        int // messages that were cut off
+}
+
+// subscribe makes a subscription of a channel.
+func (r *Reader) subscribe(at int64, ch channel) *subscription {
 	sc := r.schemas[ch.schema]
 	if sc == nil {
 		sc = &mcap.Schema{}
 	}
-	var why error
+	key := ch.topic + "\x00" + sc.Name + "\x00" + ch.encoding
+	if s := r.subscriptions[key]; s != nil {
+		return s
+	}
+	s := &subscription{name: ch.topic, kind: kindName(sc.Name), instance: r.names[ch.topic], byKey: map[string]*sender{}}
+	r.names[ch.topic]++
+	r.subscriptions[key] = s
 	switch {
 	case ch.encoding != "cdr":
-		why = fmt.Errorf("messages in %q are not read, only cdr is: record it with ROS 2's own encoding, or export the topic as a table", ch.encoding)
+		s.unread = fmt.Errorf("messages in %q are not read, only cdr is: record it with ROS 2's own encoding, or export the topic as a table", ch.encoding)
 	case sc.Name == "":
-		why = fmt.Errorf("its schema %d is not in the file", ch.schema)
+		s.unread = fmt.Errorf("its schema %d is not in the file", ch.schema)
 	default:
-		if s.t, why = cdr.Parse(sc.Encoding, sc.Name, sc.Data); why != nil {
+		if s.t, s.unread = cdr.Parse(sc.Encoding, sc.Name, sc.Data); s.unread != nil {
 			s.t = nil
-			r.Report.Add(at, "schema", "%s: %v; messages of %s are only counted", sc.Name, why, ch.topic)
+			r.Report.Add(at, "schema", "%s: %v; messages of %s are only counted", sc.Name, s.unread, ch.topic)
 		}
+	}
+	if s.t == nil {
+		return s
+	}
+	s.who = identify(s.t, r.Wants.Senders)
+	prefix := ""
+	if s.who != nil && s.who.elements != "" {
+		prefix = s.who.elements + "[0]."
+	}
+	for _, path := range [][]string{{prefix + "header.stamp.sec", prefix + "header.stamp.nanosec"}, {"header.stamp.sec", "header.stamp.nanosec"}, {"stamp.sec", "stamp.nanosec"}} {
+		if c, err := cdr.NewReader(s.t, path); err == nil && s.stamp == nil {
+			s.stamp = c
+		}
+	}
+	return s
+}
+
+// sender returns who sent a message, or its element at a place, with the reader of what is
+// wanted of it; nil where there is no such element.
+func (r *Reader) sender(s *subscription, msg []byte, element int) (*sender, *cdr.Reader, error) {
+	key, ok := r.key[:0], true
+	if s.who != nil {
+		key, ok = s.who.key(key, s.t, msg, element)
+		r.key = key
+	}
+	if !ok && s.who.elements != "" {
+		return nil, nil, nil
+	}
+	from := s.byKey[string(key)]
+	if !ok && len(s.senders) > 0 { // it is cut off, or names nothing
+		from = s.senders[0]
+	}
+	if from == nil {
+		if from = s.known(key); from == nil {
+			var err error
+			if from, err = r.topic(s, key, msg); err != nil {
+				return nil, nil, err
+			}
+			s.senders = append(s.senders, from)
+		}
+		if len(s.byKey) < telemetry.MaxFields {
+			s.byKey[string(key)] = from
+		}
+	}
+	if from.orders == nil {
+		return from, from.fields, nil
+	}
+	fields := from.orders[string(key)]
+	if fields == nil {
+		var err error
+		if fields, err = from.placed(s.t, split(key)); err != nil {
+			return nil, nil, fmt.Errorf("%s: topic %s: %w", r.Path, from.topic, err)
+		}
+		if len(from.orders) < maxSenders {
+			from.orders[string(bytes.Clone(key))] = fields
+		}
+	}
+	return from, fields, nil
+}
+
+// known returns the sender of a key that is new: one that has some of its names, or any
+// where there are too many.
+func (s *subscription) known(key []byte) *sender {
+	if s.who != nil && s.who.names != "" {
+		names := split(key)
+		for _, x := range s.senders {
+			if len(key) == 0 || x.shares(names) {
+				x.learn(names)
+				return x
+			}
+		}
+	}
+	if len(s.senders) >= maxSenders {
+		return s.senders[maxSenders-1]
+	}
+	return nil
+}
+
+// topic makes a topic of a sender at its first message.
+func (r *Reader) topic(s *subscription, key, first []byte) (*sender, error) {
+	if r.seq >= maxTopics {
+		return nil, fmt.Errorf("%s: more than %d topics and senders", r.Path, maxTopics)
 	}
 	// The first message shows how long its arrays are.
 	sample := bytes.Clone(first[:min(len(first), maxSample)])
-	s.topic = &telemetry.Topic{Name: ch.topic, Kind: kindName(sc.Name), Instance: r.names[ch.topic], Seq: len(r.topics), Unread: why,
-		Fields: func() []telemetry.Field { return list(s.t, sample) },
-		Texts:  func(path string) []string { return texts(s.t, sample, path) },
-		Check: func(path string) error {
-			if s.t == nil {
-				return why
+	x := &sender{}
+	x.topic = &telemetry.Topic{
+		Name: s.name, Kind: s.kind, Instance: s.instance, Seq: r.seq, Unread: s.unread,
+		Fields: func() []telemetry.Field { return s.list(sample) },
+		Texts:  func(path string) []string { return s.texts(x, sample, path) },
+		Check:  s.check,
+	}
+	r.seq++
+	if s.stamp != nil {
+		x.topic.Clock = s.name
+	}
+	if s.who != nil && s.who.names != "" {
+		x.learn(split(key))
+		x.topic.Sender = []telemetry.Text{{Path: s.who.names, Value: strings.Join(x.names, " ")}}
+	} else if s.who != nil {
+		for i, text := range split(key) {
+			if i < len(s.who.paths) {
+				x.topic.Sender = append(x.topic.Sender, telemetry.Text{Path: strings.TrimPrefix(s.who.paths[i], s.who.elements+"[0]."), Value: text})
 			}
-			return s.t.Check(path)
-		},
-	}
-	r.names[ch.topic]++
-	if s.t != nil {
-		for _, path := range [][]string{{"header.stamp.sec", "header.stamp.nanosec"}, {"stamp.sec", "stamp.nanosec"}} {
-			if c, err := cdr.NewReader(s.t, path); err == nil && s.stamp == nil {
-				s.stamp = c
-				s.topic.Clock = ch.topic
-			}
 		}
 	}
-	paths := r.Wants.Paths(s.topic)
-	for _, path := range paths {
-		if err := s.topic.Check(path); err != nil {
-			return nil, telemetry.NewFieldError(r.Path, s.topic, path, err.Error())
+	x.paths = r.Wants.Paths(x.topic)
+	for _, path := range x.paths {
+		if err := s.check(path); err != nil {
+			return nil, telemetry.NewFieldError(r.Path, x.topic, path, err.Error())
 		}
 	}
-	if len(paths) > 0 {
-		var err error
-		if s.fields, err = cdr.NewReader(s.t, paths); err != nil {
-			return nil, fmt.Errorf("%s: topic %s: %w", r.Path, s.topic, err)
-		}
-		s.values = make([]float64, len(paths))
+	if len(x.paths) == 0 {
+		return x, nil
 	}
-	return s, nil
+	x.values = make([]float64, len(x.paths))
+	if slices.ContainsFunc(x.paths, func(p string) bool { _, _, _, ok := named(p); return ok }) {
+		x.orders = map[string]*cdr.Reader{}
+		return x, nil
+	}
+	var err error
+	if x.fields, err = cdr.NewReader(s.t, x.paths); err != nil {
+		return nil, fmt.Errorf("%s: topic %s: %w", r.Path, x.topic, err)
+	}
+	return x, nil
+}
+
+// check returns what is wrong with a path.
+func (s *subscription) check(path string) error {
+	if s.t == nil {
+		return s.unread
+	}
+	if array, names, _, ok := named(path); ok {
+		if s.who == nil || s.who.names != names {
+			return fmt.Errorf("%q is no array of names in %s", names, s.t.Name)
+		}
+		path = array + index(0)
+	}
+	return s.t.Check(path)
 }
 
 // maxSample is how much of a topic's first message is kept, to list its fields.
@@ -78,27 +202,32 @@ func kindName(name string) string {
 	return name
 }
 
-func list(t *cdr.Type, msg []byte) (out []telemetry.Field) {
-	if t == nil {
+func (s *subscription) list(msg []byte) (out []telemetry.Field) {
+	if s.t == nil {
 		return nil
 	}
 	// The message may be cut off where it was too long to be kept: the fields up
 	// to there are listed.
-	_ = t.Visit(msg, func(path string, _ float64) bool {
-		out = append(out, telemetry.Field{Path: path})
+	_ = s.t.Visit(msg, func(path string, _ float64) bool {
+		if s.who == nil || s.who.elements == "" || !strings.HasPrefix(path, s.who.elements+"[") || strings.HasPrefix(path, s.who.elements+"[0]") {
+			out = append(out, telemetry.Field{Path: path})
+		}
 		return len(out) < telemetry.MaxFields
 	}, func(string, string) bool { return true })
 	return out
 }
 
-// texts returns the texts of an array of a message.
-func texts(t *cdr.Type, msg []byte, array string) (out []string) {
-	if t == nil {
+// texts returns the texts of an array of the messages of a sender.
+func (s *subscription) texts(x *sender, msg []byte, array string) (out []string) {
+	if s.t == nil {
 		return nil
 	}
-	_ = t.Visit(msg, func(string, float64) bool { return true }, func(path, s string) bool {
+	if s.who != nil && s.who.names == array && array != "" {
+		return x.names
+	}
+	_ = s.t.Visit(msg, func(string, float64) bool { return true }, func(path, text string) bool {
 		if name, _, ok := strings.Cut(path, "["); ok && name == array || path == array {
-			out = append(out, s)
+			out = append(out, text)
 		}
 		return len(out) < telemetry.MaxFields
 	})

@@ -182,6 +182,28 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// The recorder's clock is set back, the robot's is not.
+func TestRecorderIsSetBack(t *testing.T) {
+	var all []stored
+	for i := range int64(600) {
+		now := 1e18 + i*50*ms
+		logged := now
+		if i >= 300 {
+			logged -= 7e9
+		}
+		all = append(all, stored{0, "robot", true, now, logged + 2*ms}, stored{1, "", false, logged + 3*ms, logged + 3*ms})
+	}
+	out, m, _ := place(all, 1)
+	if d := cmp.Diff([]int{600, 600}, counted(out)); d != "" {
+		t.Error(d)
+	}
+	for i, p := range out {
+		if want := all[i-i%2].t; abs(p.t-want) > 4*ms {
+			t.Fatalf("message %d at %d, want %d; %+v", i, p.t-1e18, want-1e18, m.Clocks())
+		}
+	}
+}
+
 // Stamps of whole milliseconds at 2 kHz are spread; those that never change are not used.
 func TestCoarseAndConstant(t *testing.T) {
 	var coarse, constant []stored

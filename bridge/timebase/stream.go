@@ -1,5 +1,7 @@
 package timebase
 
+import "slices"
+
 // stream is what is known of the times of one topic's messages, in the order in which they
 // are stored. A time that goes back, or far ahead, waits until agree messages agree with
 // it: then the clock was set, and an epoch begins; else it came late, or is wild.
@@ -85,15 +87,8 @@ func (s *stream) add(m waiting, buf []waiting) (counted []waiting, fresh bool) {
 
 // follows reports whether a message may come next.
 func (s *stream) follows(m waiting) bool {
-	switch d := m.logged - m.t; {
-	case !s.begun:
-		return true
-	case m.t < s.last:
-		return false
-	case s.stamped:
-		return d >= s.least-ahead && d <= s.delay+longest
-	}
-	return m.t-s.last <= far
+	d := m.logged - m.t
+	return !s.begun || m.t >= s.last && m.t-s.last <= far && (!s.stamped || d >= s.least-ahead && d <= s.delay+longest)
 }
 
 // continues reports whether a message that could follow the last one that counts also
@@ -124,8 +119,8 @@ func (s *stream) restart(m waiting) {
 
 // jump returns by how much the time of a message differs from what was expected.
 func (s *stream) jump(m waiting) int64 {
-	if s.stamped && m.t >= s.last {
-		return s.delay - (m.logged - m.t)
+	if by := s.delay - (m.logged - m.t); s.stamped && m.t >= s.last && abs(by) > ahead {
+		return by
 	}
 	return m.t - s.last
 }
@@ -195,7 +190,7 @@ func (s *stream) finish() {
 // tiles reports whether the epochs follow each other without a gap once they are sorted:
 // then parts of a log are stored in another order, and no clock was set.
 func (s *stream) tiles() bool {
-	if len(s.events) == 0 {
+	if !slices.ContainsFunc(s.events, func(e event) bool { return e.back }) {
 		return false
 	}
 	reach := int64(3 * s.steps.Median())

@@ -234,7 +234,7 @@ func (c *cursor) counts(n int, t, logged int64) bool {
 		return false
 	case c.begun && t < c.last:
 		return t >= s.epochs[min(len(s.epochs)-1, c.own())].low-back
-	case c.begun && s.stamped && (d < c.least-ahead || d > c.delay+longest), c.begun && !s.stamped && t-c.last > far:
+	case c.begun && (t-c.last > far || s.stamped && (d < c.least-ahead || d > c.delay+longest)):
 		return false
 	}
 	if !c.begun {

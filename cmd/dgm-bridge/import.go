@@ -31,6 +31,7 @@ type importOptions struct {
 	gap, from, to         time.Duration
 	all, printMap         bool
 	allowLoss, json       bool
+	where                 map[string]string
 }
 
 func importCommand(f *format) *cobra.Command {
@@ -47,6 +48,7 @@ func importCommand(f *format) *cobra.Command {
 		flags.StringVar(&o.mapFile, "map", "", "map of the topics (toml)")
 		flags.StringVar(&o.preset, "preset", "", "a map that comes with the program: "+strings.Join(importer.Presets(), ", "))
 		flags.StringVar(&o.base, "base", "", "topic whose timestamps are the rows', in place of the map's")
+		flags.StringToStringVar(&o.where, "where", nil, "of a topic with several senders the one whose messages have a text, as in child_frame_id=base_link")
 		flags.BoolVar(&o.all, "all", false, "keep the robot on the ground, too: leave the map's phases out")
 		flags.BoolVar(&o.printMap, "print-map", false, "write the preset's map to standard output, and nothing else")
 	}
@@ -131,6 +133,9 @@ func (o *importOptions) check(f *format, inputs []string) error {
 func (o *importOptions) override(m *importer.Map) error {
 	if o.vehicle != "" {
 		m.Vehicle = o.vehicle
+	}
+	if len(o.where) > 0 {
+		m.Where = o.where
 	}
 	if o.base != "" {
 		name, instance, err := splitTopic(o.base)

@@ -1,0 +1,47 @@
+package cdr
+
+// Texts picks texts out of messages of one type.
+type Texts struct{ r *Reader }
+
+// NewTexts returns a reader of the texts at paths. The error names the path that is wrong,
+// and why.
+func NewTexts(t *Type, paths []string) (*Texts, error) {
+	r, err := newReader(t, paths, text)
+	return &Texts{r}, err
+}
+
+// Read calls f with each of the texts that is there, valid until it returns, and the number
+// of its path. first is as in ReadFrom.
+func (x *Texts) Read(msg []byte, first int, f func(path int, s []byte)) error {
+	w := walker{first: first, root: x.r.root, onText: f}
+	if err := w.begin(msg); err != nil {
+		return err
+	}
+	return w.read(x.r.t, x.r.root, x.r.root.last)
+}
+
+// Array calls f with each text of an array of texts that is a field of the message itself.
+func (t *Type) Array(msg []byte, name string, f func(s []byte)) error {
+	var w walker
+	if err := w.begin(msg); err != nil {
+		return err
+	}
+	last := t.index(name)
+	if last < 0 || t.fields[last].content != text {
+		return nil
+	}
+	if last > 0 {
+		if err := w.read(t, nil, last-1); err != nil {
+			return err
+		}
+	}
+	n, err := w.count(&t.fields[last])
+	for range n {
+		s, e := w.text()
+		if err = e; err != nil {
+			break
+		}
+		f(s[:max(0, len(s)-1)])
+	}
+	return err
+}
