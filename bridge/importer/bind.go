@@ -59,6 +59,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 	}
 	p.bindNear()
 	p.bindValidity(files)
+	p.bindPrimaries(files)
 	p.bindPhases(files)
 	for i := range p.tracks {
 		p.config.Widths = append(p.config.Widths, len(p.tracks[i].paths))
@@ -104,7 +105,7 @@ func (p *plan) output(c *Channel, s *Source, tr int, file *survey) error {
 		sig.At = append(sig.At, p.column(tr, path))
 		o.negative = append(o.negative, negative)
 	}
-	period, unit := c.Period, c.Unit
+	period, unit := c.Period, cmp.Or(s.Unit, c.Unit)
 	switch {
 	case len(s.Quaternion) > 0:
 		o.kind = quaternion
@@ -253,5 +254,22 @@ func (p *plan) bindPhases(files []*survey) {
 		ph := &p.phases[i]
 		ph.track = len(p.tracks) + i
 		ph.at = p.signal(timebase.Signal{Track: ph.track, At: []int{0}, How: timebase.Hold}, "")
+	}
+}
+
+// bindPrimaries has the fields read that name the instances that count. Where one changes, a
+// segment begins.
+func (p *plan) bindPrimaries(files []*survey) {
+	for i := range p.m.Primaries {
+		x := &p.m.Primaries[i]
+		at := place{-1, 0}
+		id, reason := find(&Source{Topic: x.Topic}, []string{x.Field}, files)
+		used := slices.ContainsFunc(p.tracks, func(t track) bool { return slices.Contains(x.Topics, t.id.name) })
+		if reason == "" && used {
+			at.track = p.track(id, files)
+			at.column = p.column(at.track, x.Field)
+			p.resets = append(p.resets, reset{&Reset{Topic: x.Topic, Fields: []string{x.Field}}, at, true})
+		}
+		p.cores = append(p.cores, at)
 	}
 }

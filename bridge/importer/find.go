@@ -1,8 +1,10 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
@@ -149,6 +151,9 @@ func whereOf(t *telemetry.Topic) Where {
 // expand returns the map with a channel for each text of an array, as the name
 // of a joint, where a channel requires it.
 func (m *Map) expand(files []*survey) (*Map, error) {
+	if err := m.refuse(files); err != nil {
+		return nil, err
+	}
 	out := *m
 	out.Channels = nil
 	for i := range m.Channels {
@@ -157,7 +162,11 @@ func (m *Map) expand(files []*survey) (*Map, error) {
 			s.prefer = m.Where
 		}
 		if c.Each == "" {
-			out.Channels = append(out.Channels, *c)
+			driven, err := m.drive(c, files)
+			if err != nil {
+				return nil, err
+			}
+			out.Channels = append(out.Channels, driven)
 			continue
 		}
 		all, why := c.expand(files)
@@ -201,4 +210,47 @@ func (c *Channel) expand(files []*survey) (all []Channel, why string) {
 		}
 	}
 	return all, why
+}
+
+// drive returns a channel with the motors that the settings of the robot name.
+func (m *Map) drive(c *Channel, files []*survey) (Channel, error) {
+	out := *c
+	out.Or = slices.Clone(c.Or)
+	for _, s := range out.sources() {
+		if s.Outputs == nil || files[0].named(s) == nil {
+			continue
+		}
+		motors, known, other := s.Outputs.motors(files[0])
+		if !known {
+			return out, nil
+		}
+		for _, f := range files[1:] {
+			if there, also, _ := s.Outputs.motors(f); also && !slices.Equal(there, motors) {
+				return out, m.wrong("channel "+c.label(), fmt.Sprintf("%s and %s have the motors on other outputs", files[0].base(), f.base()), "import them one by one")
+			}
+		}
+		var names, fields []string
+		for i, n := range motors {
+			if n > 0 {
+				names, fields = append(names, strings.TrimRight(c.names()[0], "0123456789")+strconv.Itoa(i+1)), append(fields, s.Outputs.field(n))
+			}
+		}
+		if len(names) == 0 {
+			return out, m.wrong("channel "+c.label(), fmt.Sprintf("by its settings %s has no motor on any output (%s = %d): %s", files[0].base(), strings.ReplaceAll(s.Outputs.Parameter, "{}", "n"), s.Outputs.Functions[0], other),
+				"write a map of its own: dgm-bridge topics "+files[0].path+" --suggest")
+		}
+		source := *s
+		source.Fields, source.Outputs, source.Unit = fields, nil, cmp.Or(s.Unit, c.Unit)
+		out.Name, out.Names, out.Source, out.Or = "", names, source, nil
+		return out, nil
+	}
+	return out, nil
+}
+
+// named returns the first topic that a source names, nil without one.
+func (f *survey) named(s *Source) *telemetry.Count {
+	for _, c := range match(s, f) {
+		return c
+	}
+	return nil
 }

@@ -17,6 +17,7 @@ type intake struct {
 	sorter *timebase.Sorter // nil: they come in order
 	topics []topicTrack     // by Seq
 	tracks []stamps         // by track
+	cores  []core
 	epoch  int
 }
 
@@ -24,6 +25,15 @@ type intake struct {
 type topicTrack struct {
 	known bool
 	track int // −1 = none
+	core  int // by which its instances count, −1 = none
+}
+
+// core is a primary of the map in a file.
+type core struct {
+	*Primary
+	now    float64 // the instance that counts
+	track  int     // of its field
+	column int
 }
 
 // stamps is the last stamp of a track, and what came with it.
@@ -40,13 +50,19 @@ func (r *rowMaker) timeline(f *survey) *intake {
 	in := &intake{r: r, file: f, tracks: make([]stamps, len(p.tracks))}
 	base, used := -1, []int(nil)
 	for i := range p.tracks {
-		c := f.find(p.tracks[i].id)
-		if c == nil {
-			continue
+		for _, c := range f.counts {
+			if f.id(c.Topic) != p.tracks[i].id {
+				continue
+			}
+			if used = append(used, c.Topic.Seq); i == p.config.Base && base < 0 {
+				base = c.Topic.Seq
+			}
 		}
-		used = append(used, c.Topic.Seq)
-		if i == p.config.Base {
-			base = c.Topic.Seq
+	}
+	for i := range p.m.Primaries {
+		first, there := f.cores[i]
+		if n := (core{Primary: &p.m.Primaries[i], now: first, track: p.cores[i].track, column: p.cores[i].column}); there {
+			in.cores = append(in.cores, n)
 		}
 	}
 	in.Timeline = f.times.Timeline(base, used)
@@ -70,9 +86,10 @@ func (in *intake) message(m *telemetry.Message) error {
 	tr := &in.topics[m.Topic.Seq]
 	if !tr.known {
 		*tr = topicTrack{known: true, track: in.r.plan.trackOf(in.file.id(m.Topic))}
+		tr.core = slices.IndexFunc(in.cores, func(c core) bool { return slices.Contains(c.Topics, m.Topic.Name) })
 	}
 	switch {
-	case tr.track < 0:
+	case tr.track < 0 || tr.core >= 0 && !in.counts(&in.cores[tr.core], tr.track, m):
 		return nil
 	case !ok:
 		in.r.counts.untimed++
@@ -86,6 +103,17 @@ func (in *intake) message(m *telemetry.Message) error {
 		return in.r.add(tr.track, t, m.Values)
 	}
 	return in.sorter.Add(timebase.Sample{Epoch: epoch, Time: t, Track: tr.track, Values: m.Values})
+}
+
+// counts reports whether a message is of the instance that counts.
+func (in *intake) counts(c *core, track int, m *telemetry.Message) bool {
+	if c.track == track {
+		if v := m.Values[c.column]; v != c.now && !math.IsNaN(v) {
+			c.now = v
+			in.r.counts.switches++
+		}
+	}
+	return float64(m.Topic.Instance) == c.now
 }
 
 // spread returns the time of a message whose stamp is that of the one before. ok is false

@@ -28,6 +28,8 @@ type Map struct {
 	Valid     []Validity `toml:"valid"`    // of topics: (optional)
 	Resets    []Reset    `toml:"reset"`    // of topics: (optional)
 	Clocks    []Setting  `toml:"clock"`    // of topics: (optional)
+	Refusals  []Refusal  `toml:"refuse"`   // of topics: (optional)
+	Primaries []Primary  `toml:"primary"`  // of topics: (optional)
 	Attitudes []Attitude `toml:"attitude"` // of a table: (optional) quaternions, three channels each, after the others
 
 	Kinematics         string          `toml:"kinematics"`          // (optional) quadrotor: states are those of a rigid body
@@ -67,6 +69,9 @@ type Source struct {
 	Scale      *float64 `toml:"scale"`      // (optional) value = scale·field·times + offset, after units; defaults to 1
 	Offset     float64  `toml:"offset"`     // (optional)
 
+	Unit    string   `toml:"unit"`    // (optional) of the values in the log; under or where it is another one than that of the channel
+	Outputs *Outputs `toml:"outputs"` // (optional) which outputs of the robot drive the motors
+
 	id     *topicID // the topic, where it is known already
 	prefer Where    // the map's
 }
@@ -90,7 +95,6 @@ type Channel struct {
 	Source
 	Or []Source `toml:"or"` // (optional) where else to look, in this order
 
-	Unit        string           `toml:"unit"`        // (optional) of the values in the log
 	Role        channel.Role     `toml:"role"`        // state, input or aux
 	Derivative  string           `toml:"derivative"`  // (optional) a state channel, or "none"; else detected
 	Derivatives []string         `toml:"derivatives"` // (optional) of several names, in their order
@@ -171,7 +175,7 @@ func (c *Channel) sources() []*Source {
 
 // channel returns the three angles of a quaternion as channels read from a table.
 func (a *Attitude) channel() Channel {
-	c := Channel{Names: a.Names, Unit: cmp.Or(a.Unit, "rad"), Role: cmp.Or(a.Role, channel.State), Noise: a.Noise, Frame: cmp.Or(a.Frames, a.Axes), of: a}
+	c := Channel{Names: a.Names, Role: cmp.Or(a.Role, channel.State), Noise: a.Noise, Frame: cmp.Or(a.Frames, a.Axes), of: a}
 	if len(c.Names) == 0 {
 		c.Names = []string{"roll", "pitch", "yaw"}
 	}
@@ -179,7 +183,7 @@ func (a *Attitude) channel() Channel {
 	if a.Order == "xyzw" {
 		q = []string{q[3], q[0], q[1], q[2]}
 	}
-	c.Source = Source{Topic: csv.Topic, Quaternion: q, Axes: a.Axes}
+	c.Source = Source{Topic: csv.Topic, Quaternion: q, Axes: a.Axes, Unit: cmp.Or(a.Unit, "rad")}
 	return c
 }
 
@@ -249,7 +253,7 @@ func (m *Map) header(of []*Source) []channel.Channel {
 		world, body := m.axesInLog(c, s)
 		frame := cmp.Or(c.Frame, strings.Trim(string(world+"-"+body), "-"))
 		for k, name := range c.names() {
-			ch := channel.Channel{Name: name, Unit: c.Unit, Role: c.Role, Derivative: c.derivative(k),
+			ch := channel.Channel{Name: name, Unit: cmp.Or(s.Unit, c.Unit), Role: c.Role, Derivative: c.derivative(k),
 				Period: c.Period, Invariant: c.Invariant, Noise: c.Noise, Frame: frame}
 			if s.attitude() {
 				ch.Period = c.angle() * channel.Angle

@@ -18,6 +18,7 @@ type plan struct {
 	phases   []phase
 	valid    []validity
 	resets   []reset
+	cores    []place // by primary of the map: its field
 	config   timebase.Config
 	outputs  []output
 	header   []channel.Channel

@@ -25,6 +25,9 @@ func report(r *rowMaker) (out remarks) {
 	}
 	out.add("rows", Info, base.id.String(), "rows have the timestamps of %s, %.4g Hz%s", base.id, base.rate, why)
 	out.signals(p, r.joiner.Stats)
+	if c.switches > 0 {
+		out.add("primary", Info, "", "the instance that counts changed %s, as the log says: a segment begins at each", number(c.switches, "time"))
+	}
 	if c.ground > 0 {
 		out.add("ground", Info, "", "%s on the ground or disarmed left out", number(c.ground, "row"))
 	}

@@ -43,6 +43,7 @@ type rowMaker struct {
 // rowCounts counts what became of rows.
 type rowCounts struct {
 	kept, ground, cut, gaps int
+	switches                int         // of the instance that counts
 	untimed, repeated       int         // messages without a time, and that repeat the one before
 	longest                 int64       // ns, of the gaps
 	table                   csv.Counts  // of tables

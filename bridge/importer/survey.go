@@ -36,7 +36,15 @@ type survey struct {
 	first    map[phaseKey]bool // the first known value of each phase
 	moves    map[topicID]bool  // topics in which a field that a channel could be read from has more than one value
 	ids      []topicID         // of the topics, by Seq
+
+	settings map[string]float64 // of the robot
+	texts    []string           // of the robot, the first maxSaid
+	kinds    map[int]float64    // by refusal of the map: the first value of its field
+	cores    map[int]float64    // by primary of the map: the first value of its field
 }
+
+// maxSaid is how many texts of the robot show what it is.
+const maxSaid = 200
 
 // newSurvey returns what the counts of a file show.
 func newSurvey(path string, counts []*telemetry.Count) *survey {
@@ -49,7 +57,7 @@ func newSurvey(path string, counts []*telemetry.Count) *survey {
 const nearlyAll = 0.95
 
 // identify names the topics: by their senders where several have one name.
-func (f *survey) identify(counts []*telemetry.Count) {
+func (f *survey) identify(counts []*telemetry.Count, primaries ...Primary) {
 	f.counts = counts
 	all := map[topicID]int{}
 	plain := func(t *telemetry.Topic) topicID { return topicID{t.Name, t.Instance, ""} }
@@ -60,6 +68,11 @@ func (f *survey) identify(counts []*telemetry.Count) {
 		id := plain(c.Topic)
 		if float64(c.N) < nearlyAll*float64(all[id]) {
 			id.sender = cmp.Or(c.Topic.SenderName(), fmt.Sprint("sender ", c.Topic.Seq))
+		}
+		for i := range primaries {
+			if _, there := f.cores[i]; there && slices.Contains(primaries[i].Topics, id.name) {
+				id.instance = 0
+			}
 		}
 		for c.Topic.Seq >= len(f.ids) {
 			f.ids = append(f.ids, topicID{})
@@ -84,16 +97,17 @@ type phaseKey struct {
 
 // surveyTopics reads a file of topics once.
 func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opener, progress func(float64)) (*survey, error) {
-	f := &survey{path: path, first: map[phaseKey]bool{}, moves: map[topicID]bool{}}
+	f := &survey{path: path, first: map[phaseKey]bool{}, moves: map[topicID]bool{}, settings: map[string]float64{}, kinds: map[int]float64{}, cores: map[int]float64{}}
 	first := map[[2]int]bool{} // by phase and Seq
 	for _, c := range m.Clocks {
 		f.times.Give(c.Name, int64(1e9*c.Offset))
 	}
-	var phases [][]int   // by Seq: the phases of which the first values are
-	var ranges []extrema // by Seq: of the other values
+	var phases [][]int         // by Seq: the phases of which the first values are
+	var ranges []extrema       // by Seq: of the values behind these
+	var rest [][]func(float64) // by Seq: what receives the values behind those
 	s, err := open(path, telemetry.Wants{Senders: m.senders(), Select: func(t *telemetry.Topic) (paths []string) {
 		for t.Seq >= len(phases) {
-			phases, ranges = append(phases, nil), append(ranges, extrema{})
+			phases, ranges, rest = append(phases, nil), append(ranges, extrema{}), append(rest, nil)
 		}
 		for i := range m.Phases {
 			if m.Phases[i].reads(t) {
@@ -105,7 +119,17 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 			paths = append(paths, path)
 			ranges[t.Seq].grow()
 		}
-		return paths
+		fields, receivers := f.firsts(m, t)
+		rest[t.Seq] = receivers
+		return append(paths, fields...)
+	}, Parameter: func(name string, v float64) {
+		if len(f.settings) < maxSettings {
+			f.settings[name] = v
+		}
+	}, Text: func(_ int64, text string) {
+		if len(f.texts) < maxSaid {
+			f.texts = append(f.texts, text)
+		}
 	}})
 	if err != nil {
 		return nil, err
@@ -114,7 +138,11 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 	counts, err := telemetry.Survey(ctx, s, progress, func(msg *telemetry.Message) {
 		if seq := msg.Topic.Seq; len(msg.Values) > 0 {
 			m.addPhases(first, phases[seq], msg)
-			ranges[seq].add(msg.Values[len(phases[seq]):])
+			behind := msg.Values[len(phases[seq]):]
+			ranges[seq].add(behind[:len(ranges[seq].low)])
+			for i, receive := range rest[seq] {
+				receive(behind[len(ranges[seq].low)+i])
+			}
 		}
 		f.times.Add(msg.Topic.Seq, msg.Topic.Clock, msg.Stamped, msg.Time, msg.Logged)
 	})
@@ -122,7 +150,7 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 		return nil, err
 	}
 	f.times.Finish()
-	f.identify(counts)
+	f.identify(counts, m.Primaries...)
 	for _, c := range counts {
 		r, id := &ranges[c.Topic.Seq], f.id(c.Topic)
 		for i := range r.low {
@@ -136,6 +164,33 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 	}
 	f.problems = s.Problems().All()
 	return f, nil
+}
+
+// maxSettings bounds the settings that are kept.
+const maxSettings = 1 << 14
+
+// firsts returns fields of a topic of which the first values show what the robot is, and what
+// receives their values.
+func (f *survey) firsts(m *Map, t *telemetry.Topic) (paths []string, receivers []func(float64)) {
+	add := func(into map[int]float64, i int, path string) {
+		paths = append(paths, path)
+		receivers = append(receivers, func(v float64) {
+			if _, known := into[i]; !known && !math.IsNaN(v) {
+				into[i] = v
+			}
+		})
+	}
+	for i := range m.Refusals {
+		if r := &m.Refusals[i]; r.Topic == t.Name && (r.Instance == nil || *r.Instance == t.Instance) && t.Check(r.Field) == nil {
+			add(f.kinds, i, r.Field)
+		}
+	}
+	for i := range m.Primaries {
+		if p := &m.Primaries[i]; p.Topic == t.Name && t.Check(p.Field) == nil {
+			add(f.cores, i, p.Field)
+		}
+	}
+	return paths, receivers
 }
 
 // surveyTable reads the columns of a table and none of its rows.

@@ -72,6 +72,7 @@ type place struct{ track, column int }
 type reset struct {
 	*Reset
 	place
+	core bool // it names the instance that counts
 }
 
 // bindValidity finds the conditions and the counters of the map that all files have.
@@ -134,7 +135,7 @@ func (p *plan) whyUnknown(names []string) (out []string) {
 func (p *plan) addReset(x *Reset, track int, files []*survey) {
 	for _, field := range x.Fields {
 		if p.hasField(p.tracks[track].id, field, files) {
-			p.resets = append(p.resets, reset{x, place{track, p.column(track, field)}})
+			p.resets = append(p.resets, reset{Reset: x, place: place{track, p.column(track, field)}})
 		}
 	}
 }
@@ -197,6 +198,7 @@ func (j *judge) begin() {
 // message reads the conditions in a message of a track, replaces those of its values that
 // do not count by NaN, and reports whether the state was set anew.
 func (j *judge) message(track int, values []float64) (reset bool) {
+	other := false // another instance counts
 	for i := range j.plan.resets {
 		r := &j.plan.resets[i]
 		if r.track != track {
@@ -210,7 +212,11 @@ func (j *judge) message(track int, values []float64) (reset bool) {
 		if math.IsNaN(now) { // the counter is missing: the next one is compared with that before
 			continue
 		}
-		reset = reset || now != j.last[i] && !math.IsNaN(j.last[i])
+		if changed := now != j.last[i] && !math.IsNaN(j.last[i]); changed && r.core {
+			other = true
+		} else if changed {
+			reset = true
+		}
 		j.last[i] = now
 	}
 	if reset {
@@ -235,7 +241,7 @@ func (j *judge) message(track int, values []float64) (reset bool) {
 			values[t.column] = math.NaN()
 		}
 	}
-	return reset
+	return reset || other
 }
 
 // remarks reports how much did not count, and why.

@@ -172,8 +172,13 @@ func (r *Tlog) content(at, logged int64, p *packet, l *layout) (*telemetry.Messa
 	for i, a := range s.wanted {
 		s.values[i] = a.read(r.full[:])
 	}
-	if l.name == "STATUSTEXT" {
+	switch l.name {
+	case "STATUSTEXT":
 		r.Wants.Say(logged, l.text("text", r.full[:]))
+	case "PARAM_VALUE":
+		if a, err := l.find("param_value"); err == nil && key.sender == 1 {
+			r.Wants.Set(l.text("param_id", r.full[:]), a.read(r.full[:]))
+		}
 	}
 	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: stamped, Logged: logged, Values: s.values}
 	return &r.message, nil

@@ -86,6 +86,8 @@ type Wants struct {
 	// Select is called with each topic at its first message and returns the
 	// paths of the fields that are wanted of it; nil = none. (optional)
 	Select func(*Topic) []string
+	// Parameter receives the settings of the robot, by their names. (optional)
+	Parameter func(name string, value float64)
 	// Senders are texts in messages by which their senders are distinguished, beside those
 	// that a format knows. (optional)
 	Senders []string
@@ -106,6 +108,13 @@ func (w *Wants) Paths(t *Topic) []string {
 func (w *Wants) Say(t int64, text string) {
 	if w.Text != nil {
 		w.Text(t, strings.ToValidUTF8(strings.TrimRight(text, "\x00"), "\uFFFD"))
+	}
+}
+
+// Set hands on a setting.
+func (w *Wants) Set(name string, value float64) {
+	if w.Parameter != nil && name != "" {
+		w.Parameter(name, value)
 	}
 }
 

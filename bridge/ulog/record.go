@@ -109,8 +109,12 @@ func (r *Reader) other(at int64, kind byte, b []byte) error {
 		}
 	case 'F':
 		err = r.define(string(b))
-	case 'I', 'P':
+	case 'I':
 		err = checkEntry(b)
+	case 'P':
+		if err = checkEntry(b); err == nil {
+			r.parameter(b)
+		}
 	case 'M', 'Q':
 		err = checkEntry(b[1:]) // behind one byte, see sensible
 	case 'A':
@@ -131,6 +135,15 @@ func (r *Reader) other(at int64, kind byte, b []byte) error {
 		r.Report.Add(at, name(kind), "%v", err)
 	}
 	return nil
+}
+
+// parameter hands on a setting, of which the key was checked.
+func (r *Reader) parameter(b []byte) {
+	kind, name, _ := strings.Cut(string(b[1:1+int(b[0])]), " ")
+	value := b[1+int(b[0]):]
+	if k := kinds[kind]; k != number.None && len(value) >= k.Size() {
+		r.Wants.Set(name, k.Little(value))
+	}
 }
 
 func (r *Reader) text(b []byte) {
