@@ -114,7 +114,7 @@ func TestTablesThatAreRefused(t *testing.T) {
 		{"t [s], x [rad]\n" + rows, `there are: t [s], x [rad]`},
 		{"made on monday\nt,x\n" + rows, "delete the lines ahead of it, or begin them with #"},
 		{"t|x\n" + strings.ReplaceAll(rows, ",", "|"), "replace another separator"},
-		{"t,x\n12:00:01.5,1\n12:00:02.0,2\n", "write times as numbers: seconds"},
+		{"t,x\n12:00:01.5,1\n12:00:02.0,2\n", `write unit = "iso" under [time] for dates with times`},
 		{"t;x\n0,5;1,5\n0,6;1.001,5\n", "without separators of thousands"},
 	} {
 		inputs, out := files(t, c.text)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/dgm-robotics/dgm/bridge/input"
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
@@ -77,6 +78,12 @@ func (t *table) start(wanted []string) error {
 			return t.failed(err)
 		}
 	}
+	if !utf8.Valid(head[:max(0, len(head)-utf8.UTFMax)]) || len(head) < 1<<15 && !utf8.Valid(head) {
+		text = bufio.NewReaderSize(&utf8Of{r: text, single: true}, 64<<10)
+		if head, err = text.Peek(64 << 10); err != nil && !errors.Is(err, io.EOF) {
+			return t.failed(err)
+		}
+	}
 	if end := bytes.IndexByte(head, '\n'); end > 0 && bytes.HasPrefix(head, []byte("sep=")) { // spreadsheets write it
 		head = head[end:]
 		if _, err := text.Discard(end); err != nil {
@@ -107,6 +114,11 @@ func (t *table) start(wanted []string) error {
 	}
 	for _, n := range names {
 		t.columns = append(t.columns, strings.TrimSpace(n))
+	}
+	if t.units != nil {
+		if _, err := t.records.Read(); err != nil {
+			return t.failed(err)
+		}
 	}
 	return t.hasColumns(wanted)
 }
@@ -185,6 +197,14 @@ func (t *table) index(name string) int {
 		i = n - 1
 	}
 	return i
+}
+
+// place is index of a column that may be left open: −1 where it is.
+func (t *table) place(name string) int {
+	if name == "" {
+		return -1
+	}
+	return t.index(name)
 }
 
 func (t *table) fields() (out []telemetry.Field) {

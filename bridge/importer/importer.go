@@ -78,6 +78,13 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := j.divide(); err != nil {
+		return nil, err
+	}
+	joined := j.joins()
+	if joined {
+		j.join()
+	}
 	if err := j.survey(ctx); err != nil {
 		return nil, err
 	}
@@ -86,6 +93,9 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 	}
 	if j.plan, err = bind(j.Map, j.files); err != nil {
 		return nil, err
+	}
+	if joined {
+		j.plan.leftOut.add("joined", Info, "", "columns are filled in rows of their own: they were joined as topics are (join = false under [time] keeps the rows)")
 	}
 	if j.All {
 		j.plan.phases = nil
@@ -96,7 +106,7 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 			return nil, err
 		}
 	}
-	j.read = (j.passes - 1) * len(j.Inputs)
+	j.read = (j.passes - 1) * len(j.inputs)
 	err = j.write(ctx, s)
 	if _, refused := errors.AsType[*LossError](err); err != nil && !refused {
 		return nil, err
@@ -108,6 +118,7 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 // job is one import.
 type job struct {
 	Job
+	inputs     []input
 	files      []*survey
 	plan       *plan
 	kinematics channel.Kinematics // what the map declares of the states that are left
@@ -118,7 +129,7 @@ type job struct {
 // progress reports the share that is read of the open file.
 func (j *job) progress(share float64) {
 	if j.Progress != nil {
-		j.Progress(min(1, (float64(j.read)+share)/float64(j.passes*len(j.Inputs))))
+		j.Progress(min(1, (float64(j.read)+share)/float64(j.passes*len(j.inputs))))
 	}
 }
 
@@ -143,13 +154,13 @@ func (j *job) survey(ctx context.Context) error {
 	if j.Map.IsTable() {
 		j.passes = 2
 	}
-	for _, path := range j.Inputs {
+	for _, in := range j.inputs {
 		var f *survey
 		var err error
 		if j.Map.IsTable() {
-			f, err = surveyTable(path, j.opener(&csv.Counts{}))
+			f, err = surveyTable(in, j.opener(&csv.Counts{}, in.group))
 		} else {
-			f, err = surveyTopics(ctx, j.Map, path, j.Open, j.progress)
+			f, err = surveyTopics(ctx, j.Map, in.path, j.Open, j.progress)
 			j.read++
 		}
 		if err != nil {
@@ -160,12 +171,12 @@ func (j *job) survey(ctx context.Context) error {
 	return nil
 }
 
-// opener returns what opens the inputs. counts receives the counts of a table.
-func (j *job) opener(counts *csv.Counts) telemetry.Opener {
+// opener returns what opens an input. counts receives the counts of a table.
+func (j *job) opener(counts *csv.Counts, group string) telemetry.Opener {
 	if !j.Map.IsTable() {
 		return j.Open
 	}
-	cfg := csv.Config{Time: j.Map.Time.Time, FileNames: len(j.Inputs) > 1, Counts: counts}
+	cfg := csv.Config{Time: j.Map.Time.Time, FileNames: len(j.Inputs) > 1, Counts: counts, Group: group}
 	for i := range j.Map.Channels {
 		if c := &j.Map.Channels[i]; !c.Optional && len(c.Or) == 0 {
 			cfg.Columns = append(cfg.Columns, c.paths()...)
@@ -178,9 +189,8 @@ func (j *job) opener(counts *csv.Counts) telemetry.Opener {
 // the files.
 func (j *job) rows(ctx context.Context, text func(int64, string), emit func(*row) error) (*rowMaker, error) {
 	r := newRowMaker(j.plan, j.files, emit)
-	open := j.opener(&r.counts.table)
 	for i := range j.files {
-		if err := r.read(ctx, i, open, j.progress, text); err != nil {
+		if err := r.read(ctx, i, j.opener(&r.counts.table, j.inputs[i].group), j.progress, text); err != nil {
 			return nil, err
 		}
 		j.read++
@@ -222,10 +232,13 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	for _, c := range j.plan.header {
 		ranges.of(c.Role).grow()
 	}
-	rows, turns := 0, newAlternating(len(states))
+	rows, turns, stays := 0, newAlternating(len(states)), newHolds(len(states))
 	_, err = j.rows(ctx, nil, func(r *row) error {
 		rows++
 		turns.add(r.values[0], r.begins)
+		if j.plan.held == nil {
+			stays.add(r.values[0], r.begins)
+		}
 		if r.begins {
 			d.Break()
 			checker.Break()
@@ -239,6 +252,12 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	})
 	if err != nil {
 		return err
+	}
+	if j.plan.held == nil && j.Map.IsTable() && !j.Map.Time.KeepHeld {
+		if j.plan.held = stays.found(); anyHeld(j.plan.held) {
+			j.plan.leftOut.held(states, j.plan.held)
+			return j.learn(ctx, s) // without the repetitions
+		}
 	}
 	if found := turns.found(); len(found) > 0 {
 		var names []string

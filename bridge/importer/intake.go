@@ -19,6 +19,7 @@ type intake struct {
 	tracks []stamps         // by track
 	cores  []core
 	epoch  int
+	parts  int // of a joined table so far
 }
 
 // topicTrack is the track of a topic of a file.
@@ -80,6 +81,15 @@ func (r *rowMaker) timeline(f *survey) *intake {
 // message takes a message of a topic.
 func (in *intake) message(m *telemetry.Message) error {
 	epoch, t, ok := in.Place(m.Topic.Seq, m.Stamped, m.Time, m.Logged)
+	if m.Row != nil && m.Row.Begins {
+		if in.parts++; in.sorter == nil {
+			if err := in.r.begin(); err != nil {
+				return err
+			}
+			in.r.row.name = m.Row.Segment
+		}
+	}
+	epoch += in.parts
 	for m.Topic.Seq >= len(in.topics) {
 		in.topics = append(in.topics, topicTrack{})
 	}
@@ -145,7 +155,7 @@ func (in *intake) finish() error {
 			if err := in.r.begin(); err != nil {
 				return err
 			}
-			if in.Restarts(x.Epoch) {
+			if in.Restarts(x.Epoch - in.parts) {
 				in.r.forget()
 			}
 		}

@@ -36,7 +36,8 @@ type Map struct {
 	KinematicsOptional bool            `toml:"kinematics_optional"` // (optional) what the data contradict is left out; else it is an error
 	Body               kinematics.Body `toml:"body"`                // (optional) which; defaults to the usual names
 
-	file string // its name, for errors
+	file   string // its name, for errors
+	joined bool   // it describes tables whose columns are read as topics
 }
 
 // Time describes where rows and segments begin.
@@ -59,6 +60,7 @@ type Source struct {
 	Instance   *int     `toml:"instance"`   // (optional) defaults to the lowest whose fields are not one value throughout
 	Where      Where    `toml:"where"`      // (optional) texts in the messages, such as child_frame_id = "base_link": of several senders only the one that has them
 	Column     string   `toml:"column"`     // of a table, in place of topic and field
+	File       string   `toml:"file"`       // (optional) of a table: part of the name of the file that has the column, where each topic has one of its own
 	Field      string   `toml:"field"`      // of a channel with one name; a minus before a field turns its sign, but not in a quaternion
 	Fields     []string `toml:"fields"`     // of a channel with several names, in their order
 	Quaternion []string `toml:"quaternion"` // fields w, x, y, z: the channels are roll, pitch, yaw
@@ -138,8 +140,8 @@ type Phase struct {
 
 // IsTable reports whether a map describes a table of text, and not topics.
 func (m *Map) IsTable() bool {
-	return m.Time.Column != "" || m.Time.Unit != "" || len(m.Attitudes) > 0 ||
-		slices.ContainsFunc(m.Channels, func(c Channel) bool { return c.Column != "" || c.of != nil })
+	return !m.joined && (m.Time.Column != "" || m.Time.Unit != "" || len(m.Attitudes) > 0 ||
+		slices.ContainsFunc(m.Channels, func(c Channel) bool { return c.Column != "" || c.of != nil }))
 }
 
 // noDerivative as derivative means that there is none, and none is looked for.

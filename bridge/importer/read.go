@@ -35,7 +35,7 @@ func (r *rowMaker) read(ctx context.Context, n int, open telemetry.Opener, progr
 	r.reset()
 	defer in.close()
 	err = telemetry.Each(ctx, s, progress, func(m *telemetry.Message) error {
-		if m.Row != nil {
+		if r.plan.m.IsTable() {
 			return r.table(m)
 		}
 		return in.message(m)

@@ -27,6 +27,7 @@ type rowMaker struct {
 	joiner *timebase.Joiner
 	judge  *judge
 	row    row                // what is emitted
+	seen   []float64          // the states of the row before, where some are held
 	all    perRole[[]float64] // with the channels that are left out of it
 	dst    [][]float64        // of each output: the cells of all that it fills
 
@@ -191,6 +192,9 @@ func (r *rowMaker) table(m *telemetry.Message) error {
 			return &mapfile.Error{File: r.path, Line: m.Row.Line, Field: "channel " + o.label, Reason: fmt.Sprintf("%v is infinite after scale and offset", jr.Values[o.at]),
 				Remedy: "correct it, or scale and offset in the map"}
 		}
+	}
+	if r.plan.held != nil {
+		r.release()
 	}
 	return r.send(m.Time)
 }

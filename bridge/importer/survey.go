@@ -194,9 +194,9 @@ func (f *survey) firsts(m *Map, t *telemetry.Topic) (paths []string, receivers [
 }
 
 // surveyTable reads the columns of a table and none of its rows.
-func surveyTable(path string, open telemetry.Opener) (*survey, error) {
-	f := &survey{path: path}
-	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) []string {
+func surveyTable(in input, open telemetry.Opener) (*survey, error) {
+	f := &survey{path: in.path}
+	s, err := open(in.path, telemetry.Wants{Select: func(t *telemetry.Topic) []string {
 		f.identify([]*telemetry.Count{{Topic: t}})
 		return nil
 	}})

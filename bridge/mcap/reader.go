@@ -330,10 +330,8 @@ func (r *Reader) element() (*telemetry.Message, error) {
 		return nil, err
 	}
 	t, stamped := e.logged, false
-	if s.stamp != nil {
-		if err := s.stamp.ReadFrom(s.time[:], e.data, k); err == nil && s.time[0] >= 0 && s.time[0]+s.time[1] > 0 { // 0 where it was not filled in
-			t, stamped = int64(s.time[0])*1e9+int64(s.time[1]), true
-		}
+	if at, ok := s.stamped(e.data, k); ok {
+		t, stamped = at, true
 	}
 	if fields != nil {
 		if err := fields.ReadFrom(from.values, e.data, k); err != nil {

@@ -19,9 +19,10 @@ type subscription struct {
 	instance   int       // types of one name are counted
 	t          *cdr.Type // nil: only counted
 	unread     error
-	stamp      *cdr.Reader // (optional) seconds and nanoseconds of the header
-	time       [2]float64
-	who        *identity // nil: messages do not say who sends them
+	stamp      *cdr.Reader // (optional) seconds and nanoseconds of the header, or µs of PX4
+	time       []float64   // what it reads
+	clock      string      // whose stamps these are
+	who        *identity   // nil: messages do not say who sends them
 	senders    []*sender
 	byKey      map[string]*sender
 	bad        int // messages that were cut off
@@ -61,10 +62,38 @@ func (r *Reader) subscribe(at int64, ch channel) *subscription {
 	}
 	for _, path := range [][]string{{prefix + "header.stamp.sec", prefix + "header.stamp.nanosec"}, {"header.stamp.sec", "header.stamp.nanosec"}, {"stamp.sec", "stamp.nanosec"}} {
 		if c, err := cdr.NewReader(s.t, path); err == nil && s.stamp == nil {
-			s.stamp = c
+			s.stamp, s.time, s.clock = c, make([]float64, 2), s.name
+		}
+	}
+	if strings.HasPrefix(s.kind, px4Types) && s.stamp == nil {
+		for _, path := range [][]string{{"timestamp", "timestamp_sample"}, {"timestamp"}} {
+			if c, err := cdr.NewReader(s.t, path); err == nil && s.stamp == nil {
+				s.stamp, s.time, s.clock = c, make([]float64, len(path)), "px4"
+			}
 		}
 	}
 	return s
+}
+
+// px4Types are the messages of PX4, which have a time in µs and no header; with
+// timestamp_sample it is that of the sensor.
+const px4Types = "px4_msgs/"
+
+// stamped returns when a message, or its element at a place, was measured by its sender's
+// clock, ns; ok is false where it does not say it.
+func (s *subscription) stamped(msg []byte, element int) (t int64, ok bool) {
+	if s.stamp == nil || s.stamp.ReadFrom(s.time, msg, element) != nil {
+		return 0, false
+	}
+	if s.clock != "px4" {
+		// 0 where it was not filled in.
+		return int64(s.time[0])*1e9 + int64(s.time[1]), s.time[0] >= 0 && s.time[0]+s.time[1] > 0
+	}
+	us := s.time[0]
+	if len(s.time) == 2 && s.time[1] > 0 && s.time[1] <= us && us-s.time[1] < 1e7 {
+		us = s.time[1]
+	}
+	return int64(us) * 1000, us > 0 && us < 1e16
 }
 
 // sender returns who sent a message, or its element at a place, with the reader of what is
@@ -143,9 +172,7 @@ func (r *Reader) topic(s *subscription, key, first []byte) (*sender, error) {
 		Check:  s.check,
 	}
 	r.seq++
-	if s.stamp != nil {
-		x.topic.Clock = s.name
-	}
+	x.topic.Clock = s.clock
 	if s.who != nil && s.who.names != "" {
 		x.learn(split(key))
 		x.topic.Sender = []telemetry.Text{{Path: s.who.names, Value: strings.Join(x.names, " ")}}
