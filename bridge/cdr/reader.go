@@ -86,7 +86,7 @@ func (r *Reader) ReadFrom(dst []float64, msg []byte, first int) error {
 	if r.n == 0 {
 		return nil
 	}
-	w := walker{dst: dst, first: first, root: r.root}
+	w := walker{dst: dst, first: first, root: r.root, packed: r.t.packed}
 	if err := w.begin(msg); err != nil {
 		return err
 	}
@@ -99,7 +99,10 @@ type walker struct {
 	at   int
 	big  bool // the most significant byte of a number is the first
 	wide int  // the widest alignment: 8, in version 2 4
-	dst  []float64
+
+	packed bool // nothing is aligned, as in ROS 1
+
+	dst []float64
 
 	root   *node // whose arrays begin with element first
 	first  int
@@ -108,6 +111,10 @@ type walker struct {
 
 // begin reads the encapsulation header (RTPS 2.3, 10.2; XTypes 1.3, 7.6.3.1.2).
 func (w *walker) begin(msg []byte) error {
+	if w.packed {
+		w.b, w.wide = msg, 1
+		return nil
+	}
 	if len(msg) < 4 {
 		return errShort
 	}
@@ -177,7 +184,7 @@ func (w *walker) numbers(k number.Kind, count int) (at int, err error) {
 	return at, w.pass(count * k.Size())
 }
 
-// text advances behind a text and returns it.
+// text advances behind a text and returns it, without the zero that ends it.
 func (w *walker) text() ([]byte, error) {
 	n, err := w.length()
 	if err != nil {
@@ -185,7 +192,11 @@ func (w *walker) text() ([]byte, error) {
 	}
 	at := w.at
 	err = w.pass(n)
-	return w.b[at:w.at], err
+	s := w.b[at:w.at]
+	if !w.packed {
+		s = s[:max(0, len(s)-1)]
+	}
+	return s, err
 }
 
 // read walks through the fields of a type up to the one at last; those in n are
@@ -229,7 +240,7 @@ func (w *walker) field(f *field, p *pick, count, first int) error {
 			}
 			if p != nil && w.onText != nil {
 				for _, slot := range p.slots[i] {
-					w.onText(slot, s[:max(0, len(s)-1)])
+					w.onText(slot, s)
 				}
 			}
 		}
@@ -264,7 +275,7 @@ func (w *walker) keep(k number.Kind, at, count int, p *pick) {
 // Visit calls number and text with every value of a message, in its order, until
 // one of them returns false. It returns what ended it early.
 func (t *Type) Visit(msg []byte, number func(path string, v float64) bool, text func(path, s string) bool) error {
-	var w walker
+	w := walker{packed: t.packed}
 	if err := w.begin(msg); err != nil {
 		return err
 	}
@@ -314,7 +325,7 @@ func (v *visitor) element(f *field, path string) (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		return v.onText(path, string(s[:max(0, len(s)-1)])), nil // a zero ends it
+		return v.onText(path, string(s)), nil
 	case wideText:
 		return false, errWString
 	}

@@ -13,7 +13,7 @@ func NewTexts(t *Type, paths []string) (*Texts, error) {
 // Read calls f with each of the texts that is there, valid until it returns, and the number
 // of its path. first is as in ReadFrom.
 func (x *Texts) Read(msg []byte, first int, f func(path int, s []byte)) error {
-	w := walker{first: first, root: x.r.root, onText: f}
+	w := walker{first: first, root: x.r.root, onText: f, packed: x.r.t.packed}
 	if err := w.begin(msg); err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func (x *Texts) Read(msg []byte, first int, f func(path int, s []byte)) error {
 
 // Array calls f with each text of an array of texts that is a field of the message itself.
 func (t *Type) Array(msg []byte, name string, f func(s []byte)) error {
-	var w walker
+	w := walker{packed: t.packed}
 	if err := w.begin(msg); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (t *Type) Array(msg []byte, name string, f func(s []byte)) error {
 		if err = e; err != nil {
 			break
 		}
-		f(s[:max(0, len(s)-1)])
+		f(s)
 	}
 	return err
 }

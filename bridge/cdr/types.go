@@ -52,7 +52,8 @@ type Type struct {
 	Name   string // such as nav_msgs/msg/Odometry
 	fields []field
 
-	state uint8 // while types are joined: 1 = begun, 2 = done
+	state  uint8 // while types are joined: 1 = begun, 2 = done
+	packed bool  // messages are those of ROS 1
 }
 
 // Limits of a schema.
@@ -66,8 +67,9 @@ const (
 
 // types are the types of a schema by their names, "package/Name".
 type types struct {
-	all  map[string]*Type
-	size int // fields in all of them
+	all    map[string]*Type
+	size   int  // fields in all of them
+	packed bool // of ROS 1
 }
 
 func newTypes() *types {
@@ -113,8 +115,8 @@ func (ts *types) join(t *Type, depth int) error {
 	case depth > maxDepth:
 		return fmt.Errorf("types are nested more than %d deep", maxDepth)
 	}
-	t.state = 1
-	if len(t.fields) == 0 {
+	t.state, t.packed = 1, ts.packed
+	if len(t.fields) == 0 && !ts.packed {
 		// A type of IDL cannot be empty: ROS 2 puts a byte there.
 		t.fields = []field{{name: "structure_needs_at_least_one_member", number: number.U8}}
 	}

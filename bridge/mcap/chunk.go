@@ -46,9 +46,6 @@ type unpacker struct {
 	plain []byte
 	zstd  *zstd.Decoder
 	lz4   *lz4.Reader
-
-	messages *zstd.Decoder // of messages that are packed one by one
-	whole    []byte
 }
 
 // unpack unpacks the records of a chunk, as far as that goes: packed may be cut
@@ -98,31 +95,11 @@ func (u *unpacker) unpack(k *chunk, packed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// packedMessage is what a message begins with that ROS 2's recorder packed by itself
-// (compression mode message); no message in CDR does.
-var packedMessage = []byte{0x28, 0xb5, 0x2f, 0xfd}
-
-// message unpacks a message. It is valid until the next call.
-func (u *unpacker) message(packed []byte) ([]byte, error) {
-	if u.messages == nil {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxRecord))
-		if err != nil {
-			return nil, err
-		}
-		u.messages = d
-	}
-	var err error
-	u.whole, err = u.messages.DecodeAll(packed, u.whole[:0])
-	return u.whole, err
-}
-
 var errSum = errors.New("its checksum does not fit")
 
 // close frees memory.
 func (u *unpacker) close() {
-	for _, d := range []*zstd.Decoder{u.zstd, u.messages} {
-		if d != nil {
-			d.Close()
-		}
+	if u.zstd != nil {
+		u.zstd.Close()
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/foxglove/mcap/go/mcap"
 
 	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
+	"github.com/dgm-robotics/dgm/bridge/ros"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
@@ -31,13 +32,8 @@ type Reader struct {
 	schemas  map[uint16]*mcap.Schema
 	schemaMB int
 	channels map[uint16]channel
-	topics   map[uint16]*subscription // by channel
-	names    map[string]int           // types of a topic so far
-	seq      int                      // topics and senders so far
-	key      []byte                   // what names the sender of the message at hand
-
-	subscriptions map[string]*subscription // by name, type and encoding
-	rest          elements                 // of the message at hand
+	topics   map[uint16]*ros.Subscription // by channel
+	messages *ros.Messages
 
 	unpacker unpacker
 	chunkAt  int64 // offset of the open chunk in the file
@@ -46,8 +42,7 @@ type Reader struct {
 	ended    bool  // the end of the data was read
 	late     bool  // data behind the end of the data were reported
 
-	raw     mcap.Message
-	message telemetry.Message
+	raw mcap.Message
 }
 
 // channel is the origin of messages.
@@ -67,8 +62,10 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 // no MCAP file is refused by the first Next.
 func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
 	log := logfile.New(name, stream, wants, window)
-	return &Reader{Reader: log, records: records{w: log.Window},
-		schemas: map[uint16]*mcap.Schema{}, channels: map[uint16]channel{}, topics: map[uint16]*subscription{}, names: map[string]int{}, subscriptions: map[string]*subscription{}}
+	r := &Reader{Reader: log, records: records{w: log.Window},
+		schemas: map[uint16]*mcap.Schema{}, channels: map[uint16]channel{}, topics: map[uint16]*ros.Subscription{}}
+	r.messages = ros.New(name, &r.Wants, &r.Report)
+	return r
 }
 
 func (r *Reader) begin() error {
@@ -87,8 +84,8 @@ func (r *Reader) begin() error {
 func (r *Reader) Next() (*telemetry.Message, error) {
 	return r.Loop(r.begin, func() (*telemetry.Message, error) {
 		switch {
-		case r.rest.s != nil:
-			return r.element()
+		case r.messages.More():
+			return r.messages.Next()
 		case r.records.open:
 			return r.inChunk()
 		}
@@ -292,60 +289,26 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 			r.Report.Add(at, "message", "its channel %d is not described", id)
 			return nil, nil
 		}
-		s = r.subscribe(at, ch)
+		s = r.subscribe(at, &ch)
 		r.topics[id] = s
 	}
-	if bytes.HasPrefix(data, packedMessage) {
-		plain, err := r.unpacker.message(data)
-		if err != nil {
-			r.Report.Add(at, "message", "of %s: packed by zstd, and %v", s.name, err)
-			return nil, nil
-		}
-		data = plain
-	}
-	r.rest = elements{s, at, int64(logged), data, 0}
-	return r.element()
+	return r.messages.Take(s, at, int64(logged), data)
 }
 
-// elements are the parts of a message that are still to be returned.
-type elements struct {
-	s      *subscription
-	at     int64
-	logged int64
-	data   []byte
-	next   int
-}
-
-// element returns the next part of the message at hand: all of it, or one element of
-// those that come from senders of their own.
-func (r *Reader) element() (*telemetry.Message, error) {
-	e := &r.rest
-	s, k := e.s, e.next
-	if e.next++; s.who == nil || s.who.elements == "" {
-		e.s = nil
+// subscribe makes a subscription of a channel.
+func (r *Reader) subscribe(at int64, ch *channel) *ros.Subscription {
+	c := ros.Channel{Topic: ch.topic, Encoding: ch.encoding}
+	if sc := r.schemas[ch.schema]; sc == nil || sc.Name == "" {
+		c.Missing = fmt.Sprintf("its schema %d is not in the file", ch.schema)
+	} else {
+		c.Type, c.Schema, c.Definition = sc.Name, sc.Encoding, sc.Data
 	}
-	from, fields, err := r.sender(s, e.data, k)
-	if from == nil || err != nil {
-		e.s = nil
-		return nil, err
-	}
-	t, stamped := e.logged, false
-	if at, ok := s.stamped(e.data, k); ok {
-		t, stamped = at, true
-	}
-	if fields != nil {
-		if err := fields.ReadFrom(from.values, e.data, k); err != nil {
-			if s.bad++; s.bad == 1 {
-				r.Report.Add(e.at, "message", "of %s: %v; others like it are not reported", s.name, err)
-			}
-		}
-	}
-	r.message = telemetry.Message{Topic: from.topic, Time: t, Stamped: stamped, Logged: e.logged, Values: from.values}
-	return &r.message, nil
+	return r.messages.Subscribe(at, &c)
 }
 
 func (r *Reader) Close() error {
 	r.unpacker.close()
+	r.messages.Close()
 	return r.Reader.Close()
 }
 

@@ -1,20 +1,29 @@
-package mcap
+package ros
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/foxglove/mcap/go/mcap"
 
 	"github.com/dgm-robotics/dgm/bridge/cdr"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
-// subscription is what messages of one name and type have in common, whatever channel
+// Channel describes messages of one topic.
+type Channel struct {
+	Topic      string
+	Type       string // such as nav_msgs/msg/Odometry; "" = not known
+	Encoding   string // of the messages: cdr or ros1
+	Schema     string // language of the definition, as cdr.Parse knows them
+	Definition []byte // of the type and those in it
+	Missing    string // (optional) why there is no definition
+}
+
+// Subscription is what messages of one name and type have in common, whatever channel
 // they come by: after a merge one topic has several.
-type subscription struct {
+type Subscription struct {
 	name, kind string
 	instance   int       // types of one name are counted
 	t          *cdr.Type // nil: only counted
@@ -28,34 +37,30 @@ type subscription struct {
 	bad        int // messages that were cut off
 }
 
-// subscribe makes a subscription of a channel.
-func (r *Reader) subscribe(at int64, ch channel) *subscription {
-	sc := r.schemas[ch.schema]
-	if sc == nil {
-		sc = &mcap.Schema{}
-	}
-	key := ch.topic + "\x00" + sc.Name + "\x00" + ch.encoding
+// Subscribe makes a subscription of a channel that is described at a byte.
+func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
+	key := ch.Topic + "\x00" + ch.Type + "\x00" + ch.Encoding
 	if s := r.subscriptions[key]; s != nil {
 		return s
 	}
-	s := &subscription{name: ch.topic, kind: kindName(sc.Name), instance: r.names[ch.topic], byKey: map[string]*sender{}}
-	r.names[ch.topic]++
+	s := &Subscription{name: ch.Topic, kind: kindName(ch.Type), instance: r.names[ch.Topic], byKey: map[string]*sender{}}
+	r.names[ch.Topic]++
 	r.subscriptions[key] = s
 	switch {
-	case ch.encoding != "cdr":
-		s.unread = fmt.Errorf("messages in %q are not read, only cdr is: record it with ROS 2's own encoding, or export the topic as a table", ch.encoding)
-	case sc.Name == "":
-		s.unread = fmt.Errorf("its schema %d is not in the file", ch.schema)
+	case ch.Encoding != "cdr" && ch.Encoding != "ros1":
+		s.unread = fmt.Errorf("messages in %q are not read, only cdr is: record it with ROS 2's own encoding, or export the topic as a table", ch.Encoding)
+	case ch.Missing != "":
+		s.unread = errors.New(ch.Missing)
 	default:
-		if s.t, s.unread = cdr.Parse(sc.Encoding, sc.Name, sc.Data); s.unread != nil {
+		if s.t, s.unread = cdr.Parse(ch.Schema, ch.Type, ch.Definition); s.unread != nil {
 			s.t = nil
-			r.Report.Add(at, "schema", "%s: %v; messages of %s are only counted", sc.Name, s.unread, ch.topic)
+			r.report.Add(at, "schema", "%s: %v; messages of %s are only counted", ch.Type, s.unread, ch.Topic)
 		}
 	}
 	if s.t == nil {
 		return s
 	}
-	s.who = identify(s.t, r.Wants.Senders)
+	s.who = identify(s.t, r.wants.Senders)
 	prefix := ""
 	if s.who != nil && s.who.elements != "" {
 		prefix = s.who.elements + "[0]."
@@ -81,7 +86,7 @@ const px4Types = "px4_msgs/"
 
 // stamped returns when a message, or its element at a place, was measured by its sender's
 // clock, ns; ok is false where it does not say it.
-func (s *subscription) stamped(msg []byte, element int) (t int64, ok bool) {
+func (s *Subscription) stamped(msg []byte, element int) (t int64, ok bool) {
 	if s.stamp == nil || s.stamp.ReadFrom(s.time, msg, element) != nil {
 		return 0, false
 	}
@@ -98,7 +103,7 @@ func (s *subscription) stamped(msg []byte, element int) (t int64, ok bool) {
 
 // sender returns who sent a message, or its element at a place, with the reader of what is
 // wanted of it; nil where there is no such element.
-func (r *Reader) sender(s *subscription, msg []byte, element int) (*sender, *cdr.Reader, error) {
+func (r *Messages) sender(s *Subscription, msg []byte, element int) (*sender, *cdr.Reader, error) {
 	key, ok := r.key[:0], true
 	if s.who != nil {
 		key, ok = s.who.key(key, s.t, msg, element)
@@ -130,7 +135,7 @@ func (r *Reader) sender(s *subscription, msg []byte, element int) (*sender, *cdr
 	if fields == nil {
 		var err error
 		if fields, err = from.placed(s.t, split(key)); err != nil {
-			return nil, nil, fmt.Errorf("%s: topic %s: %w", r.Path, from.topic, err)
+			return nil, nil, fmt.Errorf("%s: topic %s: %w", r.path, from.topic, err)
 		}
 		if len(from.orders) < maxSenders {
 			from.orders[string(bytes.Clone(key))] = fields
@@ -141,7 +146,7 @@ func (r *Reader) sender(s *subscription, msg []byte, element int) (*sender, *cdr
 
 // known returns the sender of a key that is new: one that has some of its names, or any
 // where there are too many.
-func (s *subscription) known(key []byte) *sender {
+func (s *Subscription) known(key []byte) *sender {
 	if s.who != nil && s.who.names != "" {
 		names := split(key)
 		for _, x := range s.senders {
@@ -158,9 +163,9 @@ func (s *subscription) known(key []byte) *sender {
 }
 
 // topic makes a topic of a sender at its first message.
-func (r *Reader) topic(s *subscription, key, first []byte) (*sender, error) {
+func (r *Messages) topic(s *Subscription, key, first []byte) (*sender, error) {
 	if r.seq >= maxTopics {
-		return nil, fmt.Errorf("%s: more than %d topics and senders", r.Path, maxTopics)
+		return nil, fmt.Errorf("%s: more than %d topics and senders", r.path, maxTopics)
 	}
 	// The first message shows how long its arrays are.
 	sample := bytes.Clone(first[:min(len(first), maxSample)])
@@ -183,10 +188,10 @@ func (r *Reader) topic(s *subscription, key, first []byte) (*sender, error) {
 			}
 		}
 	}
-	x.paths = r.Wants.Paths(x.topic)
+	x.paths = r.wants.Paths(x.topic)
 	for _, path := range x.paths {
 		if err := s.check(path); err != nil {
-			return nil, telemetry.NewFieldError(r.Path, x.topic, path, err.Error())
+			return nil, telemetry.NewFieldError(r.path, x.topic, path, err.Error())
 		}
 	}
 	if len(x.paths) == 0 {
@@ -199,13 +204,13 @@ func (r *Reader) topic(s *subscription, key, first []byte) (*sender, error) {
 	}
 	var err error
 	if x.fields, err = cdr.NewReader(s.t, x.paths); err != nil {
-		return nil, fmt.Errorf("%s: topic %s: %w", r.Path, x.topic, err)
+		return nil, fmt.Errorf("%s: topic %s: %w", r.path, x.topic, err)
 	}
 	return x, nil
 }
 
 // check returns what is wrong with a path.
-func (s *subscription) check(path string) error {
+func (s *Subscription) check(path string) error {
 	if s.t == nil {
 		return s.unread
 	}
@@ -229,7 +234,7 @@ func kindName(name string) string {
 	return name
 }
 
-func (s *subscription) list(msg []byte) (out []telemetry.Field) {
+func (s *Subscription) list(msg []byte) (out []telemetry.Field) {
 	if s.t == nil {
 		return nil
 	}
@@ -245,7 +250,7 @@ func (s *subscription) list(msg []byte) (out []telemetry.Field) {
 }
 
 // texts returns the texts of an array of the messages of a sender.
-func (s *subscription) texts(x *sender, msg []byte, array string) (out []string) {
+func (s *Subscription) texts(x *sender, msg []byte, array string) (out []string) {
 	if s.t == nil {
 		return nil
 	}

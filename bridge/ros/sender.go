@@ -1,4 +1,4 @@
-package mcap
+package ros
 
 import (
 	"slices"
@@ -49,7 +49,7 @@ func identify(t *cdr.Type, more []string) *identity {
 		if t.CheckText(a+"[0]") == nil && id.names == "" {
 			id.names = a
 			// The frame of joints says nothing about who sends them.
-			id.paths = nil
+			id.paths, id.elements = nil, ""
 		}
 	}
 	if id.names == "" && len(id.paths) == 0 {
