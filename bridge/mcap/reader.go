@@ -74,7 +74,7 @@ func (r *Reader) begin() error {
 		return fmt.Errorf("%s: %w", r.Path, err)
 	}
 	if !bytes.Equal(b, Magic) {
-		return fmt.Errorf("%s: byte 0: this is no MCAP file: it begins with % x; give a file ending in .mcap (a bag in SQLite is converted by ros2 bag convert)", r.Path, b)
+		return fmt.Errorf("%s: byte 0: this is no MCAP file: it begins with % x; give a file ending in .mcap (a bag in SQLite has an importer of its own, db3)", r.Path, b)
 	}
 	r.Window.Pass(len(Magic))
 	return nil

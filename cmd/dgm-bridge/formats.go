@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/ardupilot"
+	"github.com/dgm-robotics/dgm/bridge/bag"
 	"github.com/dgm-robotics/dgm/bridge/crazyflie"
+	"github.com/dgm-robotics/dgm/bridge/db3"
 	"github.com/dgm-robotics/dgm/bridge/input"
 	"github.com/dgm-robotics/dgm/bridge/mavlink"
 	"github.com/dgm-robotics/dgm/bridge/mcap"
@@ -38,6 +40,8 @@ var formats = []format{
 	{"ardupilot", "FILE.BIN", "Turn ArduPilot's onboard logs (DataFlash, .BIN) into a flight log", telemetry.Opens(ardupilot.Open), begins(ardupilot.Magic)},
 	{"mavlink", "FILE.tlog", "Turn MAVLink telemetry logs (.tlog) into a flight log", telemetry.Opens(mavlink.Open), mavlink.IsTlog},
 	{"mcap", "FILE.mcap", "Turn MCAP files of ROS 2 into a flight log", telemetry.Opens(mcap.Open), begins(mcap.Magic)},
+	{"db3", "FILE.db3", "Turn bags of ROS 2 in SQLite (.db3) into a flight log", telemetry.Opens(db3.Open), begins(db3.Magic)},
+	{"bag", "FILE.bag", "Turn bags of ROS 1 (.bag) into a flight log", telemetry.Opens(bag.Open), begins(bag.Magic)},
 	{"crazyflie", "LOG", "Turn logs of a Crazyflie's micro-SD card into a flight log", telemetry.Opens(crazyflie.Open), crazyflie.Is},
 }
 
@@ -77,7 +81,19 @@ func formatOf(name, path string) (*format, error) {
 	if what := logs.Own(head); what != "" {
 		return nil, fmt.Errorf("%s: this is %s", path, what)
 	}
+	for _, o := range others {
+		if bytes.HasPrefix(head, []byte(o.begins)) {
+			return nil, fmt.Errorf("%s: this is %s, which is not read: %s", path, o.what, fmt.Sprintf(o.remedy, path))
+		}
+	}
 	return nil, &unknownFormat{path, names}
+}
+
+// others are files that are not read, with the command that converts each.
+var others = []struct{ begins, what, remedy string }{
+	{"MATLAB 5.0 MAT-file", "a file of MATLAB", `in MATLAB: load('%s'); writetable(struct2table(NAME), 'log.csv'), then dgm-bridge topics log.csv --suggest`},
+	{"\x89HDF\r\n\x1a\n", "a file in HDF5, as of MATLAB 7.3", `in MATLAB: load('%s'); writetable(struct2table(NAME), 'log.csv'), then dgm-bridge topics log.csv --suggest`},
+	{"H Product:Blackbox", "a blackbox log of Betaflight", "blackbox_decode '%s' writes a table, then dgm-bridge topics TABLE.csv --suggest"},
 }
 
 // unknownFormat reports that a file is no log of topics.
