@@ -12,8 +12,8 @@ import (
 const mostGroups = 256
 
 // Groups returns the different values of a column, in the order of their appearance.
-func Groups(path, column string) (all []string, err error) {
-	t, err := openTable(path, []string{column})
+func Groups(path, column string, open Opener) (all []string, err error) {
+	t, err := openTable(path, []string{column}, open)
 	if err != nil {
 		return nil, err
 	}

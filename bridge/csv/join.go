@@ -206,8 +206,8 @@ const sparseRows, complete = 5000, 0.1
 // Sparse reports whether the groups of a table are filled in rows of their own: hardly any row
 // has them all, and no group is filled in nearly all rows. A table that cannot be read is not
 // sparse: reading it returns why.
-func Sparse(path string, groups []Group) bool {
-	t, err := openTable(path, nil)
+func Sparse(path string, groups []Group, open Opener) bool {
+	t, err := openTable(path, nil, open)
 	if err != nil {
 		return false
 	}

@@ -53,9 +53,10 @@ type Column struct {
 }
 
 // Look reads the start of a table: the column that looks like the time, its unit by
-// the name or the step, and the range of each column.
-func Look(path string) (*Outline, error) {
-	t, err := openTable(path, nil)
+// the name or the step, and the range of each column. open, if not nil, opens tables that are
+// not of text.
+func Look(path string, open Opener) (*Outline, error) {
+	t, err := openTable(path, nil, open)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ type Config struct {
 	Columns   []string // that must be in the file, beside those of Time
 	FileNames bool     // segments are named by the file as well as by the segment column
 	Counts    *Counts  // receives what is counted
+	Open      Opener   // (optional) opens tables that are not of text
 	Group     string   // only rows with this value in the group column
 }
 
@@ -62,7 +63,7 @@ const maxSteps = 1 << 16
 // Open opens a table. Its first error is about the file and its columns.
 func Open(path string, wants telemetry.Wants, cfg Config) (*Reader, error) {
 	own := slices.DeleteFunc([]string{cfg.Column, cfg.Fraction, cfg.Date, cfg.GroupColumn}, func(c string) bool { return c == "" })
-	t, err := openTable(path, slices.Concat(own, cfg.SegmentColumn, cfg.Columns))
+	t, err := openTable(path, slices.Concat(own, cfg.SegmentColumn, cfg.Columns), cfg.Open)
 	if err != nil {
 		return nil, err
 	}
@@ -327,7 +328,7 @@ func (r *Reader) atEnd() error {
 	if err := r.checkRate(); err != nil {
 		return err
 	}
-	if r.lines.open > 0 && r.lines.open == r.row.Line {
+	if r.lines != nil && r.lines.open > 0 && r.lines.open == r.row.Line {
 		r.cfg.Counts.Open.Add(r.path, r.row.Line)
 	}
 	if r.read > 1 && !r.moves {

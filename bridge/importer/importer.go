@@ -22,6 +22,7 @@ import (
 type Job struct {
 	Format string           // name of the format, for the log's header
 	Open   telemetry.Opener // nil for tables, which Map describes
+	Rows   csv.Opener       // (optional) opens tables that are not of text
 	Map    *Map
 	Inputs []string // files, one or more
 	Out    string
@@ -176,7 +177,7 @@ func (j *job) opener(counts *csv.Counts, group string) telemetry.Opener {
 	if !j.Map.IsTable() {
 		return j.Open
 	}
-	cfg := csv.Config{Time: j.Map.Time.Time, FileNames: len(j.Inputs) > 1, Counts: counts, Group: group}
+	cfg := csv.Config{Time: j.Map.Time.Time, FileNames: len(j.Inputs) > 1, Counts: counts, Group: group, Open: j.Rows}
 	for i := range j.Map.Channels {
 		if c := &j.Map.Channels[i]; !c.Optional && len(c.Or) == 0 {
 			cfg.Columns = append(cfg.Columns, c.paths()...)

@@ -38,7 +38,7 @@ type seen struct {
 // columns. progress, if not nil, is called now and then with the share that is read.
 func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opener, progress func(float64)) error {
 	if open == nil {
-		return suggestTable(w, path)
+		return SuggestTable(w, path, nil)
 	}
 	all, err := look(ctx, path, open, progress)
 	if err != nil {

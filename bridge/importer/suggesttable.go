@@ -11,10 +11,11 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// suggestTable writes a map of a table: its time, and a channel for each column of
-// numbers that vary; those that look like no state of their own are commented out.
-func suggestTable(w io.Writer, path string) error {
-	o, err := csv.Look(path)
+// SuggestTable writes a map of a table: its time, and a channel for each column of
+// numbers that vary; those that look like no state of their own are commented out. open, if
+// not nil, opens tables that are not of text.
+func SuggestTable(w io.Writer, path string, open csv.Opener) error {
+	o, err := csv.Look(path, open)
 	if err != nil {
 		return err
 	}

@@ -37,13 +37,13 @@ func (j *job) joins() bool {
 	case m.apart():
 		return true
 	}
-	return csv.Sparse(j.Inputs[0], m.groups())
+	return csv.Sparse(j.Inputs[0], m.groups(), j.Rows)
 }
 
 // join has the columns of tables read as topics.
 func (j *job) join() {
 	m := *j.Map
-	groups, cfg := m.groups(), csv.Config{Time: m.Time.Time, FileNames: len(j.Inputs) > 1 && !m.apart(), Counts: &csv.Counts{}}
+	groups, cfg := m.groups(), csv.Config{Time: m.Time.Time, FileNames: len(j.Inputs) > 1 && !m.apart(), Counts: &csv.Counts{}, Open: j.Rows}
 	m.joined = true
 	m.Channels = slices.Clone(m.Channels)
 	for i := range m.Channels {
@@ -77,7 +77,7 @@ func (j *job) divide() error {
 			j.inputs = append(j.inputs, input{path: path})
 			continue
 		}
-		all, err := csv.Groups(path, j.Map.Time.GroupColumn)
+		all, err := csv.Groups(path, j.Map.Time.GroupColumn, j.Rows)
 		if err != nil {
 			return err
 		}

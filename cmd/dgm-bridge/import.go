@@ -92,7 +92,7 @@ func (o *importOptions) run(cmd *cobra.Command, f *format, inputs []string) erro
 	}
 	show, done := progress()
 	s, err := importer.Import(cmd.Context(), importer.Job{
-		Format: f.name, Open: f.open, Map: m, Inputs: inputs, Out: o.out, All: o.all, AllowLoss: o.allowLoss, Progress: show,
+		Format: f.name, Open: f.open, Rows: openRows, Map: m, Inputs: inputs, Out: o.out, All: o.all, AllowLoss: o.allowLoss, Progress: show,
 	})
 	done()
 	if s == nil {
