@@ -58,6 +58,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 		return nil, err
 	}
 	p.bindNear()
+	p.alignInputs(files)
 	p.bindValidity(files)
 	p.bindPrimaries(files)
 	p.bindPhases(files)
@@ -205,6 +206,30 @@ func (p *plan) chooseBase(states []int, files []*survey) error {
 	p.config.Base = base
 	p.gap = cmp.Or(int64(p.m.Time.MaxGap), max(ageSteps*p.tracks[base].step, 1e6))
 	return nil
+}
+
+// alignInputs has the clock of a topic that holds only inputs be off where its messages seem to
+// be under way for long: a command is stamped where it is given, and not behind a sensor
+// and what evaluates it.
+func (p *plan) alignInputs(files []*survey) {
+	for t := range p.tracks {
+		if slices.ContainsFunc(p.outputs, func(o output) bool { return p.config.Signals[o.signal].Track == t && o.role != channel.Input }) {
+			continue
+		}
+		for _, f := range files {
+			c := f.find(p.tracks[t].id)
+			i := slices.IndexFunc(f.times.Clocks(), func(k timebase.Clock) bool {
+				return c != nil && k.Name == c.Topic.Clock && k.Same && k.Offset > notable
+			})
+			shared := slices.ContainsFunc(p.tracks, func(o track) bool {
+				x := f.find(o.id)
+				return x != nil && x != c && c != nil && x.Topic.Clock == c.Topic.Clock
+			})
+			if i >= 0 && !shared {
+				f.times.Align(c.Topic.Clock)
+			}
+		}
+	}
 }
 
 // bindNear has a state that comes more slowly than the rows count as measured only in the

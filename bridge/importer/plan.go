@@ -74,8 +74,12 @@ func (p *plan) track(id topicID, files []*survey) int {
 	t := track{id: id}
 	for _, f := range files {
 		c := f.find(id)
-		t.step = max(t.step, c.Step())
-		t.rate = max(t.rate, c.Rate())
+		step, rate := c.Step(), c.Rate()
+		if own := f.times.Of(c.Topic.Seq); own.Constant || own.Coarse > 0 {
+			step, rate = own.Step, own.Rate
+		}
+		t.step = max(t.step, step)
+		t.rate = max(t.rate, rate)
 	}
 	p.tracks = append(p.tracks, t)
 	return len(p.tracks) - 1

@@ -96,6 +96,9 @@ func (g *grouped) timeRemarks(p *plan, f *survey, in *timebase.Timeline) {
 		if t.Constant {
 			g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in", "stamps of %s are nearly all the same: the times of recording are used", name)
 		}
+		if c.Topic.Clock != "" && !t.Stamped {
+			g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in", "stamps of %s are not filled in: the times of recording are used", name)
+		}
 		if t.Coarse > 0 && !t.Constant {
 			g.add(f.base(), "stamps", Info, name, "", "several messages of %s have one stamp: they are spread evenly, %s apart", name, seconds(t.Coarse))
 		}

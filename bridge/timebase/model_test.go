@@ -182,6 +182,23 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// A topic of few messages belongs to the second start that other topics show behind it.
+func TestFewMessagesBeforeARestart(t *testing.T) {
+	var all []stored
+	for range 2 {
+		all = append(all, stored{topic: 1, t: 10e9, logged: 10e9})
+		for i := range int64(100) {
+			at := 10e9 + i*50*ms + ms
+			all = append(all, stored{t: at, logged: at})
+		}
+		all = append(all, stored{topic: 1, t: 15e9, logged: 15e9})
+	}
+	out, _, _ := place(all, 1)
+	if d := cmp.Diff([]int{102, 102}, counted(out)); d != "" {
+		t.Error(d)
+	}
+}
+
 // The recorder's clock is set back, the robot's is not.
 func TestRecorderIsSetBack(t *testing.T) {
 	var all []stored

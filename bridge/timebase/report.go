@@ -31,7 +31,7 @@ const driftSpan = 60e9
 func (m *Model) Clocks() []Clock {
 	var out []Clock
 	for name, c := range m.clocks {
-		if len(c.pieces) == 0 {
+		if len(c.pieces) == 0 || m.stands(name) {
 			continue
 		}
 		k := Clock{Name: name, Jumps: len(c.pieces) - 1}
@@ -60,6 +60,26 @@ func (m *Model) Clocks() []Clock {
 	return out
 }
 
+// stands reports whether none of the stamps of a clock counts time.
+func (m *Model) stands(name string) bool {
+	return !slices.ContainsFunc(m.streams, func(s *stream) bool { return s != nil && s.clock == name && !s.constant() })
+}
+
+// Align has a clock be off where it may as well be the messages that are under way: the
+// shortest delay counts as none.
+func (m *Model) Align(name string) {
+	m.Finish()
+	k := m.clocks[name]
+	if _, given := m.given[name]; k == nil || given || m.Timeless() {
+		return
+	}
+	for _, p := range k.pieces {
+		if p.relation == shifted {
+			p.offset = p.least
+		}
+	}
+}
+
 // Times is what is known of the times of one topic.
 type Times struct {
 	N         int     // messages that count
@@ -68,6 +88,7 @@ type Times struct {
 	Behind    int64   // ns, how far messages are stored behind later ones of the log
 	Unordered bool    // messages are stored in no order
 	Coarse    int64   // ns, the step between messages of which several have one stamp; 0 = they do not
+	Stamped   bool    // most messages have stamps
 	Constant  bool    // stamps are nearly all the same and not used
 	Untimed   int     // messages without a stamp in a log without times of recording
 	Bursts    *Bursts // messages come in bursts
@@ -107,6 +128,7 @@ func (m *Model) Of(topic int) Times {
 		if 2*s.n < t.N {
 			continue
 		}
+		t.Stamped = s.stamped
 		t.Coarse, t.Step = s.coarse(), s.steps.Median()
 		t.Jumps, t.Bursts = nil, s.bursts()
 		for _, e := range s.events {
@@ -119,6 +141,12 @@ func (m *Model) Of(topic int) Times {
 		t.Span = span
 		if span > 0 {
 			t.Rate = float64(n-len(s.epochs)) / (1e-9 * float64(span))
+		}
+		switch {
+		case t.Constant && s.to > s.from:
+			t.Step, t.Rate = (s.to-s.from)/int64(n-1), float64(n-1)/(1e-9*float64(s.to-s.from))
+		case t.Coarse > 0:
+			t.Step = t.Coarse
 		}
 	}
 	return t

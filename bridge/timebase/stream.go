@@ -21,6 +21,7 @@ type stream struct {
 	epochs  []interval // between the events, by time
 	waiting []waiting
 
+	from, to    int64 // ns, when the first and the last message that counts were recorded
 	last, delay int64 // ns, of the last message that counts: time, and time from stamp to record
 	least       int64 // ns, the shortest of these since the last event
 	steps       Steps
@@ -156,8 +157,9 @@ func (s *stream) accept(m waiting) {
 		}
 	}
 	if s.n == 0 {
-		s.whole = 1e9
+		s.whole, s.from = 1e9, m.logged
 	}
+	s.to = m.logged
 	for s.whole > 0 && m.t%s.whole != 0 {
 		if s.whole /= 10; s.whole < 1e6 {
 			s.whole = 0
@@ -175,7 +177,7 @@ func (s *stream) finish() {
 		s.reject()
 	}
 	all := s.n + s.late + s.wild
-	if float64(s.late+s.wild) > disorder*float64(all) && s.behind > Reorder || s.tiles() {
+	if float64(s.late+s.wild) > disorder*float64(all) && all >= 4*agree && s.behind > Reorder || s.tiles() {
 		s.unordered = true
 	}
 	if s.unordered {

@@ -32,7 +32,8 @@ type epoch struct {
 // cursor is the place in a stream.
 type cursor struct {
 	s       *stream
-	starts  []int // the number of the message with which the stream is in each epoch
+	starts  []int  // the number of the message with which the stream is in each epoch
+	shows   []bool // of each epoch: the stream shows it itself
 	epoch   int
 	last    int64
 	delay   int64
@@ -148,11 +149,11 @@ const mostBehind = 2e9
 func (tl *Timeline) cursor(s *stream, own map[int]int) *cursor {
 	c := &cursor{s: s, skipped: s.constant()}
 	for k := range len(tl.epochs) {
-		at := tl.epochs[k].at
-		if e, ok := own[k+1]; ok {
-			at = e
+		at, ok := own[k+1]
+		if !ok {
+			at = tl.epochs[k].at
 		}
-		c.starts = append(c.starts, at)
+		c.starts, c.shows = append(c.starts, at), append(c.shows, ok)
 	}
 	for k := range len(tl.epochs) + 1 {
 		c.pieces = append(c.pieces, tl.m.piece(s.clock, tl.epochs, k))
@@ -209,7 +210,7 @@ func (tl *Timeline) Place(topic int, stamped bool, t, logged int64) (epoch int, 
 		return 0, 0, false
 	}
 	c := tl.used[i]
-	for c.epoch < len(c.starts) && n >= c.starts[c.epoch] {
+	for c.epoch < len(c.starts) && (n >= c.starts[c.epoch] || tl.early(c, n, t, logged)) {
 		c.epoch++
 		c.begun = false
 	}
@@ -221,6 +222,16 @@ func (tl *Timeline) Place(topic int, stamped bool, t, logged int64) (epoch int, 
 	}
 	at, ok = tl.common(c, stamped, t)
 	return c.epoch, at, ok
+}
+
+// A topic of few messages may begin anew before others show it, by so many messages.
+const fewBefore = 5000
+
+// early reports whether a message of a topic that does not show the next epoch itself is in it
+// all the same: its time goes back shortly before the epoch begins.
+func (tl *Timeline) early(c *cursor, n int, t, logged int64) bool {
+	e := &tl.epochs[c.epoch]
+	return !c.shows[c.epoch] && c.begun && t < c.last && e.at-n < fewBefore && abs(logged-e.logged) <= oneCause
 }
 
 // counts reports whether a message counts, as stream.add decides.
