@@ -87,7 +87,7 @@ func (f *format) table() bool { return f.open == nil }
 // first whose magic fits.
 var formats = []format{
 	{"ulog", "FILE.ulg", "Turn PX4 logs (.ulg) into a flight log", telemetry.Opens(ulog.Open), begins(ulog.Magic)},
-	{"ardupilot", "FILE.BIN", "Turn ArduPilot's onboard logs (DataFlash, .BIN) into a flight log", telemetry.Opens(ardupilot.Open), begins(ardupilot.Magic)},
+	{"ardupilot", "FILE.BIN", "Turn ArduPilot's onboard logs (DataFlash, .BIN or .log) into a flight log", ardupilot.OpenAny, func(head []byte) bool { return begins(ardupilot.Magic)(head) || begins(ardupilot.TextMagic)(head) }},
 	{"mavlink", "FILE.tlog", "Turn MAVLink telemetry logs (.tlog) into a flight log", telemetry.Opens(mavlink.Open), mavlink.IsTlog},
 	{"mcap", "FILE.mcap", "Turn MCAP files of ROS 2 into a flight log", telemetry.Opens(mcap.Open), begins(mcap.Magic)},
 	{"db3", "FILE.db3", "Turn bags of ROS 2 in SQLite (.db3) into a flight log", telemetry.Opens(db3.Open), begins(db3.Magic)},
