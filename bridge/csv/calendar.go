@@ -53,6 +53,28 @@ type midnight struct {
 	last, days int64 // ns
 }
 
+// wraps continues a counter of 32 bits over its end.
+type wraps struct {
+	last, ahead int64 // ns
+	begun       bool
+}
+
+// mostWrapped is, in ns, how long after the last time before its end a counter is found wrapped.
+const mostWrapped = 10e9
+
+// add returns the time of a counter in a unit (ns), which may have been one of µs before the
+// table was written.
+func (w *wraps) add(t, unit int64) int64 {
+	for _, round := range []int64{unit << 32, 1000 << 32} {
+		if gap := t + w.ahead + round - w.last; w.begun && unit < 1e9 && t+w.ahead < w.last-round/2 && gap >= 0 && gap < mostWrapped {
+			w.ahead += round
+		}
+	}
+	t += w.ahead
+	w.last, w.begun = t, true
+	return t
+}
+
 const day = 24 * 3600 * 1e9
 
 func (m *midnight) add(t int64) int64 {

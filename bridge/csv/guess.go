@@ -61,7 +61,10 @@ func (o *Outline) timeOf() int {
 	best, score := -1, 0
 	for i := range o.Columns {
 		c := &o.Columns[i]
-		if n := o.timeScore(i, c); n > score {
+		n := o.timeScore(i, c)
+		_, unit := unitPower[c.Unit]
+		c.Clock = n > 3 || unit && c.Others == 0 || hasWord(c.Name, []string{"nsec", "nsecs", "nanosec", "nanosecs", "nanoseconds"})
+		if n > score {
 			best, score = i, n
 		}
 	}

@@ -37,6 +37,7 @@ type Column struct {
 	Others    int    // cells that are neither a number nor missing
 	Low, High float64
 	Turns     frames.Turns // whether its values wrap as those of an angle
+	Clock     bool         // it looks like a time, or a part of one
 	Same      string       // an earlier column of which it is a copy, filtered, rounded or measured again; "" = none
 
 	whole bool           // all cells are whole numbers

@@ -41,6 +41,7 @@ type Reader struct {
 	dateAt     int // −1 = none
 	groupAt    int // −1 = none
 	midnight   midnight
+	wraps      wraps
 	segmentsAt []int
 	wantedAt   []int // columns of the values
 
@@ -160,8 +161,11 @@ func (r *Reader) stamp(cells []string) (int64, error) {
 			t = r.midnight.add(t)
 		}
 	default:
-		if t, err = r.time(cell); err != nil || r.fractionAt < 0 {
-			return t, err
+		if t, err = r.time(cell); err != nil {
+			return 0, err
+		}
+		if r.fractionAt < 0 {
+			return r.wraps.add(t, int64(math.Pow10(unitPower[r.cfg.Unit]))), nil
 		}
 		ns, err := parseTime(r.point(cells[r.fractionAt]), 0)
 		if err != nil {

@@ -102,6 +102,12 @@ func TestTablesOfPrograms(t *testing.T) {
 		"milliseconds since 1970": {rowsOf("timestamp,theta,omega,tau", func(i int, a, b, c float64) string {
 			return fmt.Sprintf("%d,%g,%g,%g", 1_700_000_000_000+20*i, a, b, c)
 		}), 300, 1, 1_700_000_000e9, 2},
+		"a counter of 32 bits that wraps": {rowsOf("time_us,theta,omega,tau", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%d,%g,%g,%g", uint32(1<<32-1_000_000+20_000*i), a, b, c)
+		}), 300, 1, (1<<32 - 1_000_000) * 1000, 2},
+		"gears and brakes": {rowsOf("t,theta,omega,gear,brake", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%g,%g,%g,%d,%g", 0.02*float64(i), a, b, i/100, max(0, c))
+		}), 300, 1, 0, 2},
 		"pandas without names": {rowsOf("0,1,2,3", func(i int, a, b, c float64) string {
 			return fmt.Sprintf("%.2f,%g,%g,%g", 0.02*float64(i), a, b, c)
 		}), 300, 1, 0, 3},

@@ -56,11 +56,13 @@ func (s *suggestion) column(c *csv.Column) {
 	default:
 		hash = ""
 	}
-	if c.NumbersSegments() {
+	if c.NumbersSegments() && !drives(c.Name, c.Unit) {
 		hash, remark = "# ", remark+": perhaps segment_column of [time]"
 	}
 	if c.Counts() {
 		hash, remark = "# ", remark+": counts the rows"
+	} else if c.Clock {
+		hash, remark = "# ", remark+": another time"
 	}
 	role := channel.State
 	switch why := s.noState(c); {
