@@ -3,6 +3,7 @@ package importer
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,7 +23,7 @@ const (
 
 // bind finds what the map names in the surveys of all files.
 func bind(m *Map, files []*survey) (*plan, error) {
-	p := &plan{m: m, declared: map[string]declaration{}}
+	p := &plan{m: m, declared: map[string]declaration{}, shared: map[string][]string{}}
 	var states []int // tracks that hold states
 	for i := range m.Channels {
 		c := &m.Channels[i]
@@ -49,6 +50,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 			return nil, err
 		}
 	}
+	p.sayOthers()
 	p.header = m.header(p.sources)
 	p.dropDerivatives()
 	if err := channel.Check(p.header); err != nil {
@@ -77,18 +79,32 @@ func bind(m *Map, files []*survey) (*plan, error) {
 	return p, nil
 }
 
-// others reports that a topic whose instance the map leaves open has other senders.
+// others keeps that a topic whose instance the map leaves open has other senders.
 func (p *plan) others(s *Source, id topicID, f *survey) {
-	if s.Instance != nil || len(s.Where) > 0 {
+	own := f.find(id)
+	if s.Instance != nil || len(s.Where) > 0 || own == nil {
 		return
 	}
-	all := match(&Source{Topic: id.name}, f)
-	own := f.find(id)
-	all = slices.DeleteFunc(all, func(c *telemetry.Count) bool {
-		return len(c.Topic.Sender) == 0 || c.Topic.Instance == id.instance || !f.moves[f.id(c.Topic)]
-	})
-	if len(all) > 0 && own != nil {
-		p.leftOut.add("senders", Warning, id.String(), "%s is read from %s; others send it, too: %s", id, whereOf(own.Topic), sendersOf(all)).Remedy = "choose another one by instance or where"
+	var senders []string
+	for _, c := range match(&Source{Topic: id.name}, f) {
+		if len(c.Topic.Sender) > 0 && c.Topic.Instance != id.instance && f.moves[f.id(c.Topic)] {
+			senders = append(senders, whereOf(c.Topic).String())
+		}
+	}
+	if len(senders) == 0 {
+		return
+	}
+	text := fmt.Sprintf("read from %s; sent as well by %s", whereOf(own.Topic), strings.Join(senders, ", "))
+	if !slices.Contains(p.shared[text], id.String()) {
+		p.shared[text] = append(p.shared[text], id.String())
+	}
+}
+
+// sayOthers reports the topics that have other senders.
+func (p *plan) sayOthers() {
+	for _, text := range slices.Sorted(maps.Keys(p.shared)) {
+		topics := strings.Join(p.shared[text], ", ")
+		p.leftOut.add("senders", Warning, topics, "%s: %s", topics, text).Remedy = "choose another one with --where"
 	}
 }
 

@@ -26,8 +26,9 @@ type plan struct {
 	declared map[string]declaration // of the channels in header
 	signals  []string               // channels of the signals, for messages; "" = none
 	leftOut  remarks
-	unknown  remarks // about channels that are left out, for their values are never valid
-	gap      int64   // ns, a longer gap of the base begins a segment
+	shared   map[string][]string // topics that have other senders, by what is said of these
+	unknown  remarks             // about channels that are left out, for their values are never valid
+	gap      int64               // ns, a longer gap of the base begins a segment
 
 	keep *perRole[[]int] // the channels that are left of those made; nil = all
 }

@@ -103,7 +103,7 @@ func (g *grouped) timeRemarks(p *plan, f *survey, in *timebase.Timeline) {
 			g.add(f.base(), "stamps", Info, name, "", "several messages of %s have one stamp: they are spread evenly, %s apart", name, seconds(t.Coarse))
 		}
 		if t.Untimed > 0 {
-			g.add(f.base(), "untimed", Warning, name, "convert the log again with its times of recording, or record stamps", "%s of %s left out: they have no stamp, and all times of recording are the same", number(t.Untimed, "message"), name)
+			g.add(f.base(), "untimed", Warning, name, "convert the log again with its times of recording, or record stamps", "%s of %s left out: they have no stamp, and their times of recording are all the same", number(t.Untimed, "message"), name)
 		}
 		if t.Bursts != nil {
 			g.add(f.base(), "bursts", Warning, name, "use stamps of the sensor, or send each message at once", "messages of %s arrive in bursts, %s: their times are those of arrival, not of measurement", name, t.Bursts)

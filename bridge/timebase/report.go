@@ -121,7 +121,7 @@ func (m *Model) Of(topic int) Times {
 		t.Unordered = t.Unordered || s.unordered
 		if s.stamped {
 			t.Constant = s.constant()
-		} else if m.Timeless() {
+		} else if m.Timeless() || s.still() {
 			t.Untimed = s.n
 			continue
 		}

@@ -223,5 +223,8 @@ func (s *stream) coarse() int64 {
 	return span / int64(s.n)
 }
 
-// constant reports whether stamps do not count time: nearly all are the same.
-func (s *stream) constant() bool { return s.stamped && s.n >= 20 && 50*(s.n-s.repeats) < s.n }
+// still reports whether times do not count time: nearly all are the same.
+func (s *stream) still() bool { return s.n >= 4*agree && 50*(s.n-s.repeats) < s.n }
+
+// constant reports whether stamps do not count time.
+func (s *stream) constant() bool { return s.stamped && s.still() }

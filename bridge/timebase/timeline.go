@@ -217,8 +217,11 @@ func (tl *Timeline) Place(topic int, stamped bool, t, logged int64) (epoch int, 
 	if !c.skipped && !c.counts(n, t, logged) {
 		return 0, 0, false
 	}
-	if c.skipped {
+	switch {
+	case c.skipped:
 		t, stamped = logged, false
+	case !stamped && c.s.still():
+		return 0, 0, false
 	}
 	at, ok = tl.common(c, stamped, t)
 	return c.epoch, at, ok
