@@ -234,10 +234,11 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 		ranges.of(c.Role).grow()
 	}
 	rows, turns, stays := 0, newAlternating(len(states)), newHolds(len(states))
+	finds := j.plan.held == nil && j.Map.IsTable() && !j.Map.Time.KeepHeld
 	_, err = j.rows(ctx, nil, func(r *row) error {
 		rows++
 		turns.add(r.values[0], r.begins)
-		if j.plan.held == nil {
+		if finds {
 			stays.add(r.values[0], r.begins)
 		}
 		if r.begins {
@@ -254,7 +255,7 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
-	if j.plan.held == nil && j.Map.IsTable() && !j.Map.Time.KeepHeld {
+	if finds {
 		if j.plan.held = stays.found(); anyHeld(j.plan.held) {
 			j.plan.leftOut.held(states, j.plan.held)
 			return j.learn(ctx, s) // without the repetitions

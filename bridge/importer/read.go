@@ -34,8 +34,9 @@ func (r *rowMaker) read(ctx context.Context, n int, open telemetry.Opener, progr
 	}
 	r.reset()
 	defer in.close()
+	table := r.plan.m.IsTable()
 	err = telemetry.Each(ctx, s, progress, func(m *telemetry.Message) error {
-		if r.plan.m.IsTable() {
+		if table {
 			return r.table(m)
 		}
 		return in.message(m)

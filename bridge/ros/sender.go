@@ -1,6 +1,7 @@
 package ros
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,18 +66,19 @@ func identify(t *cdr.Type, more []string) *identity {
 }
 
 // key appends what names the sender of a message, or of its element at a place, each text
-// with a zero behind it; ok is false where there is no such element.
-func (id *identity) key(b []byte, t *cdr.Type, msg []byte, element int) (key []byte, ok bool) {
+// with a zero behind it; ok is false where there is no such element. It depends on the first
+// read bytes.
+func (id *identity) key(b []byte, t *cdr.Type, msg []byte, element int) (key []byte, read int, ok bool) {
 	if id.names != "" {
-		err := t.Array(msg, id.names, func(s []byte) { b = append(append(b, s...), 0) })
-		return b, err == nil && len(b) > 0
+		read, err := t.Array(msg, id.names, func(s []byte) { b = append(append(b, s...), 0) })
+		return b, read, err == nil && len(b) > 0
 	}
 	n := 0
-	err := id.texts.Read(msg, element, func(_ int, s []byte) {
+	read, err := id.texts.Read(msg, element, func(_ int, s []byte) {
 		b = append(append(b, s...), 0)
 		n++
 	})
-	return b, err == nil && n == len(id.paths)
+	return b, read, err == nil && n == len(id.paths)
 }
 
 // sender is one sender of a topic, with the places of the fields that are wanted.
@@ -87,6 +89,22 @@ type sender struct {
 	orders map[string]*cdr.Reader // by the names of a message, as key returns them
 	names  []string               // all names so far, in the order of their appearance
 	values []float64
+}
+
+// latest is the sender of the message before, and the bytes that named it: those of a message
+// that begins with a stamp are the same in nearly all messages.
+type latest struct {
+	bytes  []byte
+	from   *sender
+	fields *cdr.Reader
+}
+
+// stampEnd is where a message continues behind the stamp that it begins with, in bytes.
+const stampEnd = 4 + 8
+
+// is reports whether a message is of the same sender.
+func (l *latest) is(msg []byte) bool {
+	return l.from != nil && len(msg) >= stampEnd+len(l.bytes) && bytes.Equal(msg[stampEnd:stampEnd+len(l.bytes)], l.bytes)
 }
 
 // split returns the texts of a key.
@@ -133,4 +151,16 @@ func (s *sender) placed(t *cdr.Type, names []string) (*cdr.Reader, error) {
 		}
 	}
 	return cdr.NewReader(t, paths)
+}
+
+// ordered returns the reader of what is wanted of messages whose names are a key.
+func (s *sender) ordered(t *cdr.Type, key []byte) (*cdr.Reader, error) {
+	if r := s.orders[string(key)]; r != nil {
+		return r, nil
+	}
+	r, err := s.placed(t, split(key))
+	if err == nil && len(s.orders) < maxSenders {
+		s.orders[string(key)] = r
+	}
+	return r, err
 }

@@ -34,7 +34,9 @@ type Subscription struct {
 	who        *identity   // nil: messages do not say who sends them
 	senders    []*sender
 	byKey      map[string]*sender
-	bad        int // messages that were cut off
+	latest     latest
+	remembers  bool // latest is kept
+	bad        int  // messages that were cut off
 }
 
 // Subscribe makes a subscription of a channel that is described at a byte.
@@ -61,6 +63,7 @@ func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
 		return s
 	}
 	s.who = identify(s.t, r.wants.Senders)
+	s.remembers = s.who != nil && s.who.elements == "" && s.t.Stamped()
 	prefix := ""
 	if s.who != nil && s.who.elements != "" {
 		prefix = s.who.elements + "[0]."
@@ -104,9 +107,12 @@ func (s *Subscription) stamped(msg []byte, element int) (t int64, ok bool) {
 // sender returns who sent a message, or its element at a place, with the reader of what is
 // wanted of it; nil where there is no such element.
 func (r *Messages) sender(s *Subscription, msg []byte, element int) (*sender, *cdr.Reader, error) {
-	key, ok := r.key[:0], true
+	if s.latest.is(msg) {
+		return s.latest.from, s.latest.fields, nil
+	}
+	key, read, ok := r.key[:0], 0, true
 	if s.who != nil {
-		key, ok = s.who.key(key, s.t, msg, element)
+		key, read, ok = s.who.key(key, s.t, msg, element)
 		r.key = key
 	}
 	if !ok && s.who.elements != "" {
@@ -128,18 +134,15 @@ func (r *Messages) sender(s *Subscription, msg []byte, element int) (*sender, *c
 			s.byKey[string(key)] = from
 		}
 	}
-	if from.orders == nil {
-		return from, from.fields, nil
-	}
-	fields := from.orders[string(key)]
-	if fields == nil {
+	fields := from.fields
+	if from.orders != nil {
 		var err error
-		if fields, err = from.placed(s.t, split(key)); err != nil {
+		if fields, err = from.ordered(s.t, key); err != nil {
 			return nil, nil, fmt.Errorf("%s: topic %s: %w", r.path, from.topic, err)
 		}
-		if len(from.orders) < maxSenders {
-			from.orders[string(bytes.Clone(key))] = fields
-		}
+	}
+	if ok && s.remembers && read >= stampEnd {
+		s.latest = latest{append(s.latest.bytes[:0], msg[stampEnd:read]...), from, fields}
 	}
 	return from, fields, nil
 }
