@@ -99,7 +99,10 @@ func (r *Reader) record() (*telemetry.Message, error) {
 			r.learn(at, f, content)
 		}
 		r.Window.Pass(f.length)
-		return nil, nil
+		if r.message.Topic == nil {
+			r.message.Topic = &telemetry.Topic{}
+		}
+		return &r.message, nil
 	}
 	s, err := r.topic(f, content)
 	if err != nil {
@@ -128,7 +131,8 @@ func (r *Reader) topic(f *format, content []byte) (*subscription, error) {
 	if s := f.topics[instance]; s != nil {
 		return s, nil
 	}
-	s := &subscription{topic: &telemetry.Topic{Name: f.name, Instance: instance, Seq: r.seq,
+	s := &subscription{topic: &telemetry.Topic{
+		Name: f.name, Instance: instance, Seq: r.seq,
 		Fields: func() []telemetry.Field { return f.fields(&r.units) },
 		Check:  func(path string) error { _, err := f.path(path); return err },
 	}}
@@ -156,8 +160,12 @@ func (r *Reader) topic(f *format, content []byte) (*subscription, error) {
 	return s, nil
 }
 
-// lookAhead reads the descriptions of formats in the whole file: in a log that begins in
-// flight they come behind records that they describe.
+// maxAhead is how much of a file is read ahead, in bytes: the logger describes all formats
+// within seconds of its start.
+const maxAhead = 16 << 20
+
+// lookAhead reads the descriptions of formats that are to come: in a log that begins in
+// flight they are behind records that they describe.
 func (r *Reader) lookAhead() error {
 	if r.Size() == 0 { // a stream
 		return nil
@@ -167,7 +175,7 @@ func (r *Reader) lookAhead() error {
 		return err
 	}
 	s.ahead = true
-	for err == nil {
+	for err == nil && s.Window.Offset() < maxAhead {
 		_, err = s.Next()
 	}
 	for id, f := range r.formats {

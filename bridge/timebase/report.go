@@ -147,6 +147,8 @@ func (m *Model) Of(topic int) Times {
 			t.Step, t.Rate = (s.to-s.from)/int64(n-1), float64(n-1)/(1e-9*float64(s.to-s.from))
 		case t.Coarse > 0:
 			t.Step = t.Coarse
+		case s.unordered:
+			t.Step = span / int64(max(1, n-1))
 		}
 	}
 	return t

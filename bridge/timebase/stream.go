@@ -21,6 +21,7 @@ type stream struct {
 	epochs  []interval // between the events, by time
 	waiting []waiting
 
+	low, high   int64 // ns, the lowest and the highest of all times
 	from, to    int64 // ns, when the first and the last message that counts were recorded
 	last, delay int64 // ns, of the last message that counts: time, and time from stamp to record
 	least       int64 // ns, the shortest of these since the last event
@@ -62,6 +63,10 @@ const (
 // add takes a message. It returns the messages that count by it: none, this one, or all
 // that agree on a clock that was set, which fresh reports.
 func (s *stream) add(m waiting, buf []waiting) (counted []waiting, fresh bool) {
+	if !s.begun && s.n+s.wild == 0 {
+		s.low, s.high = m.t, m.t
+	}
+	s.low, s.high = min(s.low, m.t), max(s.high, m.t)
 	if s.follows(m) && !s.continues(m) {
 		s.reject()
 		s.accept(m)
@@ -185,7 +190,7 @@ func (s *stream) finish() {
 			s.behind = max(s.behind, s.last-e.low)
 		}
 		s.events, s.late, s.wild, s.begin = nil, 0, 0, 0
-		s.n = all
+		s.n, s.epochs = all, []interval{{s.low, s.high}}
 	}
 }
 
