@@ -112,9 +112,9 @@ func TestPlainTable(t *testing.T) {
 			Aux:  []float64{20, nan, 21},
 		}},
 		Notes: []flightlog.Note{
-			{T: 1772682400419300000, Text: `channel "theta" was not measured in 1 of 3 rows, in a.csv line 4`},
-			{T: 1772682400419300000, Text: `channel "omega" was not measured in 1 of 3 rows, in a.csv line 3`},
-			{T: 1772682400419300000, Text: `channel "temp" was not measured in 1 of 3 rows, in a.csv line 3`},
+			{T: 1772682400419300000, Text: `import: channel "theta" was not measured in 1 of 3 rows, in a.csv line 4`},
+			{T: 1772682400419300000, Text: `import: channel "omega" was not measured in 1 of 3 rows, in a.csv line 3`},
+			{T: 1772682400419300000, Text: `import: channel "temp" was not measured in 1 of 3 rows, in a.csv line 3`},
 		},
 	}
 	var zipped bytes.Buffer

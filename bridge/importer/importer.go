@@ -379,16 +379,17 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 		return &LossError{j.files[0].path, lost}
 	}
 	for _, r := range s.Remarks {
-		text := r.String()
+		kind := flightlog.ImportNote
 		if slices.Contains(invalid, r) {
-			text = flightlog.InvalidNote + text
+			kind = flightlog.InvalidNote
 		}
+		text := kind + r.String()
 		if err := file.Note(last, text); err != nil {
 			return err
 		}
 	}
 	for _, text := range s.Problems {
-		if err := file.Note(last, text); err != nil {
+		if err := file.Note(last, flightlog.ImportNote+text); err != nil {
 			return err
 		}
 	}
