@@ -55,7 +55,7 @@ type format struct {
 
 // numbered reports whether a format may number instances: its second field is a byte.
 func (f *format) numbered() bool {
-	return len(f.columns) > 2 && f.columns[0].name == "TimeUS" && f.columns[1].kind == 'B'
+	return f.name != "FMTU" && len(f.columns) > 2 && f.columns[0].name == "TimeUS" && f.columns[1].kind == 'B'
 }
 
 const (

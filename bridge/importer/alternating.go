@@ -23,10 +23,12 @@ func (a *alternating) add(x []float64, begins bool) {
 	if begins {
 		a.n = 0
 	}
-	for i, v := range x {
-		if d := v - a.last[i] + (v - a.before[i]); a.n == 2 && !math.IsNaN(d) {
-			a.one[i] += math.Abs(v - a.last[i])
-			a.two[i] += math.Abs(v - a.before[i])
+	if a.n == 2 {
+		for i, v := range x {
+			one, two := math.Abs(v-a.last[i]), math.Abs(v-a.before[i])
+			if d := one + two; d == d { // not NaN
+				a.one[i], a.two[i] = a.one[i]+one, a.two[i]+two
+			}
 		}
 	}
 	copy(a.before, a.last)

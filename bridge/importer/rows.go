@@ -202,11 +202,8 @@ func (r *rowMaker) table(m *telemetry.Message) error {
 // send emits a row at time t.
 func (r *rowMaker) send(t int64) error {
 	for i, cells := range r.dst {
-		for _, v := range cells {
-			if !math.IsNaN(v) {
-				r.counts.measured[i]++
-				break
-			}
+		if first, last := cells[0], cells[len(cells)-1]; first == first || last == last { // not NaN
+			r.counts.measured[i]++
 		}
 	}
 	r.row.t, r.row.values = t, r.plan.kept(r.all)

@@ -152,7 +152,7 @@ func (s *stream) accept(m waiting) {
 		s.epochs = append(s.epochs, interval{m.t, m.t})
 	} else {
 		step := m.t - s.last
-		if s.steps.n > 0 && step > 2*s.steps.Mean() {
+		if s.steps.n > 0 && float64(step)*float64(s.steps.n) > 2*float64(s.steps.total) {
 			s.pauses++
 			s.paused += step
 		}
