@@ -52,10 +52,13 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 	for i, x := range all {
 		counts[i] = x.count
 	}
-	if m, name := fitting(newSurvey(path, counts)); name != "" {
+	if m, name, where := fitting(newSurvey(path, counts)); name != "" {
 		text, err := PresetText(name)
 		if err != nil {
 			return err
+		}
+		if where != nil {
+			text = strings.Replace(text, "\nvehicle = ", fmt.Sprintf("\nwhere = %s # one of several senders, see the topics below\nvehicle = ", where), 1)
 		}
 		unknown := neverValid(m, all)
 		if left := m.states(unknown); left == 0 {
@@ -83,10 +86,18 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 	}
 	b.WriteString("\n# All topics; dgm-bridge topics --fields lists their fields:\n")
 	for _, x := range all {
-		fmt.Fprintf(&b, "#   %-40s %8d messages, %.4g Hz\n", x.count.Topic, x.count.N, x.count.Rate())
+		fmt.Fprintf(&b, "#   %-40s %8d messages, %.4g Hz%s\n", x.count.Topic, x.count.N, x.count.Rate(), senderNote(x.count.Topic))
 	}
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// senderNote names the sender of a topic behind what is said of it.
+func senderNote(t *telemetry.Topic) string {
+	if len(t.Sender) == 0 {
+		return ""
+	}
+	return ", where = " + whereOf(t).String()
 }
 
 // look reads the topics of a log and the ranges of their fields.
@@ -130,22 +141,31 @@ func look(ctx context.Context, path string, open telemetry.Opener, progress func
 }
 
 // fitting returns the preset all of whose channels that are not optional are in a
-// log, and its map, or "".
-func fitting(f *survey) (*Map, string) {
-	for _, name := range Presets() {
-		m, err := Preset(name)
-		if err != nil {
-			continue
-		}
-		files := []*survey{f}
-		if m, err = m.expand(files); err != nil || len(m.Channels) == 0 {
-			continue
-		}
-		if _, err := bind(m, files); err == nil {
-			return m, name
+// log, and its map, or "". Of a topic with several senders the map has one, which where selects.
+func fitting(f *survey) (m *Map, name string, where Where) {
+	senders := []Where{nil}
+	for _, c := range f.counts {
+		if f.id(c.Topic).sender != "" {
+			senders = append(senders, whereOf(c.Topic))
 		}
 	}
-	return nil, ""
+	for _, name := range Presets() {
+		for _, where := range senders {
+			m, err := Preset(name)
+			if err != nil {
+				continue
+			}
+			m.Where = where
+			files := []*survey{f}
+			if m, err = m.expand(files); err != nil || len(m.Channels) == 0 {
+				continue
+			}
+			if _, err := bind(m, files); err == nil {
+				return m, name, where
+			}
+		}
+	}
+	return nil, "", nil
 }
 
 // states counts the states of a map but for some.
@@ -241,7 +261,7 @@ func (s *suggestion) topic(x *seen, several bool) {
 		name := f.Path
 		if several && len(t.Sender) > 0 {
 			where += fmt.Sprintf("\nwhere = %s", whereOf(t))
-			name = t.Sender[len(t.Sender)-1].Value + "_" + strings.TrimPrefix(name[strings.LastIndex(name, "].")+1:], ".")
+			name = strings.ReplaceAll(t.SenderName(), ", ", "_") + "_" + strings.TrimPrefix(name[strings.LastIndex(name, "].")+1:], ".")
 		}
 		where += fmt.Sprintf("\nfield = %q # %.4g to %.4g", f.Path, x.low[k], x.high[k])
 		name = strings.NewReplacer("[", "_", "]", "", ".", "_", "/", "_", " ", "_").Replace(name)

@@ -39,7 +39,7 @@ var rebuiltCases = []rebuilt{
 	{"03-joint-states-two-publishers", "mcap", "joint-states", "a.mcap", 0, 1000, 1, "", []value{{"elbow", 500, 0.111099038}}},
 	{"04-joint-states-order-changes", "mcap", "joint-states", "a.mcap", 0, 1000, 1, "", []value{{"elbow", 750, 0.125693649}}},
 	{"05-joint-states-first-without-velocity", "mcap", "joint-states", "a.mcap", 0, 1000, 1, "", []value{{"elbow_velocity", 24, math.NaN()}, {"elbow_effort", 24, math.NaN()}, {"elbow_velocity", 25, -0.339698080}}},
-	{"07-tf-only", "mcap", "", "a.mcap", 0, 400, 1, "", []value{{"base_link_transform_translation_x", 200, 1.190612408}}},
+	{"07-tf-only", "mcap", "", "a.mcap", 0, 400, 1, "", []value{{"odom_base_link_transform_translation_x", 200, 1.190612408}}},
 	{"08-simulation-slower-than-real-time", "mcap", "ros2-odometry", "a.mcap", 0, 400, 1, "runs at 0.8 of the recorder's rate", []value{{"cmd_vx", 200, 0.607356}}},
 	{"09-simulation-from-zero", "mcap", "ros2-odometry", "a.mcap", 0, 400, 1, "rows have the timestamps of /odom, 20 Hz", nil},
 	{"11-mcap-merged-two-channels", "mcap", "ros2-odometry", "a.mcap", 0, 400, 1, "", nil},
