@@ -202,9 +202,8 @@ func (r *Reader) read(s *subscription, content []byte) *telemetry.Message {
 	}
 	t := logged
 	if s.sample.kind != number.None {
-		// 0 where the driver does not fill it in.
-		if v := s.sample.read(content) * 1e3; v > 0 && v <= float64(logged) {
-			t = int64(v)
+		if v := s.sample.read(content) * 1e3; v < math.MaxInt64/2 {
+			t = telemetry.Sampled(logged, int64(v))
 		}
 	}
 	for i, a := range s.wanted {

@@ -47,3 +47,20 @@ func TestCountersThatWrap(t *testing.T) {
 		t.Error(n)
 	}
 }
+
+// The settings of the autopilot are handed on, and not those of others.
+func TestSettings(t *testing.T) {
+	var s station
+	s.packet(t, 0, 2, 1, 1, &common.MessageParamValue{ParamId: "SERVO9_FUNCTION", ParamValue: 33})
+	s.packet(t, 1, 2, 1, 100, &common.MessageParamValue{ParamId: "CAM", ParamValue: 1})
+	got := map[string]float64{}
+	r := mavlink.NewTlog("a.tlog", bytes.NewReader(s.Bytes()), telemetry.Wants{Parameter: func(name string, v float64) { got[name] = v }})
+	for {
+		if _, err := r.Next(); err != nil {
+			break
+		}
+	}
+	if len(got) != 1 || got["SERVO9_FUNCTION"] != 33 {
+		t.Error(got)
+	}
+}

@@ -98,10 +98,14 @@ func (s *Subscription) stamped(msg []byte, element int) (t int64, ok bool) {
 		return int64(s.time[0])*1e9 + int64(s.time[1]), s.time[0] >= 0 && s.time[0]+s.time[1] > 0
 	}
 	us := s.time[0]
-	if len(s.time) == 2 && s.time[1] > 0 && s.time[1] <= us && us-s.time[1] < 1e7 {
-		us = s.time[1]
+	if us <= 0 || us > 1e15 {
+		return 0, false
 	}
-	return int64(us) * 1000, us > 0 && us < 1e16
+	t = int64(us) * 1000
+	if len(s.time) == 2 && s.time[1] < 1e15 { // not NaN
+		t = telemetry.Sampled(t, int64(s.time[1])*1000)
+	}
+	return t, true
 }
 
 // sender returns who sent a message, or its element at a place, with the reader of what is

@@ -87,10 +87,7 @@ func (r *Reader) data(s *subscription, b []byte) *telemetry.Message {
 	logged := microseconds(binary.LittleEndian.Uint64(b[s.stamp.at:]))
 	t := logged
 	if s.sample.kind != number.None {
-		// 0 where the driver does not fill it in.
-		if v := microseconds(binary.LittleEndian.Uint64(b[s.sample.at:])); v > 0 && v <= logged {
-			t = v
-		}
+		t = telemetry.Sampled(logged, int64(s.sample.read(b))*1000)
 	}
 	for i, a := range s.wanted {
 		s.values[i] = a.read(b)
@@ -210,7 +207,7 @@ func (r *Reader) topic(key topicKey) (*subscription, error) {
 	if s.stamp, err = r.formats.find(key.name, "timestamp"); err != nil || s.stamp.kind != number.U64 || s.stamp.at+stampSize > s.min {
 		return nil, errors.New("it has no timestamp of type uint64_t")
 	}
-	if a, err := r.formats.find(key.name, "timestamp_sample"); err == nil && a.kind == number.U64 && a.at+stampSize <= s.min {
+	if a, err := r.formats.find(key.name, "timestamp_sample"); err == nil && (a.kind == number.U64 || a.kind == number.U32) && a.at+a.kind.Size() <= s.min {
 		s.sample = a
 	}
 	find := func(path string) (accessor, error) { return r.formats.find(key.name, path) }
