@@ -43,6 +43,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 		tr := p.track(id, files)
 		p.read[i] = tr
 		p.others(s, id, files[0])
+		p.unread(s, id, files[0])
 		if c.Role == channel.State {
 			states = append(states, tr)
 		}
@@ -77,6 +78,20 @@ func bind(m *Map, files []*survey) (*plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// unread reports outputs behind those that a source reads, which move: motors, where the
+// settings in the log do not say what they are.
+func (p *plan) unread(s *Source, id topicID, f *survey) {
+	var fields []string
+	for _, path := range s.beyond() {
+		if slices.Contains(f.varies, topicField{id, path}) {
+			fields = append(fields, path)
+		}
+	}
+	if len(fields) > 0 {
+		p.leftOut.add("outputs", Warning, id.String(), "%s of %s move and are not read: the settings in the log do not say whether these are motors", strings.Join(fields, ", "), id).Remedy = "if they are, add them to a copy of the map (--print-map)"
+	}
 }
 
 // others keeps that a topic whose instance the map leaves open has other senders.

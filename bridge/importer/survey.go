@@ -37,10 +37,18 @@ type survey struct {
 	moves    map[topicID]bool  // topics in which a field that a channel could be read from has more than one value
 	ids      []topicID         // of the topics, by Seq
 
+	varies []topicField // fields that a channel could be read from and that have more than one value
+
 	settings map[string]float64 // of the robot
 	texts    []string           // of the robot, the first maxSaid
 	kinds    map[int]float64    // by refusal of the map: the first value of its field
 	cores    map[int]float64    // by primary of the map: the first value of its field
+}
+
+// topicField is a field of a topic.
+type topicField struct {
+	id   topicID
+	path string
 }
 
 // maxSaid is how many texts of the robot show what it is.
@@ -104,10 +112,11 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 	}
 	var phases [][]int         // by Seq: the phases of which the first values are
 	var ranges []extrema       // by Seq: of the values behind these
+	var ranged [][]string      // by Seq: which these are
 	var rest [][]func(float64) // by Seq: what receives the values behind those
 	s, err := open(path, telemetry.Wants{Senders: m.senders(), Select: func(t *telemetry.Topic) (paths []string) {
 		for t.Seq >= len(phases) {
-			phases, ranges, rest = append(phases, nil), append(ranges, extrema{}), append(rest, nil)
+			phases, ranges, ranged, rest = append(phases, nil), append(ranges, extrema{}), append(ranged, nil), append(rest, nil)
 		}
 		for i := range m.Phases {
 			if m.Phases[i].reads(t) {
@@ -118,6 +127,7 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 		for _, path := range m.candidates(t) {
 			paths = append(paths, path)
 			ranges[t.Seq].grow()
+			ranged[t.Seq] = append(ranged[t.Seq], path)
 		}
 		fields, receivers := f.firsts(m, t)
 		rest[t.Seq] = receivers
@@ -153,8 +163,11 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 	f.identify(counts, m.Primaries...)
 	for _, c := range counts {
 		r, id := &ranges[c.Topic.Seq], f.id(c.Topic)
-		for i := range r.low {
-			f.moves[id] = f.moves[id] || r.varies(i)
+		for i, path := range ranged[c.Topic.Seq] {
+			if r.varies(i) {
+				f.varies = append(f.varies, topicField{id, path})
+			}
+			f.moves[id] = f.moves[id] || r.varies(i) && !m.onlyBeyond(path)
 		}
 		for _, i := range phases[c.Topic.Seq] {
 			if in, known := first[[2]int{i, c.Topic.Seq}]; known {
@@ -214,7 +227,7 @@ func (m *Map) candidates(t *telemetry.Topic) (paths []string) {
 			if s.Instance != nil || s.Topic != t.Name {
 				continue
 			}
-			for _, p := range s.paths() {
+			for _, p := range append(s.paths(), s.beyond()...) {
 				if t.Check(p) == nil && !slices.Contains(paths, p) {
 					paths = append(paths, p)
 				}

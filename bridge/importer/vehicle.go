@@ -21,16 +21,6 @@ type Refusal struct {
 	Texts     map[string]string `toml:"texts"`     // how a text of the robot begins, and what such a vehicle is called
 }
 
-// Outputs describes which outputs drive the motors, where the settings of the robot say it.
-// In Field {} is the number of an output, or of a motor, from 1, and {0} the same from 0.
-type Outputs struct {
-	Field     string         `toml:"field"`
-	Parameter string         `toml:"parameter"` // (optional) the setting with the function of output {}
-	Functions []int          `toml:"functions"` // those of motor 1, 2, …
-	Count     string         `toml:"count"`     // (optional) the setting that holds the number of motors, where there are no functions
-	Motors    map[string]int `toml:"motors"`    // (optional) the number by its value; else the value is the number
-}
-
 // Primary describes which instance of several topics counts: the one that a field names, as
 // it changes. A log without the field is read as if it were not there.
 type Primary struct {
@@ -117,9 +107,4 @@ func (o *Outputs) motors(f *survey) (outputs []int, known bool, other string) {
 		outputs = append(outputs, i+1)
 	}
 	return outputs, true, ""
-}
-
-// field returns the field of an output.
-func (o *Outputs) field(n int) string {
-	return strings.NewReplacer("{}", strconv.Itoa(n), "{0}", strconv.Itoa(n-1)).Replace(o.Field)
 }

@@ -59,7 +59,10 @@ func TestOutputs(t *testing.T) {
 		"by the frame":    {map[string]float64{"FRAME": 2}, "m1 m2 m3", []float64{10, 110, 210}},
 		"unknown frame":   {map[string]float64{"FRAME": 9}, "m1 m2", []float64{10, 110}},
 	} {
-		log, _ := run(t, drivenLog(c.settings, 2), driven, false)
+		log, sum := run(t, drivenLog(c.settings, 2), driven, false)
+		if said := strings.Contains(strings.Join(sum.Texts(), "\n"), "C3, C4 of out move and are not read"); said != (name == "nothing is said" || name == "unknown frame") {
+			t.Errorf("%s: %q", name, sum.Texts())
+		}
 		in := channel.Select(log.Channels, channel.Input)
 		if got := strings.Join(channel.Names(in), " "); got != c.names || in[0].Unit != "us" {
 			t.Errorf("%s: %s, %+v", name, got, in[0])
