@@ -188,6 +188,23 @@ func TestSparseAndHeld(t *testing.T) {
 	}
 }
 
+// A column that is constant in the first file only is not left out.
+func TestConstantInTheFirstFile(t *testing.T) {
+	table := func(payload float64) string {
+		return rowsOf("time,theta,omega,payload,wheel", func(i int, a, b, _ float64) string {
+			return fmt.Sprintf("%g,%g,%g,%g,7", 0.02*float64(i), a, b, payload)
+		})
+	}
+	log, s, _ := suggested(t, "", table(1), table(2))
+	var names []string
+	for _, c := range log.Channels {
+		names = append(names, c.Name)
+	}
+	if got := strings.Join(names, " "); got != "theta omega payload" || !strings.Contains(strings.Join(s.Texts(), "\n"), "wheel left out: one value throughout") {
+		t.Errorf("%s, %q", got, s.Texts())
+	}
+}
+
 // Each topic has a table of its own.
 func TestATableForEachTopic(t *testing.T) {
 	dir := t.TempDir()

@@ -46,13 +46,15 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 // column adds the channel of a column, commented out where it cannot be one.
 func (s *suggestion) column(c *csv.Column) {
 	hash, remark := "# ", fmt.Sprintf("%.6g to %.6g", c.Low, c.High)
+	where := fmt.Sprintf("column = %q", c.Column)
 	switch {
 	case c.Numbers == 0 && c.Others == 0:
 		remark = "empty"
 	case c.Others > 0:
 		remark = "text: perhaps segment_column of [time]"
 	case c.Low == c.High:
-		remark = fmt.Sprintf("%.6g throughout: left out, of what is constant nothing is learned", c.Low)
+		remark = fmt.Sprintf("%.6g throughout", c.Low)
+		hash, where = "", where+"\nvaries = true # left out unless it varies in another file: of what is constant nothing is learned"
 	default:
 		hash = ""
 	}
@@ -72,11 +74,11 @@ func (s *suggestion) column(c *csv.Column) {
 		role = channel.Aux
 	case hash == "" && why != "":
 		hash, remark = "# ", remark+": "+why
-	case hash == "":
+	case hash == "" && c.Low < c.High:
 		s.states++
 	}
 	s.text.WriteString("\n")
-	s.channel(hash, " # "+remark, c.Name, fmt.Sprintf("column = %q", c.Column), c.Unit, role, c.Turns)
+	s.channel(hash, " # "+remark, c.Name, where, c.Unit, role, c.Turns)
 }
 
 // noState returns why a column is proposed as no state, though it varies; "" = it is.

@@ -178,7 +178,7 @@ func TestSuggest(t *testing.T) {
 			t.Errorf("%s: exit %d, %s%s by\n%s", c.file, code, errs, report, out)
 		}
 	}
-	if _, out, _ := run("topics", in("a.csv"), "--suggest"); !strings.Contains(out, "name = \"torque\"\ncolumn = \"torque\"\nrole = \"input\"") || !strings.Contains(out, "# [[channel]] # 7 throughout: left out, of what is constant nothing is learned\n# name = \"still\"") || !strings.Contains(out, "# [[channel]] # text") {
+	if _, out, _ := run("topics", in("a.csv"), "--suggest"); !strings.Contains(out, "name = \"torque\"\ncolumn = \"torque\"\nrole = \"input\"") || !strings.Contains(out, "[[channel]] # 7 throughout\nname = \"still\"\ncolumn = \"still\"\nvaries = true") || !strings.Contains(out, "# [[channel]] # text") {
 		t.Error(out)
 	}
 	for file, want := range map[string]string{"empty.csv": "the file is empty", "text.csv": "no column of it looks like a time"} {
