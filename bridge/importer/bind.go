@@ -28,13 +28,17 @@ func bind(m *Map, files []*survey) (*plan, error) {
 	for i := range m.Channels {
 		c := &m.Channels[i]
 		s, id, why := choose(c, files)
-		if s == nil && !c.Optional {
+		if s == nil && !c.Optional && !m.lenient {
 			return nil, &mapfile.Error{File: m.file, Field: "channel " + c.label(), Reason: strings.Join(why, "; "),
 				Remedy: "correct the map, write optional = true, or look at what is there with dgm-bridge topics " + files[0].path}
 		}
 		p.sources, p.read = append(p.sources, s), append(p.read, -1)
 		if s == nil {
-			p.leftOut.add("absent", Info, "", "%s left out: %s", c.label(), strings.Join(why, "; "))
+			severity := Info
+			if !c.Optional {
+				severity = Loss
+			}
+			p.leftOut.add("absent", severity, "", "%s left out: %s", c.label(), strings.Join(why, "; "))
 			continue
 		}
 		for k, name := range c.names() {
@@ -56,6 +60,9 @@ func bind(m *Map, files []*survey) (*plan, error) {
 	p.dropDerivatives()
 	if err := channel.Check(p.header); err != nil {
 		return nil, &mapfile.Error{File: m.file, Field: "channel", Reason: err.Error() + " of those that are in the log", Remedy: "correct the map"}
+	}
+	if len(states) == 0 {
+		return nil, &mapfile.Error{File: m.file, Field: "channel", Reason: "no state of the map is in " + files[0].base(), Remedy: "correct the map, or look at what is there with dgm-bridge topics " + files[0].path}
 	}
 	if err := p.chooseBase(states, files); err != nil {
 		return nil, err

@@ -92,6 +92,7 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 	if j.Map, err = j.Map.expand(j.files); err != nil {
 		return nil, err
 	}
+	j.Map.lenient = j.AllowLoss
 	if j.plan, err = bind(j.Map, j.files); err != nil {
 		return nil, err
 	}

@@ -36,8 +36,9 @@ type Map struct {
 	KinematicsOptional bool            `toml:"kinematics_optional"` // (optional) what the data contradict is left out; else it is an error
 	Body               kinematics.Body `toml:"body"`                // (optional) which; defaults to the usual names
 
-	file   string // its name, for errors
-	joined bool   // it describes tables whose columns are read as topics
+	file    string // its name, for errors
+	joined  bool   // it describes tables whose columns are read as topics
+	lenient bool   // channels that are not in a log are left out
 }
 
 // Time describes where rows and segments begin.

@@ -43,7 +43,7 @@ func report(r *rowMaker) (out remarks) {
 	var files grouped
 	for _, f := range r.files {
 		files.timeRemarks(p, f, r.timeline(f).Timeline)
-		files.clockRemarks(f)
+		files.clockRemarks(p, f)
 	}
 	files.into(&out)
 	return out

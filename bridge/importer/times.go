@@ -3,6 +3,7 @@ package importer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/timebase"
@@ -19,9 +20,9 @@ type Clock struct {
 // notable is the shortest delay, ns, from which it may as well be a clock that is off.
 const notable = 100e6
 
-// clockRemarks reports how far the clocks of a file are apart. Those that are the
-// recorder's are one sentence.
-func (g *grouped) clockRemarks(f *survey) {
+// clockRemarks reports how far the clocks of the topics of a plan are apart in a file. Those
+// that are the recorder's are one sentence.
+func (g *grouped) clockRemarks(p *plan, f *survey) {
 	if f.times.Timeless() {
 		g.add(f.base(), "clock", Warning, "", "convert the log again with its times of recording", "all times of recording are the same: messages have the times of their stamps, on one clock")
 		return
@@ -29,6 +30,9 @@ func (g *grouped) clockRemarks(f *survey) {
 	var own []string
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, c := range f.times.Clocks() {
+		if !slices.ContainsFunc(p.tracks, func(t track) bool { x := f.find(t.id); return x != nil && x.Topic.Clock == c.Name }) {
+			continue
+		}
 		drift := ""
 		if !math.IsNaN(c.Drift) && math.Abs(c.Drift) >= 5e-7 {
 			drift = fmt.Sprintf(", drift %.1f ppm", 1e6*c.Drift)

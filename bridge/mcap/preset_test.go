@@ -66,7 +66,7 @@ func TestOdometryPreset(t *testing.T) {
 		}
 	}
 	remarks := strings.Join(s.Texts(), "\n")
-	for _, want := range []string{"one value throughout", "clocks /joint_states, /odom are the recorder's, shortest delays 0.005 s to 0.005 s", "rows have the timestamps of /odom, 50 Hz"} {
+	for _, want := range []string{"one value throughout", "clock /odom is the recorder's, shortest delay 0.005 s", "rows have the timestamps of /odom, 50 Hz"} {
 		if !strings.Contains(remarks, want) {
 			t.Errorf("no %q in\n%s", want, remarks)
 		}

@@ -86,3 +86,28 @@ func TestLossFails(t *testing.T) {
 		t.Error(errs)
 	}
 }
+
+// A channel that the map asks for and that is not in a log fails the import; with --allow-loss
+// it is left out, and that is reported as a loss.
+func TestChannelThatIsNotThere(t *testing.T) {
+	dir := t.TempDir()
+	m := filepath.Join(dir, "map.toml")
+	text := "vehicle = \"v\"\n[[channel]]\nname = \"z\"\ntopic = \"vehicle_local_position\"\nfield = \"z\"\nrole = \"state\"\n[[channel]]\nname = \"u\"\ntopic = \"nix\"\nfield = \"u\"\nrole = \"input\"\n"
+	if err := os.WriteFile(m, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"ulog", "--map", m, filepath.Join(committed, "flight.ulg"), "--out", filepath.Join(dir, "out")}
+	if code, _, errs := run(append([]string{"import"}, args...)...); code == cli.Done || !strings.Contains(errs, "channel u: topic nix is not in flight.ulg") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	code, d := imported(t, append(args, "--allow-loss")...)
+	if code != cli.Done || len(d.Channels) != 1 || d.Rows == 0 {
+		t.Errorf("exit %d, %+v", code, d)
+	}
+	for _, r := range d.Remarks {
+		if r.Kind == "absent" && r.Severity == "loss" && strings.Contains(r.Text, "u left out") {
+			return
+		}
+	}
+	t.Errorf("no loss in %+v", d.Remarks)
+}
