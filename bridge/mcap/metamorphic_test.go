@@ -320,6 +320,20 @@ func TestJointsByName(t *testing.T) {
 	}
 }
 
+// Fields by their numbers are of other joints where the order changes, which is reported.
+func TestJointsByNumber(t *testing.T) {
+	file := written(t, []note{{2, 5, second, state([]string{"a", "b"}, []float64{1, 2}, false)}, {2, 6, 2 * second, state([]string{"b", "a"}, []float64{2, 1}, false)}})
+	r := mcap.NewReader("a.mcap", bytes.NewReader(file), telemetry.Wants{Select: func(*telemetry.Topic) []string { return []string{"position[0]"} }})
+	for {
+		if _, err := r.Next(); err != nil {
+			break
+		}
+	}
+	if p := r.Problems().All(); len(p) != 1 || !strings.Contains(p[0].Reason, "write it by name, as in position[name=a]") {
+		t.Error(p)
+	}
+}
+
 // The transforms of one message are of frames of their own.
 func TestTransforms(t *testing.T) {
 	transforms := func(i int) func(int64) []byte {

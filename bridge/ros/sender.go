@@ -89,6 +89,7 @@ type sender struct {
 	orders map[string]*cdr.Reader // by the names of a message, as key returns them
 	names  []string               // all names so far, in the order of their appearance
 	values []float64
+	moved  bool // its names changed their order, which is reported
 }
 
 // latest is the sender of the message before, and the bytes that named it: those of a message

@@ -133,6 +133,9 @@ func (r *Messages) sender(s *Subscription, msg []byte, element int) (*sender, *c
 				return nil, nil, err
 			}
 			s.senders = append(s.senders, from)
+		} else if s.who.names != "" && from.fields != nil && len(key) > 0 && !from.moved {
+			from.moved = true
+			r.report.Add(r.rest.at, "message", "of %s: the order or number of its names changes, so that a field by its number is not always of the same one; write it by name, as in position[%s=%s]", s.name, s.who.names, from.names[0])
 		}
 		if len(s.byKey) < telemetry.MaxFields {
 			s.byKey[string(key)] = from
