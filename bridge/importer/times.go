@@ -73,7 +73,9 @@ func (f *survey) uncertain(c timebase.Clock) int64 {
 // timeRemarks reports what is odd about the times of the topics of a plan in a file, and what
 // was done about it.
 func (g *grouped) timeRemarks(p *plan, f *survey, in *timebase.Timeline) {
-	if n, largest := in.Jumps(); n > 0 {
+	if n, largest, ahead := in.Jumps(); n > 0 && ahead {
+		g.add(f.base(), "clock-set", Warning, "", "", "time goes ahead %s, by %s at most: the clock was set, or nothing was recorded; a segment begins at each", number(n, "time"), seconds(largest))
+	} else if n > 0 {
 		g.add(f.base(), "clock-set", Warning, "", "", "the clock was set, or began anew, %s, by %s at most; a segment begins at each", number(n, "time"), seconds(largest))
 	}
 	if in.Sorted {
@@ -83,7 +85,7 @@ func (g *grouped) timeRemarks(p *plan, f *survey, in *timebase.Timeline) {
 				behind = max(behind, f.times.Of(c.Topic.Seq).Behind)
 			}
 		}
-		if n, _ := in.Jumps(); behind > timebase.Reorder && n == 0 {
+		if n, _, _ := in.Jumps(); behind > timebase.Reorder && n == 0 {
 			g.add(f.base(), "order", Info, "", "", "messages are stored up to %s behind later ones: they were sorted by their times", seconds(behind))
 		}
 	}

@@ -27,6 +27,7 @@ type epoch struct {
 	logged int64
 	by     int64 // ns, the largest jump
 	back   bool  // stamps of the clock that counts go back
+	behind bool  // times of any topic go back
 }
 
 // cursor is the place in a stream.
@@ -81,6 +82,7 @@ func (m *Model) Timeline(base int, used []int) *Timeline {
 			tl.epochs = append(tl.epochs, epoch{at: e.at, logged: e.logged})
 			k++
 		}
+		tl.epochs[k].behind = tl.epochs[k].behind || e.back
 		tl.epochs[k].back = tl.epochs[k].back || e.back && m.streams[e.stream].clock == tl.home
 		if abs(e.by) > abs(tl.epochs[k].by) {
 			tl.epochs[k].by = e.by
@@ -302,14 +304,17 @@ func (tl *Timeline) Recorded(logged int64) int64 {
 	return logged
 }
 
-// Jumps returns how often an epoch begins, and the largest jump of time (ns).
-func (tl *Timeline) Jumps() (n int, largest int64) {
+// Jumps returns how often an epoch begins, and the largest jump of time (ns). ahead reports that
+// no time goes back: nothing may have been recorded for long.
+func (tl *Timeline) Jumps() (n int, largest int64, ahead bool) {
+	ahead = true
 	for _, e := range tl.epochs {
+		ahead = ahead && !e.behind
 		if abs(e.by) > abs(largest) {
 			largest = e.by
 		}
 	}
-	return len(tl.epochs), largest
+	return len(tl.epochs), largest, ahead
 }
 
 // Restarts reports whether a sender began anew with an epoch, and not only its clock was
