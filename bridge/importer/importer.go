@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
 // Job is what is imported, how and where to.
@@ -117,24 +115,6 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 	return s, err
 }
 
-// job is one import.
-type job struct {
-	Job
-	inputs     []input
-	files      []*survey
-	plan       *plan
-	kinematics channel.Kinematics // what the map declares of the states that are left
-	passes     int
-	read       int // files read so far, in all passes
-}
-
-// progress reports the share that is read of the open file.
-func (j *job) progress(share float64) {
-	if j.Progress != nil {
-		j.Progress(min(1, (float64(j.read)+share)/float64(j.passes*len(j.inputs))))
-	}
-}
-
 // checkOut refuses to write over an input.
 func (j *job) checkOut() error {
 	existing, err := os.Stat(j.Out)
@@ -171,33 +151,6 @@ func (j *job) survey(ctx context.Context) error {
 		j.files = append(j.files, f)
 	}
 	return nil
-}
-
-// opener returns what opens an input. counts receives the counts of a table.
-func (j *job) opener(counts *csv.Counts, group string) telemetry.Opener {
-	if !j.Map.IsTable() {
-		return j.Open
-	}
-	cfg := csv.Config{Time: j.Map.Time.Time, FileNames: len(j.Inputs) > 1, Counts: counts, Group: group, Open: j.Rows}
-	for i := range j.Map.Channels {
-		if c := &j.Map.Channels[i]; !c.Optional && len(c.Or) == 0 {
-			cfg.Columns = append(cfg.Columns, c.paths()...)
-		}
-	}
-	return telemetry.Opens(func(path string, wants telemetry.Wants) (*csv.Reader, error) { return csv.Open(path, wants, cfg) })
-}
-
-// rows calls emit with every row of every file. text, if not nil, receives the texts in
-// the files.
-func (j *job) rows(ctx context.Context, text func(int64, string), emit func(*row) error) (*rowMaker, error) {
-	r := newRowMaker(j.plan, j.files, emit)
-	for i := range j.files {
-		if err := r.read(ctx, i, j.opener(&r.counts.table, j.inputs[i].group), j.progress, text); err != nil {
-			return nil, err
-		}
-		j.read++
-	}
-	return r, r.checkKept()
 }
 
 // wantsData reports whether the data must be read before they are written: for errors
@@ -332,81 +285,4 @@ func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) er
 		reduce(slices.DeleteFunc(slices.Clone(moving), func(c channel.Channel) bool { return c.Name == wrong.Channel }), wrong.Reason)
 	}
 	return nil
-}
-
-// maxTexts is how many of the robot's texts go into a log.
-const maxTexts = 1000
-
-// write reads everything again, into the log.
-func (j *job) write(ctx context.Context, s *Summary) error {
-	file, err := flightlog.CreateFile(j.Out, flightlog.Header{Vehicle: j.Map.Vehicle, Channels: j.plan.header, Source: j.source(), Kinematics: j.kinematics})
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	texts := 0
-	note := func(t int64, text string) {
-		if texts++; texts <= maxTexts && text != "" && len(text) <= flightlog.MaxText {
-			// An error is kept by the writer and returned at the next sample.
-			_ = file.Note(t, text)
-		}
-	}
-	var last int64
-	count := newCounter(j.plan.header)
-	rows, err := j.rows(ctx, note, func(r *row) error {
-		s.Rows++
-		if r.begins {
-			s.Segments++
-			if err := file.BeginSegment(r.name, nil); err != nil {
-				return err
-			}
-		} else {
-			s.Duration += r.t - last
-		}
-		last = r.t
-		count.add(&r.values)
-		return file.Sample(r.t, r.values[0], r.values[1], r.values[2])
-	})
-	if err != nil {
-		return err
-	}
-	s.Problems, s.Channels, s.Clocks = problems(j.files), count.channels(j.plan, s), clocks(j.files)
-	s.Remarks = report(rows)
-	(*remarks)(&s.Remarks).slowTopics(j.plan, j.Format)
-	invalid := slices.Concat(j.plan.unknown, rows.judge.remarks())
-	lost := losses(rows)
-	s.Remarks = slices.Concat(s.Remarks, invalid, lost)
-	if len(lost) > 0 && !j.AllowLoss {
-		return &LossError{j.files[0].path, lost}
-	}
-	for _, r := range s.Remarks {
-		kind := flightlog.ImportNote
-		if slices.Contains(invalid, r) {
-			kind = flightlog.InvalidNote
-		}
-		text := kind + r.String()
-		if err := file.Note(last, text); err != nil {
-			return err
-		}
-	}
-	for _, text := range s.Problems {
-		if err := file.Note(last, flightlog.ImportNote+text); err != nil {
-			return err
-		}
-	}
-	return file.Commit()
-}
-
-// source names the files for the log's header, without their folders: a log does
-// not depend on where it was made.
-func (j *job) source() string {
-	names := make([]string, len(j.Inputs))
-	for i, path := range j.Inputs {
-		names[i] = filepath.Base(path)
-	}
-	s := j.Format + ": " + strings.Join(names, ", ")
-	if len(s) > flightlog.MaxSource {
-		s = fmt.Sprintf("%s: %d files from %.1000s to %.1000s", j.Format, len(names), names[0], names[len(names)-1])
-	}
-	return s
 }

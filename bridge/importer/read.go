@@ -52,3 +52,30 @@ func (r *rowMaker) read(ctx context.Context, n int, open telemetry.Opener, progr
 	r.reset()
 	return err
 }
+
+// opener returns what opens an input. counts receives the counts of a table.
+func (j *job) opener(counts *csv.Counts, group string) telemetry.Opener {
+	if !j.Map.IsTable() {
+		return j.Open
+	}
+	cfg := csv.Config{Time: j.Map.Time.Time, FileNames: len(j.Inputs) > 1, Counts: counts, Group: group, Open: j.Rows}
+	for i := range j.Map.Channels {
+		if c := &j.Map.Channels[i]; !c.Optional && len(c.Or) == 0 {
+			cfg.Columns = append(cfg.Columns, c.paths()...)
+		}
+	}
+	return telemetry.Opens(func(path string, wants telemetry.Wants) (*csv.Reader, error) { return csv.Open(path, wants, cfg) })
+}
+
+// rows calls emit with every row of every file. text, if not nil, receives the texts in
+// the files.
+func (j *job) rows(ctx context.Context, text func(int64, string), emit func(*row) error) (*rowMaker, error) {
+	r := newRowMaker(j.plan, j.files, emit)
+	for i := range j.files {
+		if err := r.read(ctx, i, j.opener(&r.counts.table, j.inputs[i].group), j.progress, text); err != nil {
+			return nil, err
+		}
+		j.read++
+	}
+	return r, r.checkKept()
+}
