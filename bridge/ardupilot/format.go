@@ -49,6 +49,13 @@ type format struct {
 	columns  []column
 	instance accessor // of the field that numbers instances; of no kind where there is none
 	topics   map[int]*subscription
+
+	described bool // an FMTU record says which field numbers instances, if one does
+}
+
+// numbered reports whether a format may number instances: its second field is a byte.
+func (f *format) numbered() bool {
+	return f.name != "FMTU" && len(f.columns) > 2 && f.columns[0].name == "TimeUS" && f.columns[1].kind == 'B'
 }
 
 const (
@@ -206,6 +213,7 @@ func (u *units) name(c *column) string {
 
 // describe reads an FMTU record: units and multipliers of a format's fields.
 func (f *format) describe(unitIDs, multIDs string) error {
+	f.described = true
 	if f.topics != nil && f.instance.kind == number.None && strings.Contains(unitIDs, "#") {
 		return errors.New("it names a field for instances after the first record: not used")
 	}

@@ -25,9 +25,12 @@ type Reader struct {
 	logfile.Reader
 
 	formats [256]*format
+	later   [256]*format // formats that were read ahead
 	units   units
 	seq     int
 	last    int64 // ns, of the record before
+	ahead   bool  // only the descriptions of formats are read
+	looked  bool  // those behind the first records were read ahead
 	message telemetry.Message
 }
 
@@ -91,6 +94,16 @@ func (r *Reader) record() (*telemetry.Message, error) {
 		return nil, r.End(at, len(whole))
 	}
 	content := whole[headSize:]
+	if r.ahead {
+		if f.name == "FMT" || f.name == "FMTU" {
+			r.learn(at, f, content)
+		}
+		r.Window.Pass(f.length)
+		if r.message.Topic == nil {
+			r.message.Topic = &telemetry.Topic{}
+		}
+		return &r.message, nil
+	}
 	s, err := r.topic(f, content)
 	if err != nil {
 		return nil, err
@@ -103,6 +116,12 @@ func (r *Reader) record() (*telemetry.Message, error) {
 
 // topic returns the topic that a record belongs to.
 func (r *Reader) topic(f *format, content []byte) (*subscription, error) {
+	if f.topics == nil && !f.described && f.numbered() && !r.looked {
+		r.looked = true
+		if err := r.lookAhead(); err != nil {
+			return nil, err
+		}
+	}
 	instance := 0
 	if f.instance.kind != number.None {
 		if v := f.instance.read(content); v > 0 && v < 256 {
@@ -112,7 +131,8 @@ func (r *Reader) topic(f *format, content []byte) (*subscription, error) {
 	if s := f.topics[instance]; s != nil {
 		return s, nil
 	}
-	s := &subscription{topic: &telemetry.Topic{Name: f.name, Instance: instance, Seq: r.seq,
+	s := &subscription{topic: &telemetry.Topic{
+		Name: f.name, Instance: instance, Seq: r.seq,
 		Fields: func() []telemetry.Field { return f.fields(&r.units) },
 		Check:  func(path string) error { _, err := f.path(path); return err },
 	}}
@@ -140,6 +160,37 @@ func (r *Reader) topic(f *format, content []byte) (*subscription, error) {
 	return s, nil
 }
 
+// maxAhead is how much of a file is read ahead, in bytes: the logger describes all formats
+// within seconds of its start.
+const maxAhead = 16 << 20
+
+// lookAhead reads the descriptions of formats that are to come: in a log that begins in
+// flight they are behind records that they describe.
+func (r *Reader) lookAhead() error {
+	if r.Size() == 0 { // a stream
+		return nil
+	}
+	s, err := Open(r.Path, telemetry.Wants{})
+	if err != nil {
+		return err
+	}
+	s.ahead = true
+	for err == nil && s.Window.Offset() < maxAhead {
+		_, err = s.Next()
+	}
+	for id, f := range r.formats {
+		if g := s.formats[id]; f != nil && g != nil && g.described && g.name == f.name && g.length == f.length {
+			f.instance, f.described = g.instance, true
+		}
+	}
+	for id, g := range s.formats { // formats that are still to come
+		if r.formats[id] == nil && g != nil {
+			r.later[id] = g
+		}
+	}
+	return s.Close()
+}
+
 // read makes a message of a record.
 func (r *Reader) read(s *subscription, content []byte) *telemetry.Message {
 	logged, stamped := r.last, false
@@ -151,9 +202,8 @@ func (r *Reader) read(s *subscription, content []byte) *telemetry.Message {
 	}
 	t := logged
 	if s.sample.kind != number.None {
-		// 0 where the driver does not fill it in.
-		if v := s.sample.read(content) * 1e3; v > 0 && v <= float64(logged) {
-			t = int64(v)
+		if v := s.sample.read(content) * 1e3; v < math.MaxInt64/2 {
+			t = telemetry.Sampled(logged, int64(v))
 		}
 	}
 	for i, a := range s.wanted {
@@ -202,6 +252,8 @@ func (r *Reader) learn(at int64, f *format, content []byte) {
 		}
 	case "MSG":
 		r.Wants.Say(r.last, text("Message"))
+	case "PARM":
+		r.Wants.Set(text("Name"), number("Value"))
 	}
 }
 
@@ -228,6 +280,9 @@ func (r *Reader) define(content []byte) error {
 			return fmt.Errorf("type %d is %s already; the first definition is used", f.id, old.name)
 		}
 		return nil
+	}
+	if g := r.later[f.id]; g != nil && g.name == f.name && g.length == f.length {
+		f.instance, f.described = g.instance, g.described
 	}
 	r.formats[f.id] = f
 	return nil

@@ -17,9 +17,10 @@ var msgNumbers = map[string]number.Kind{
 }
 
 // parseMsg reads a .msg file followed by those it depends on, each after a line
-// of equal signs and one "MSG: package/Name".
-func parseMsg(name, text string) (*Type, error) {
+// of equal signs and one "MSG: package/Name". packed: of ROS 1.
+func parseMsg(name, text string, packed bool) (*Type, error) {
 	ts := newTypes()
+	ts.packed = packed
 	t := &Type{Name: name}
 	finish := func() error { return ts.add(t) }
 	lines := strings.Split(text, "\n")
@@ -102,6 +103,8 @@ func msgType(name, owner string) field {
 	switch {
 	case name == "time" || name == "duration": // as in ROS 1
 		name = "builtin_interfaces/" + strings.ToUpper(name[:1]) + name[1:]
+	case name == "Header": // as in ROS 1
+		name = "std_msgs/Header"
 	case !strings.Contains(name, "/"):
 		name = strings.Split(owner, "/")[0] + "/" + name
 	}

@@ -4,17 +4,20 @@ import (
 	"fmt"
 )
 
-// Parse reads a schema in an encoding of MCAP, ros2msg or ros2idl, and returns
-// the type of a name.
+// Parse reads a schema in an encoding of MCAP, ros2msg, ros2idl or ros1msg, and returns
+// the type of a name. Messages of ROS 1 are not in CDR, but in its own encoding, in which
+// nothing is aligned.
 func Parse(encoding, name string, schema []byte) (*Type, error) {
 	if len(schema) > maxSchema {
 		return nil, fmt.Errorf("a schema of %d bytes, the limit is %d", len(schema), maxSchema)
 	}
 	switch encoding {
 	case "ros2msg":
-		return parseMsg(name, string(schema))
+		return parseMsg(name, string(schema), false)
+	case "ros1msg":
+		return parseMsg(name, string(schema), true)
 	case "ros2idl":
 		return parseIDL(name, string(schema))
 	}
-	return nil, fmt.Errorf("schemas of %q are not read, only ros2msg and ros2idl", encoding)
+	return nil, fmt.Errorf("schemas of %q are not read, only ros2msg, ros2idl and ros1msg", encoding)
 }

@@ -32,9 +32,13 @@ type pick struct {
 // NewReader returns a Reader of the fields at paths. The error names the path
 // that is wrong, and why.
 func NewReader(t *Type, paths []string) (*Reader, error) {
+	return newReader(t, paths, numeric)
+}
+
+func newReader(t *Type, paths []string, want content) (*Reader, error) {
 	r := &Reader{t: t, root: newNode(), n: len(paths)}
 	for slot, path := range paths {
-		steps, err := t.steps(path)
+		steps, err := t.steps(path, want)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -68,7 +72,11 @@ var (
 
 // Read puts the wanted fields of a message into dst, in the order of the paths;
 // NaN = not there. On an error those before it are set.
-func (r *Reader) Read(dst []float64, msg []byte) error {
+func (r *Reader) Read(dst []float64, msg []byte) error { return r.ReadFrom(dst, msg, 0) }
+
+// ReadFrom is Read where element 0 of an array that is a field of the message itself stands
+// for element first.
+func (r *Reader) ReadFrom(dst []float64, msg []byte, first int) error {
 	if len(dst) != r.n {
 		panic("cdr: dst must hold one value for each path")
 	}
@@ -78,7 +86,7 @@ func (r *Reader) Read(dst []float64, msg []byte) error {
 	if r.n == 0 {
 		return nil
 	}
-	w := walker{dst: dst}
+	w := walker{dst: dst, first: first, root: r.root, packed: r.t.packed}
 	if err := w.begin(msg); err != nil {
 		return err
 	}
@@ -91,11 +99,22 @@ type walker struct {
 	at   int
 	big  bool // the most significant byte of a number is the first
 	wide int  // the widest alignment: 8, in version 2 4
-	dst  []float64
+
+	packed bool // nothing is aligned, as in ROS 1
+
+	dst []float64
+
+	root   *node // whose arrays begin with element first
+	first  int
+	onText func(path int, s []byte)
 }
 
 // begin reads the encapsulation header (RTPS 2.3, 10.2; XTypes 1.3, 7.6.3.1.2).
 func (w *walker) begin(msg []byte) error {
+	if w.packed {
+		w.b, w.wide = msg, 1
+		return nil
+	}
 	if len(msg) < 4 {
 		return errShort
 	}
@@ -165,7 +184,7 @@ func (w *walker) numbers(k number.Kind, count int) (at int, err error) {
 	return at, w.pass(count * k.Size())
 }
 
-// text advances behind a text and returns it.
+// text advances behind a text and returns it, without the zero that ends it.
 func (w *walker) text() ([]byte, error) {
 	n, err := w.length()
 	if err != nil {
@@ -173,7 +192,11 @@ func (w *walker) text() ([]byte, error) {
 	}
 	at := w.at
 	err = w.pass(n)
-	return w.b[at:w.at], err
+	s := w.b[at:w.at]
+	if !w.packed {
+		s = s[:max(0, len(s)-1)]
+	}
+	return s, err
 }
 
 // read walks through the fields of a type up to the one at last; those in n are
@@ -187,7 +210,11 @@ func (w *walker) read(t *Type, n *node, last int) error {
 		f := &t.fields[i]
 		count, err := w.count(f)
 		if err == nil && count > 0 {
-			err = w.field(f, p, count)
+			first := 0
+			if n == w.root && f.array() {
+				first = w.first
+			}
+			err = w.field(f, p, count, first)
 		}
 		if err != nil {
 			return err
@@ -196,8 +223,8 @@ func (w *walker) read(t *Type, n *node, last int) error {
 	return nil
 }
 
-// field walks through count elements of a field.
-func (w *walker) field(f *field, p *pick, count int) error {
+// field walks through count elements of a field, of which first counts as element 0.
+func (w *walker) field(f *field, p *pick, count, first int) error {
 	switch f.content {
 	case numeric:
 		at, err := w.numbers(f.number, count)
@@ -206,9 +233,15 @@ func (w *walker) field(f *field, p *pick, count int) error {
 		}
 		return err
 	case text:
-		for range count {
-			if _, err := w.text(); err != nil {
+		for i := range count {
+			s, err := w.text()
+			if err != nil {
 				return err
+			}
+			if p != nil && w.onText != nil {
+				for _, slot := range p.slots[i] {
+					w.onText(slot, s)
+				}
 			}
 		}
 		return nil
@@ -218,7 +251,7 @@ func (w *walker) field(f *field, p *pick, count int) error {
 	for i := range count {
 		var n *node
 		if p != nil {
-			n = p.types[i]
+			n = p.types[i-first]
 		}
 		if err := w.read(f.t, n, len(f.t.fields)-1); err != nil {
 			return err
@@ -242,7 +275,7 @@ func (w *walker) keep(k number.Kind, at, count int, p *pick) {
 // Visit calls number and text with every value of a message, in its order, until
 // one of them returns false. It returns what ended it early.
 func (t *Type) Visit(msg []byte, number func(path string, v float64) bool, text func(path, s string) bool) error {
-	var w walker
+	w := walker{packed: t.packed}
 	if err := w.begin(msg); err != nil {
 		return err
 	}
@@ -292,7 +325,7 @@ func (v *visitor) element(f *field, path string) (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		return v.onText(path, string(s[:max(0, len(s)-1)])), nil // a zero ends it
+		return v.onText(path, string(s)), nil
 	case wideText:
 		return false, errWString
 	}

@@ -52,7 +52,8 @@ type Type struct {
 	Name   string // such as nav_msgs/msg/Odometry
 	fields []field
 
-	state uint8 // while types are joined: 1 = begun, 2 = done
+	state  uint8 // while types are joined: 1 = begun, 2 = done
+	packed bool  // messages are those of ROS 1
 }
 
 // Limits of a schema.
@@ -66,8 +67,9 @@ const (
 
 // types are the types of a schema by their names, "package/Name".
 type types struct {
-	all  map[string]*Type
-	size int // fields in all of them
+	all    map[string]*Type
+	size   int  // fields in all of them
+	packed bool // of ROS 1
 }
 
 func newTypes() *types {
@@ -113,8 +115,8 @@ func (ts *types) join(t *Type, depth int) error {
 	case depth > maxDepth:
 		return fmt.Errorf("types are nested more than %d deep", maxDepth)
 	}
-	t.state = 1
-	if len(t.fields) == 0 {
+	t.state, t.packed = 1, ts.packed
+	if len(t.fields) == 0 && !ts.packed {
 		// A type of IDL cannot be empty: ROS 2 puts a byte there.
 		t.fields = []field{{name: "structure_needs_at_least_one_member", number: number.U8}}
 	}
@@ -136,7 +138,14 @@ func (ts *types) join(t *Type, depth int) error {
 
 // Check returns what is wrong with a path, or nil where it is that of a number.
 func (t *Type) Check(path string) error {
-	_, err := t.steps(path)
+	_, err := t.steps(path, numeric)
+	return err
+}
+
+// CheckText returns what is wrong with a path, or nil where it is that of a text, or of an
+// element of an array of texts.
+func (t *Type) CheckText(path string) error {
+	_, err := t.steps(path, text)
 	return err
 }
 
@@ -146,7 +155,8 @@ type step struct {
 	index int // of an array, else 0
 }
 
-func (t *Type) steps(path string) ([]step, error) {
+// steps returns the fields of a path that ends in a content.
+func (t *Type) steps(path string, want content) ([]step, error) {
 	var out []step
 	for {
 		part, rest, more := strings.Cut(path, ".")
@@ -172,8 +182,10 @@ func (t *Type) steps(path string) ([]step, error) {
 			t, path = f.t, rest
 		case more:
 			return nil, fmt.Errorf("%s has no fields", name)
-		case f.content != numeric:
+		case f.content != want && want == numeric:
 			return nil, fmt.Errorf("%s is text", name)
+		case f.content != want:
+			return nil, fmt.Errorf("%s is no text", name)
 		default:
 			return out, nil
 		}

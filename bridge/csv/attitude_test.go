@@ -80,7 +80,7 @@ func TestAttitude(t *testing.T) {
 			t.Fatalf("row %d: %v", i, x)
 		}
 	}
-	if all := strings.Join(s.Remarks, "\n"); !strings.Contains(all, `"roll, pitch, yaw" was not of length 1 in 3 of 200 rows`) || !strings.Contains(all, `"roll, pitch, yaw" was not measured in 1 of 200`) {
+	if all := strings.Join(s.Texts(), "\n"); !strings.Contains(all, `"roll, pitch, yaw" was not of length 1 in 3 of 200 rows`) || !strings.Contains(all, `"roll, pitch, yaw" was not measured in 1 of 200`) {
 		t.Errorf("%q", s.Remarks)
 	}
 }

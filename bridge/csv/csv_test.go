@@ -112,9 +112,9 @@ func TestPlainTable(t *testing.T) {
 			Aux:  []float64{20, nan, 21},
 		}},
 		Notes: []flightlog.Note{
-			{T: 1772682400419300000, Text: `channel "theta" was not measured in 1 of 3 rows, in a.csv line 4`},
-			{T: 1772682400419300000, Text: `channel "omega" was not measured in 1 of 3 rows, in a.csv line 3`},
-			{T: 1772682400419300000, Text: `channel "temp" was not measured in 1 of 3 rows, in a.csv line 3`},
+			{T: 1772682400419300000, Text: `import: channel "theta" was not measured in 1 of 3 rows, in a.csv line 4`},
+			{T: 1772682400419300000, Text: `import: channel "omega" was not measured in 1 of 3 rows, in a.csv line 3`},
+			{T: 1772682400419300000, Text: `import: channel "temp" was not measured in 1 of 3 rows, in a.csv line 3`},
 		},
 	}
 	var zipped bytes.Buffer
@@ -259,7 +259,7 @@ func TestSegments(t *testing.T) {
 		if got := shape(log); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
-		if got := strings.Join(s.Remarks, "; "); got != c.remark && (c.remark == "" || !strings.Contains(got, c.remark)) {
+		if got := strings.Join(s.Texts(), "; "); got != c.remark && (c.remark == "" || !strings.Contains(got, c.remark)) {
 			t.Errorf("%s: remarks %q, want %q", c.name, got, c.remark)
 		}
 		if len(log.Notes) != len(s.Remarks) {
@@ -322,7 +322,7 @@ func TestTimesMultipliesTwoColumns(t *testing.T) {
 	if u[0] != 21 || u[1] != 31 || !math.IsNaN(u[2]) || !math.IsNaN(u[3]) {
 		t.Errorf("inputs %v, expected 21, 31 and two not measured", u)
 	}
-	if remarks := strings.Join(sum.Remarks, "\n"); !strings.Contains(remarks, "tau") {
+	if remarks := strings.Join(sum.Texts(), "\n"); !strings.Contains(remarks, "tau") {
 		t.Errorf("the missing values of tau are not remarked upon: %q", remarks)
 	}
 	inputs, out := files(t, "t,angle,rate,pwm,temp\n0,0,0,10,20\n")

@@ -3,10 +3,11 @@
 // messages are rows in the order of the file, divided into segments.
 //
 //   - How a table is written is guessed from its first lines (layout.go). Text is UTF-8, or
-//     UTF-16 after a byte order mark.
+//     UTF-16 after a byte order mark, else ISO 8859-1.
 //   - Times are decimal numbers, read exactly into int64 nanoseconds: a Unix time in
-//     seconds with nine decimals does not survive a float64.
-//   - An empty cell, NaN, NA, null or none is NaN: not measured. Infinity and any other
+//     seconds with nine decimals does not survive a float64. Two columns may be one time,
+//     dates and times of day are read as they are written.
+//   - An empty cell, NaN, NA, null, none or -- is NaN: not measured. True and false are 1 and 0. Infinity and any other
 //     text are errors.
 //   - A segment begins with each file, at a new value in the segment column and at a gap
 //     longer than max_gap. Its name is that value, else the file's, with several files
@@ -16,6 +17,9 @@
 //     shows the reason.
 //   - A median step below 50 µs or from 1 s upwards is an error, because the unit of
 //     time is most likely wrong (any_rate = true allows it).
+//
+// [OpenJoined] reads tables as topics instead: columns that are filled in rows of their own,
+// or in files of their own. [Look] shows what a table holds.
 //
 // Memory does not depend on the length of a file. Errors are *mapfile.Error, or of
 // the file system.

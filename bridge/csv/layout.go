@@ -13,6 +13,7 @@ type layout struct {
 	comment rune     // begins lines that are no rows
 	decimal bool     // numbers have a decimal comma
 	names   []string // of the columns, where no row of the table holds them; nil = the first row does
+	units   []string // of the columns, where the row behind the names holds them; nil = none does
 	mend    string   // (optional) what may be wrong if a column is not there
 }
 
@@ -47,7 +48,12 @@ func layoutOf(head []byte, wanted []string) layout {
 		}
 	}
 	l.decimal = decimalCommas(rows, l.comma)
-	l.name(split(rows[0], l.comma), comments, wanted)
+	if first := split(rows[0], l.comma); !numbered(first, rows[1:], l.comma) {
+		l.name(first, comments, wanted)
+	}
+	if l.names == nil {
+		l.units = unitRow(rows, l.comma)
+	}
 	if l.mend == "" {
 		l.mend = l.remedy(rows, wanted)
 	}
@@ -100,6 +106,45 @@ func decimalCommas(rows []string, comma rune) bool {
 		}
 	}
 	return points == 0 && (commas > 1 || commas > 0 && comma != ',')
+}
+
+// numbered reports whether the names of the columns are their numbers from 0, behind an empty
+// cell of an index or not, as pandas writes a table without names. A row of data is
+// written as those that follow.
+func numbered(cells, rows []string, sep rune) bool {
+	if len(cells) > 1 && cells[0] == "" {
+		cells = cells[1:]
+	}
+	for i, c := range cells {
+		if c != strconv.Itoa(i) {
+			return false
+		}
+	}
+	points := 0
+	for _, row := range rows {
+		if strings.Contains(split(row, sep)[0], ".") {
+			points++
+		}
+	}
+	return len(cells) > 2 || len(cells) == 2 && 2*points > len(rows)
+}
+
+// unitRow returns the cells of the second row where they are no numbers and those of the
+// third are; nil else.
+func unitRow(rows []string, sep rune) []string {
+	if len(rows) < 3 {
+		return nil
+	}
+	units := split(rows[1], sep)
+	for _, c := range units {
+		if c != "" && number(c) || len(c) > 12 {
+			return nil
+		}
+	}
+	if strings.Join(units, "") == "" || len(units) != len(split(rows[0], sep)) || !slices.ContainsFunc(split(rows[2], sep), number) || numbers(rows[2:3], sep) < len(units)/2 {
+		return nil
+	}
+	return units
 }
 
 // name sets the names of the columns, of which cells is the first row, where that does not
@@ -182,7 +227,8 @@ func numbers(rows []string, sep rune) (n int) {
 // number reports whether a cell is a number, or where one is missing.
 func number(cell string) bool {
 	_, err := strconv.ParseFloat(cell, 64)
-	return err == nil || missing(cell) || commaNumber(cell)
+	_, truth := boolean(cell)
+	return err == nil || truth || missing(cell) || commaNumber(cell)
 }
 
 // commaNumber reports whether a cell is a number with a decimal comma.
@@ -200,8 +246,19 @@ func missing(cell string) bool {
 		return false
 	}
 	switch strings.ToLower(cell) {
-	case "", "nan", "-nan", "na", "n/a", "null", "none":
+	case "", "nan", "-nan", "na", "n/a", "null", "none", "nat", "--": // "--" is of masked arrays
 		return true
 	}
 	return false
+}
+
+// boolean returns a truth value as 1 or 0.
+func boolean(cell string) (v float64, ok bool) {
+	switch cell {
+	case "true", "True", "TRUE":
+		return 1, true
+	case "false", "False", "FALSE":
+		return 0, true
+	}
+	return 0, false
 }

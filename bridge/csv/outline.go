@@ -12,7 +12,7 @@ import (
 )
 
 // outlineRows is how many rows an outline looks at.
-const outlineRows = 10_000
+const outlineRows = 200_000
 
 // Outline is what the first rows of a table show.
 type Outline struct {
@@ -20,7 +20,12 @@ type Outline struct {
 	Columns []Column
 	Time    int    // which column looks like the time
 	Unit    string // of the time
-	Named   bool   // Unit is part of the column's name; else it is a guess by the step
+	Named   bool   // Unit is part of the column's name, or the text shows it; else it is a guess by the step
+
+	Fraction int  // which column has the ns of the time, −1 = none
+	Segment  int  // which column numbers or names segments, for sure; −1 = none
+	Group    int  // which column names robots whose rows take turns; −1 = none
+	Sparse   bool // rows hold some of the columns each
 }
 
 // Column is what an outline knows of a column.
@@ -32,20 +37,27 @@ type Column struct {
 	Others    int    // cells that are neither a number nor missing
 	Low, High float64
 	Turns     frames.Turns // whether its values wrap as those of an angle
+	Clock     bool         // it looks like a time, or a part of one
 	Same      string       // an earlier column of which it is a copy, filtered, rounded or measured again; "" = none
 
-	rises bool // no cell is below the one before it
-	whole bool // all cells are whole numbers
-	new   int  // cells that differ from the one before them
+	whole bool           // all cells are whole numbers
+	falls int            // cells below the one before them
+	new   int            // cells that differ from the one before them
+	dates int            // cells that are a date and a time
+	clock int            // cells that are a time of day
+	text  string         // of the cell before
+	named map[string]int // the first mostNames different cells
+	ones  int            // steps of 1
 	last  float64
 	steps []float64
 	some  []float64 // a value of each sampledRows rows, NaN = none
 }
 
 // Look reads the start of a table: the column that looks like the time, its unit by
-// the name or the step, and the range of each column.
-func Look(path string) (*Outline, error) {
-	t, err := openTable(path, nil)
+// the name or the step, and the range of each column. open, if not nil, opens tables that are
+// not of text.
+func Look(path string, open Opener) (*Outline, error) {
+	t, err := openTable(path, nil, open)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +66,16 @@ func Look(path string) (*Outline, error) {
 	names := map[string]int{}
 	for i, text := range t.columns {
 		name, unit := splitUnit(text)
-		if t.names != nil && text == strconv.Itoa(i+1) {
+		if _, err := strconv.Atoi(text); err == nil {
 			name = "column" + text
 		}
-		o.Columns[i] = Column{Column: text, Name: name, Unit: unit, rises: true, whole: true, last: math.Inf(-1), Low: math.Inf(1), High: math.Inf(-1)}
+		if t.units != nil && unit == "" {
+			unit = strings.Trim(t.units[i], "[]()- ")
+		}
+		if name == "" {
+			name = "index"
+		}
+		o.Columns[i] = Column{Column: text, named: map[string]int{}, Name: name, Unit: unit, whole: true, last: math.Inf(-1), Low: math.Inf(1), High: math.Inf(-1)}
 		names[name]++
 	}
 	for i := range o.Columns {
@@ -78,14 +96,12 @@ func Look(path string) (*Outline, error) {
 		}
 	}
 	o.findCopies()
-	if o.Time = timeOf(o.Columns); o.Rows == 0 || o.Time < 0 {
-		return nil, t.fail(0, "", "no column of it looks like a time", "add a column of numbers that rise, such as the seconds since the start, or write the map by hand")
+	o.findSegments()
+	if o.Time = o.timeOf(); o.Rows == 0 || o.Time < 0 {
+		return nil, t.fail(0, "", "no column of it looks like a time", "add a column of times, such as the seconds since the start, or write the map by hand (a counter of rows is no time: its rate is not known)")
 	}
-	clock := &o.Columns[o.Time]
-	o.Unit = clock.Unit
-	if _, o.Named = unitPower[o.Unit]; !o.Named {
-		o.Unit = unitOf(clock)
-	}
+	o.findFraction()
+	o.findUnit()
 	return o, nil
 }
 
@@ -117,6 +133,9 @@ func (o *Outline) findCopies() {
 
 func (c *Column) add(cell string, sampled bool) {
 	v, err := strconv.ParseFloat(cell, 64)
+	if truth, ok := boolean(cell); ok {
+		v, err = truth, nil
+	}
 	if sampled {
 		c.some = append(c.some, v)
 		if err != nil {
@@ -126,18 +145,32 @@ func (c *Column) add(cell string, sampled bool) {
 	if missing(cell) {
 		return
 	}
+	if c.text != cell {
+		c.new++
+		c.text = strings.Clone(cell)
+	}
+	if _, there := c.named[cell]; there || len(c.named) < mostNames {
+		c.named[c.text]++
+	}
 	if err != nil || math.IsInf(v, 0) {
 		c.Others++
+		if _, err := parseDate(cell); err == nil {
+			c.dates++
+		} else if _, err := parseClock(cell); err == nil {
+			c.clock++
+		}
 		return
 	}
 	c.whole = c.whole && v == math.Trunc(v)
-	if v != c.last {
-		c.new++
-	}
 	if c.Numbers > 0 {
-		c.rises = c.rises && v >= c.last
-		if d := v - c.last; d > 0 && len(c.steps) < 1000 {
+		switch d := v - c.last; {
+		case d < 0:
+			c.falls++
+		case d > 0 && len(c.steps) < 1000:
 			c.steps = append(c.steps, d)
+		}
+		if v-c.last == 1 {
+			c.ones++
 		}
 	}
 	c.Numbers++
@@ -145,54 +178,22 @@ func (c *Column) add(cell string, sampled bool) {
 	c.last, c.Low, c.High = v, math.Min(c.Low, v), math.Max(c.High, v)
 }
 
+// mostNames bounds the different cells that are kept of a column.
+const mostNames = 64
+
+// Counts reports whether a column seems to count rows or messages.
+func (c *Column) Counts() bool {
+	return c.Others == 0 && c.whole && 20*c.falls < c.Numbers && c.Numbers > segmentRows && 10*c.ones >= 9*(c.Numbers-1-c.falls)
+}
+
 // NumbersSegments reports whether a column seems to number the segments of a table: whole
 // numbers that rise now and then.
 func (c *Column) NumbersSegments() bool {
-	return c.Others == 0 && c.whole && c.rises && c.new > 1 && segmentRows*c.new <= c.Numbers
+	return c.Others == 0 && c.whole && c.falls == 0 && c.new > 1 && segmentRows*c.new <= c.Numbers
 }
 
 // segmentRows is how many rows a segment has at least, in the mean.
 const segmentRows = 20
-
-// timeOf returns the column that looks like the time, or −1: one that rises, best
-// one that is called so.
-func timeOf(columns []Column) int {
-	best, score := -1, 0
-	for i := range columns {
-		c := &columns[i]
-		if c.Others > 0 || c.Numbers == 0 || len(c.steps) == 0 && c.Numbers > 1 {
-			continue
-		}
-		n, name := 0, strings.ToLower(c.Column)
-		if c.rises {
-			n += 4
-		}
-		if name == "t" || name == "time" || name == "timestamp" {
-			n += 4
-		} else if strings.HasPrefix(name, "t[") || strings.HasPrefix(name, "t_") || strings.Contains(name, "time") || strings.Contains(name, "stamp") {
-			n += 3
-		}
-		if n > score && n >= 4 {
-			best, score = i, n
-		}
-	}
-	return best
-}
-
-// unitOf guesses the unit of the time from the median step: the first in which a
-// robot could have been sampled so.
-func unitOf(c *Column) string {
-	if len(c.steps) == 0 {
-		return "s"
-	}
-	slices.Sort(c.steps)
-	for _, unit := range units {
-		if step := c.steps[len(c.steps)/2] * math.Pow10(unitPower[unit]); step >= 1 && step < 1e18 && plausible(step) {
-			return unit
-		}
-	}
-	return "s"
-}
 
 // splitUnit returns name and unit of a column that is called like omega [rad/s], omega (rad/s)
 // or omega_dps. The brackets of q[0] hold no unit.
@@ -201,6 +202,7 @@ func splitUnit(column string) (name, unit string) {
 		name, rest, ok := strings.Cut(column, brackets[:1])
 		unit, closed := strings.CutSuffix(rest, brackets[1:])
 		name, unit = strings.TrimSpace(name), strings.TrimSpace(unit)
+		unit = strings.Replace(unit, "°", "deg", 1)
 		if ok && closed && name != "" && !strings.ContainsAny(unit, "[]()") && strings.Trim(unit, "0123456789:") != "" {
 			return name, unit
 		}

@@ -32,7 +32,7 @@ func TestSuggestedUnits(t *testing.T) {
 	for _, want := range []string{
 		"column = \"t [ms]\"\nunit = \"ms\" # s, ms, us or ns: from the name of the column\n",
 		"name = \"theta\"\ncolumn = \"theta [rad]\"\nunit = \"rad\"\nrole = \"state\"\nperiod = 6.283185307179586 # its values jump by this\n",
-		"# [[channel]] # 0 to 1: perhaps segment_column of [time]\n# name = \"run\"\n",
+		"segment_column = \"run\"\n",
 		"name = \"omega\"\ncolumn = \"omega[rad/s]\"\nunit = \"rad/s\"\n",
 		"name = \"q[0]\"\ncolumn = \"q[0]\"\nrole = ",
 		"name = \"u [N]\"\ncolumn = \"u [N]\"\nunit = \"N\"\n", "name = \"u [V]\"\ncolumn = \"u [V]\"\nunit = \"V\"\n",

@@ -23,6 +23,8 @@ type Config struct {
 	Columns   []string // that must be in the file, beside those of Time
 	FileNames bool     // segments are named by the file as well as by the segment column
 	Counts    *Counts  // receives what is counted
+	Open      Opener   // (optional) opens tables that are not of text
+	Group     string   // only rows with this value in the group column
 }
 
 // Reader reads the rows of one file: converted, cut, in order, and divided into
@@ -35,6 +37,11 @@ type Reader struct {
 	row   telemetry.Row
 
 	timeAt     int
+	fractionAt int // −1 = none
+	dateAt     int // −1 = none
+	groupAt    int // −1 = none
+	midnight   midnight
+	wraps      wraps
 	segmentsAt []int
 	wantedAt   []int // columns of the values
 
@@ -56,11 +63,12 @@ const maxSteps = 1 << 16
 
 // Open opens a table. Its first error is about the file and its columns.
 func Open(path string, wants telemetry.Wants, cfg Config) (*Reader, error) {
-	t, err := openTable(path, slices.Concat([]string{cfg.Column}, cfg.SegmentColumn, cfg.Columns))
+	own := slices.DeleteFunc([]string{cfg.Column, cfg.Fraction, cfg.Date, cfg.GroupColumn}, func(c string) bool { return c == "" })
+	t, err := openTable(path, slices.Concat(own, cfg.SegmentColumn, cfg.Columns), cfg.Open)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{table: t, cfg: cfg, timeAt: t.index(cfg.Column)}
+	r := &Reader{table: t, cfg: cfg, timeAt: t.index(cfg.Column), fractionAt: t.place(cfg.Fraction), dateAt: t.place(cfg.Date), groupAt: t.place(cfg.GroupColumn)}
 	for _, c := range cfg.SegmentColumn {
 		r.segmentsAt = append(r.segmentsAt, t.index(c))
 	}
@@ -82,17 +90,34 @@ func (r *Reader) Problems() *telemetry.Problems { return &telemetry.Problems{} }
 
 // Next returns the next row that the configuration keeps, or io.EOF.
 func (r *Reader) Next() (*telemetry.Message, error) {
+	cells, t, err := r.kept()
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range r.wantedAt {
+		if r.msg.Values[i], err = r.number(r.columns[k], cells[k]); err != nil {
+			return nil, err
+		}
+	}
+	r.msg.Time, r.msg.Logged, r.row.Line = t, t, r.line
+	return &r.msg, nil
+}
+
+// kept returns the cells of the next row that the configuration keeps, and its time.
+func (r *Reader) kept() (cells []string, t int64, err error) {
 	for {
-		cells, err := r.next()
+		cells, err = r.next()
 		if errors.Is(err, io.EOF) {
-			return nil, r.atEnd()
+			return nil, 0, r.atEnd()
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		t, err := r.time(cells[r.timeAt])
-		if err != nil {
-			return nil, err
+		if r.groupAt >= 0 && strings.TrimSpace(cells[r.groupAt]) != r.cfg.Group {
+			continue
+		}
+		if t, err = r.stamp(cells); err != nil {
+			return nil, 0, err
 		}
 		if !r.started {
 			r.first, r.started = t, true
@@ -103,20 +128,13 @@ func (r *Reader) Next() (*telemetry.Message, error) {
 		if r.cut(t - r.first) {
 			continue
 		}
-		keep, err := r.order(t, cells[r.timeAt], r.name(cells))
+		keep, err := r.order(t, r.digits(t, cells[r.timeAt]), r.name(cells))
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		if !keep {
-			continue
+		if keep {
+			return cells, t, nil
 		}
-		for i, k := range r.wantedAt {
-			if r.msg.Values[i], err = r.number(r.columns[k], cells[k]); err != nil {
-				return nil, err
-			}
-		}
-		r.msg.Time, r.msg.Logged, r.row.Line = t, t, r.line
-		return &r.msg, nil
 	}
 }
 
@@ -125,6 +143,50 @@ func (r *Reader) Next() (*telemetry.Message, error) {
 func (r *Reader) cut(at int64) bool {
 	from, to := int64(r.cfg.From), int64(r.cfg.To)
 	return (from > 0 && at < from) || (to > 0 && at > to)
+}
+
+// stamp returns the time of a row, of one column or two.
+func (r *Reader) stamp(cells []string) (int64, error) {
+	cell := cells[r.timeAt]
+	field := "column " + quote(r.cfg.Column)
+	var t int64
+	var err error
+	switch {
+	case r.cfg.Unit == isoUnit && r.dateAt >= 0:
+		t, err = parseDate(strings.TrimSpace(cells[r.dateAt]) + "T" + strings.TrimSpace(cell))
+	case r.cfg.Unit == isoUnit:
+		t, err = parseDate(cell)
+	case r.cfg.Unit == clockUnit:
+		if t, err = parseClock(cell); err == nil {
+			t = r.midnight.add(t)
+		}
+	default:
+		if t, err = r.time(cell); err != nil {
+			return 0, err
+		}
+		if r.fractionAt < 0 {
+			return r.wraps.add(t, int64(math.Pow10(unitPower[r.cfg.Unit]))), nil
+		}
+		ns, err := parseTime(r.point(cells[r.fractionAt]), 0)
+		if err != nil {
+			return 0, r.fail(r.line, "column "+quote(r.cfg.Fraction), quote(cells[r.fractionAt])+" "+err.Error(), "correct it or delete the line")
+		}
+		return t + ns, nil
+	}
+	if err != nil {
+		return 0, r.fail(r.line, field, quote(cell)+" "+err.Error(), "correct it, delete the line, or correct time.unit in the map")
+	}
+	return t, nil
+}
+
+// digits returns a time as the file has it, in its unit.
+func (r *Reader) digits(t int64, cell string) float64 {
+	if r.fractionAt >= 0 || r.cfg.Unit == isoUnit || r.cfg.Unit == clockUnit {
+		return float64(t-r.first) / math.Pow10(unitPower[r.cfg.Unit])
+	}
+	// Of times in the wrong unit, nanoseconds may be too coarse to distinguish the steps.
+	digits, _ := strconv.ParseFloat(r.point(cell), 64) // was parsed before
+	return digits
 }
 
 func (r *Reader) time(cell string) (int64, error) {
@@ -149,21 +211,24 @@ func (r *Reader) time(cell string) (int64, error) {
 	case strings.ContainsRune(cell, ','):
 		remedy = withPoints
 	case strings.ContainsRune(cell, ':'):
-		remedy = "write times as numbers: seconds, or ms, us or ns, from any moment on (time.unit in the map)"
+		remedy = "write unit = \"iso\" under [time] for dates with times, \"clock\" for times of day"
 	}
 	return 0, r.fail(r.line, field, quote(cell)+" "+err.Error(), remedy)
 }
 
 func (r *Reader) name(cells []string) string {
-	if len(r.segmentsAt) == 0 {
+	if len(r.segmentsAt) == 0 && r.groupAt < 0 {
 		return Stem(r.path)
 	}
-	if len(r.segmentsAt) == 1 && !r.cfg.FileNames {
+	if len(r.segmentsAt) == 1 && !r.cfg.FileNames && r.groupAt < 0 {
 		return strings.TrimSpace(cells[r.segmentsAt[0]])
 	}
 	var parts []string
 	if r.cfg.FileNames {
 		parts = append(parts, Stem(r.path))
+	}
+	if r.groupAt >= 0 {
+		parts = append(parts, r.cfg.Group)
 	}
 	for _, i := range r.segmentsAt {
 		parts = append(parts, strings.TrimSpace(cells[i]))
@@ -181,13 +246,11 @@ func Stem(path string) string {
 	return base
 }
 
-// order judges the time of a row, which the file writes as cell: whether the row is
+// order judges the time of a row, which the file has as digits: whether the row is
 // kept, and whether it begins a segment.
-func (r *Reader) order(t int64, cell, segment string) (keep bool, err error) {
+func (r *Reader) order(t int64, digits float64, segment string) (keep bool, err error) {
 	step := t - r.last
 	fresh := !r.begun || segment != r.row.Segment
-	// Of times in the wrong unit, nanoseconds may be too coarse to distinguish the steps.
-	digits, _ := strconv.ParseFloat(r.point(cell), 64) // was parsed before
 	if d := digits - r.written; !fresh && d > 0 && len(r.steps) < maxSteps {
 		r.steps = append(r.steps, d)
 	}
@@ -236,6 +299,9 @@ func (r *Reader) number(column, cell string) (float64, error) {
 	if missing(cell) {
 		return math.NaN(), nil
 	}
+	if v, ok := boolean(cell); ok {
+		return v, nil
+	}
 	v, err := strconv.ParseFloat(cell, 64)
 	if strings.ContainsRune(cell, '_') { // between digits Go reads them, and no table means them
 		err = strconv.ErrSyntax
@@ -266,7 +332,7 @@ func (r *Reader) atEnd() error {
 	if err := r.checkRate(); err != nil {
 		return err
 	}
-	if r.lines.open > 0 && r.lines.open == r.row.Line {
+	if r.lines != nil && r.lines.open > 0 && r.lines.open == r.row.Line {
 		r.cfg.Counts.Open.Add(r.path, r.row.Line)
 	}
 	if r.read > 1 && !r.moves {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/dgm-robotics/dgm/bridge/input"
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
@@ -21,10 +22,39 @@ import (
 // maxLine bounds a line, so that a file that is no table does not fill memory.
 const maxLine = 1 << 20
 
+// Rows is a table that is not written as text: of numbers that are stored as such. Its cells
+// are given as text, exactly.
+type Rows interface {
+	// Columns returns the names of the columns, and their units where the file has them, ""
+	// where it does not.
+	Columns() (names, units []string)
+	// Next returns the cells of the next row, valid until the next call, or io.EOF.
+	Next() ([]string, error)
+	// Consumed returns how many bytes of the file were read, of Size.
+	Consumed() int64
+	Size() int64
+	// Until has reading end once done is closed.
+	Until(done <-chan struct{})
+	Close() error
+}
+
+// Opener opens a table that is not written as text; both results are nil where a file is of
+// another kind.
+type Opener func(path string) (Rows, error)
+
+// file is what is read from.
+type file interface {
+	Consumed() int64
+	Size() int64
+	Until(done <-chan struct{})
+	Close() error
+}
+
 // table reads one file row by row.
 type table struct {
-	*input.File
+	file
 	layout
+	rows    Rows // nil: of text
 	path    string
 	lines   *lines
 	records *csv.Reader
@@ -33,26 +63,40 @@ type table struct {
 }
 
 // openTable opens a file, finds out how it is packed and separated, and reads
-// the names of its columns. wanted are the columns that must be there.
-func openTable(path string, wanted []string) (*table, error) {
+// the names of its columns. wanted are the columns that must be there. open, if not nil, opens
+// tables that are not of text.
+func openTable(path string, wanted []string, open Opener) (*table, error) {
 	t := &table{path: path}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, t.fail(0, "", "is a folder", "give its files one by one")
+	}
+	if open != nil {
+		rows, err := open(path)
+		if err != nil {
+			return nil, t.failed(err)
+		}
+		if rows != nil {
+			t.file, t.rows, t.layout = rows, rows, layout{comma: ','}
+			if t.columns, t.units = rows.Columns(); t.hasColumns(wanted) != nil {
+				return nil, errors.Join(t.hasColumns(wanted), rows.Close())
+			}
+			return t, nil
+		}
 	}
 	f, err := input.Open(path)
 	if err != nil {
 		return nil, t.failed(err)
 	}
-	t.File = f
-	if err := t.start(wanted); err != nil {
+	t.file = f
+	if err := t.start(f, wanted); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return t, nil
 }
 
-func (t *table) start(wanted []string) error {
-	text := bufio.NewReaderSize(t.File, 64<<10)
+func (t *table) start(f *input.File, wanted []string) error {
+	text := bufio.NewReaderSize(f, 64<<10)
 	head, err := text.Peek(64 << 10)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return t.failed(err)
@@ -74,6 +118,12 @@ func (t *table) start(wanted []string) error {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		head = head[3:]
 		if _, err := text.Discard(3); err != nil {
+			return t.failed(err)
+		}
+	}
+	if !utf8.Valid(head[:max(0, len(head)-utf8.UTFMax)]) || len(head) < 1<<15 && !utf8.Valid(head) {
+		text = bufio.NewReaderSize(&utf8Of{r: text, single: true}, 64<<10)
+		if head, err = text.Peek(64 << 10); err != nil && !errors.Is(err, io.EOF) {
 			return t.failed(err)
 		}
 	}
@@ -107,6 +157,11 @@ func (t *table) start(wanted []string) error {
 	}
 	for _, n := range names {
 		t.columns = append(t.columns, strings.TrimSpace(n))
+	}
+	if t.units != nil {
+		if _, err := t.records.Read(); err != nil {
+			return t.failed(err)
+		}
 	}
 	return t.hasColumns(wanted)
 }
@@ -187,6 +242,14 @@ func (t *table) index(name string) int {
 	return i
 }
 
+// place is index of a column that may be left open: −1 where it is.
+func (t *table) place(name string) int {
+	if name == "" {
+		return -1
+	}
+	return t.index(name)
+}
+
 func (t *table) fields() (out []telemetry.Field) {
 	for _, c := range t.columns[:min(len(t.columns), telemetry.MaxFields)] {
 		out = append(out, telemetry.Field{Path: c})
@@ -197,6 +260,14 @@ func (t *table) fields() (out []telemetry.Field) {
 // next returns the cells of the next row, as many as there are columns, valid
 // until the next call, or io.EOF.
 func (t *table) next() ([]string, error) {
+	if t.rows != nil {
+		t.line++
+		cells, err := t.rows.Next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			err = t.failed(err)
+		}
+		return cells, err
+	}
 	cells, err := t.records.Read()
 	for err == nil && len(cells) == 1 && strings.TrimSpace(cells[0]) == "" && len(t.columns) > 1 {
 		cells, err = t.records.Read() // after a line of spaces

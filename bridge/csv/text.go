@@ -11,9 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// utf8Of reads UTF-16 text, after its byte order mark, as UTF-8.
+// utf8Of reads UTF-16 text, after its byte order mark, or text of one byte a character, as
+// UTF-8.
 type utf8Of struct {
 	r       *bufio.Reader
+	single  bool // ISO 8859-1, in which spreadsheets on Windows write a degree sign
 	big     bool // the high byte comes first
 	pending []byte
 	kept    rune // read ahead; 0 = none
@@ -39,6 +41,10 @@ func (u *utf8Of) Read(b []byte) (n int, err error) {
 }
 
 func (u *utf8Of) next() (rune, error) {
+	if u.single {
+		b, err := u.r.ReadByte()
+		return rune(b), err
+	}
 	c := u.kept
 	u.kept = 0
 	if c == 0 {

@@ -15,14 +15,19 @@ import (
 // Time describes the time of a table and its segments: keys of [time] in a map.
 type Time struct {
 	Column        string           `toml:"column"`
-	Unit          string           `toml:"unit"`           // s, ms, us or ns
+	Unit          string           `toml:"unit"`           // s, ms, us, ns; iso: date and time as in 2026-03-05T12:30:00.25+01:00; clock: time of day
+	Fraction      string           `toml:"fraction"`       // (optional) a second column, of ns, that is added: the stamps of ROS
+	Date          string           `toml:"date"`           // (optional) with unit iso: the column of the date, where column has the time of day
 	SegmentColumn Names            `toml:"segment_column"` // (optional) a new value begins a segment; several columns: a new value in any
+	GroupColumn   string           `toml:"group_column"`   // (optional) of a table with rows of several robots: each value of it is read by itself
 	MaxGap        mapfile.Duration `toml:"max_gap"`        // (optional) a longer gap begins a segment; defaults to none in a table, to five steps of the base in a log of topics
 	From          mapfile.Duration `toml:"from"`           // (optional) cut, from the file's first sample
 	To            mapfile.Duration `toml:"to"`             // (optional) cut, from the file's first sample; 0 = to the end
 	OnBackwards   Policy           `toml:"on_backwards"`   // (optional) error, segment or keep; defaults to error
 	OnDuplicate   Policy           `toml:"on_duplicate"`   // (optional) drop, error or keep; defaults to drop
 	AnyRate       bool             `toml:"any_rate"`       // (optional) accept the unit even where the sampling rate is implausible
+	Join          *bool            `toml:"join"`           // (optional) columns are joined as topics are; defaults to whether no row has them all
+	KeepHeld      bool             `toml:"keep_held"`      // (optional) samples of a state that only repeat the one before count as measured
 }
 
 // Policy is what is done with a time that is out of order.
@@ -56,7 +61,7 @@ func (n *Names) UnmarshalTOML(v any) error {
 }
 
 // unitPower holds the powers of ten of a unit in nanoseconds.
-var unitPower = map[string]int{"s": 9, "ms": 6, "us": 3, "ns": 0}
+var unitPower = map[string]int{"s": 9, "ms": 6, "us": 3, "ns": 0, isoUnit: 0, clockUnit: 0}
 
 // units in the order in which a wrong one is looked for.
 var units = []string{"s", "ms", "us", "ns"}
@@ -70,7 +75,9 @@ func (t *Time) Check() (key, reason, remedy string) {
 	case t.Column == "":
 		return "column", "is missing", "name the column that holds the time"
 	case !unitKnown:
-		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us or ns"
+		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us, ns, iso or clock"
+	case t.Fraction != "" && (t.Unit == isoUnit || t.Unit == clockUnit), t.Date != "" && t.Unit != isoUnit:
+		return "unit", quote(t.Unit) + " does not go with fraction or date", "fraction adds ns to a number, date goes before the time of unit iso"
 	case t.OnBackwards != Fail && t.OnBackwards != Segment && t.OnBackwards != Keep:
 		return "on_backwards", quote(string(t.OnBackwards)) + " is not known", "write error, segment or keep"
 	case t.OnDuplicate != Fail && t.OnDuplicate != Drop && t.OnDuplicate != Keep:

@@ -3,6 +3,8 @@ package importer
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/frames"
@@ -13,27 +15,30 @@ import (
 )
 
 const (
-	reorder   = 250e6 // ns, how much later than others a message may be in a log
-	mostSlack = 10e9  // ns, how long rows wait for a slow topic
-	held      = 1e9   // ns, how long an input is held at least
-	ageSteps  = 5     // steps of a topic over which it is interpolated or held
-	nearSteps = 0.75  // steps of the base: a state counts as measured in a row that is so near to a message of its topic
+	mostSlack = 10e9 // ns, how long rows wait for a slow topic
+	held      = 1e9  // ns, how long an input is held at least
+	ageSteps  = 5    // steps of a topic over which it is interpolated or held
+	nearSteps = 0.75 // steps of the base: a state counts as measured in a row that is so near to a message of its topic
 )
 
 // bind finds what the map names in the surveys of all files.
 func bind(m *Map, files []*survey) (*plan, error) {
-	p := &plan{m: m, declared: map[string]declaration{}}
+	p := &plan{m: m, declared: map[string]declaration{}, shared: map[string][]string{}}
 	var states []int // tracks that hold states
 	for i := range m.Channels {
 		c := &m.Channels[i]
 		s, id, why := choose(c, files)
-		if s == nil && !c.Optional {
+		if s == nil && !c.Optional && !m.lenient {
 			return nil, &mapfile.Error{File: m.file, Field: "channel " + c.label(), Reason: strings.Join(why, "; "),
 				Remedy: "correct the map, write optional = true, or look at what is there with dgm-bridge topics " + files[0].path}
 		}
 		p.sources, p.read = append(p.sources, s), append(p.read, -1)
 		if s == nil {
-			p.leftOut = append(p.leftOut, c.label()+" left out: "+strings.Join(why, "; "))
+			severity := Info
+			if !c.Optional {
+				severity = Loss
+			}
+			p.leftOut.add("absent", severity, "", "%s left out: %s", c.label(), strings.Join(why, "; "))
 			continue
 		}
 		for k, name := range c.names() {
@@ -41,6 +46,8 @@ func bind(m *Map, files []*survey) (*plan, error) {
 		}
 		tr := p.track(id, files)
 		p.read[i] = tr
+		p.others(s, id, files[0])
+		p.unread(s, id, files[0])
 		if c.Role == channel.State {
 			states = append(states, tr)
 		}
@@ -48,16 +55,22 @@ func bind(m *Map, files []*survey) (*plan, error) {
 			return nil, err
 		}
 	}
+	p.sayOthers()
 	p.header = m.header(p.sources)
 	p.dropDerivatives()
 	if err := channel.Check(p.header); err != nil {
 		return nil, &mapfile.Error{File: m.file, Field: "channel", Reason: err.Error() + " of those that are in the log", Remedy: "correct the map"}
 	}
+	if len(states) == 0 {
+		return nil, &mapfile.Error{File: m.file, Field: "channel", Reason: "no state of the map is in " + files[0].base(), Remedy: "correct the map, or look at what is there with dgm-bridge topics " + files[0].path}
+	}
 	if err := p.chooseBase(states, files); err != nil {
 		return nil, err
 	}
 	p.bindNear()
+	p.alignInputs(files)
 	p.bindValidity(files)
+	p.bindPrimaries(files)
 	p.bindPhases(files)
 	for i := range p.tracks {
 		p.config.Widths = append(p.config.Widths, len(p.tracks[i].paths))
@@ -65,7 +78,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 	for range p.phases {
 		p.config.Widths = append(p.config.Widths, 1)
 	}
-	p.config.Slack = reorder
+	p.config.Slack = timebase.Reorder
 	for _, s := range p.config.Signals {
 		if s.How != timebase.Hold {
 			p.config.Slack = max(p.config.Slack, min(s.MaxAge, mostSlack))
@@ -74,9 +87,52 @@ func bind(m *Map, files []*survey) (*plan, error) {
 	return p, nil
 }
 
+// unread reports outputs behind those that a source reads, which move: motors, where the
+// settings in the log do not say what they are.
+func (p *plan) unread(s *Source, id topicID, f *survey) {
+	var fields []string
+	for _, path := range s.beyond() {
+		if slices.Contains(f.varies, topicField{id, path}) {
+			fields = append(fields, path)
+		}
+	}
+	if len(fields) > 0 {
+		p.leftOut.add("outputs", Warning, id.String(), "%s of %s move and are not read: the settings in the log do not say whether these are motors", strings.Join(fields, ", "), id).Remedy = "if they are, add them to a copy of the map (--print-map)"
+	}
+}
+
+// others keeps that a topic whose instance the map leaves open has other senders.
+func (p *plan) others(s *Source, id topicID, f *survey) {
+	own := f.find(id)
+	if s.Instance != nil || len(s.Where) > 0 || own == nil {
+		return
+	}
+	var senders []string
+	for _, c := range match(&Source{Topic: id.name}, f) {
+		if len(c.Topic.Sender) > 0 && c.Topic.Instance != id.instance && f.moves[f.id(c.Topic)] {
+			senders = append(senders, whereOf(c.Topic).String())
+		}
+	}
+	if len(senders) == 0 {
+		return
+	}
+	text := fmt.Sprintf("read from %s; sent as well by %s", whereOf(own.Topic), strings.Join(senders, ", "))
+	if !slices.Contains(p.shared[text], id.String()) {
+		p.shared[text] = append(p.shared[text], id.String())
+	}
+}
+
+// sayOthers reports the topics that have other senders.
+func (p *plan) sayOthers() {
+	for _, text := range slices.Sorted(maps.Keys(p.shared)) {
+		topics := strings.Join(p.shared[text], ", ")
+		p.leftOut.add("senders", Warning, topics, "%s: %s", topics, text).Remedy = "choose another one with --where"
+	}
+}
+
 // output adds what is made of a source, which is read from a track.
 func (p *plan) output(c *Channel, s *Source, tr int, file *survey) error {
-	o := output{label: c.label(), role: c.Role, n: len(c.names()), times: -1, unitScale: 1, scale: 1, offset: s.Offset, angle: c.angle(), unwrap: c.of != nil}
+	o := output{label: c.label(), names: c.names(), asked: !c.Optional && !c.Varies, role: c.Role, n: len(c.names()), times: -1, unitScale: 1, scale: 1, offset: s.Offset, angle: c.angle(), unwrap: c.of != nil}
 	if s.Scale != nil {
 		o.scale = *s.Scale
 	}
@@ -88,7 +144,7 @@ func (p *plan) output(c *Channel, s *Source, tr int, file *survey) error {
 		sig.At = append(sig.At, p.column(tr, path))
 		o.negative = append(o.negative, negative)
 	}
-	period, unit := c.Period, c.Unit
+	period, unit := c.Period, cmp.Or(s.Unit, c.Unit)
 	switch {
 	case len(s.Quaternion) > 0:
 		o.kind = quaternion
@@ -190,6 +246,30 @@ func (p *plan) chooseBase(states []int, files []*survey) error {
 	return nil
 }
 
+// alignInputs has the clock of a topic that holds only inputs be off where its messages seem to
+// be under way for long: a command is stamped where it is given, and not behind a sensor
+// and what evaluates it.
+func (p *plan) alignInputs(files []*survey) {
+	for t := range p.tracks {
+		if slices.ContainsFunc(p.outputs, func(o output) bool { return p.config.Signals[o.signal].Track == t && o.role != channel.Input }) {
+			continue
+		}
+		for _, f := range files {
+			c := f.find(p.tracks[t].id)
+			i := slices.IndexFunc(f.times.Clocks(), func(k timebase.Clock) bool {
+				return c != nil && k.Name == c.Topic.Clock && k.Same && k.Offset > notable
+			})
+			shared := slices.ContainsFunc(p.tracks, func(o track) bool {
+				x := f.find(o.id)
+				return x != nil && x != c && c != nil && x.Topic.Clock == c.Topic.Clock
+			})
+			if i >= 0 && !shared {
+				f.times.Align(c.Topic.Clock)
+			}
+		}
+	}
+}
+
 // bindNear has a state that comes more slowly than the rows count as measured only in the
 // rows next to its messages.
 func (p *plan) bindNear() {
@@ -203,13 +283,15 @@ func (p *plan) bindNear() {
 	}
 }
 
-// bindPhases finds the phases that all files report.
+// bindPhases finds the phases that all files report. A phase is one of several ways in which
+// logs tell it: that one is not there is said where none is.
 func (p *plan) bindPhases(files []*survey) {
+	var absent []string
 	for i := range p.m.Phases {
 		ph := &p.m.Phases[i]
 		id, reason := find(&Source{Topic: ph.Topic, Instance: ph.Instance}, []string{ph.Field}, files)
 		if reason != "" {
-			p.leftOut = append(p.leftOut, fmt.Sprintf("no row is left out by %s of %s: %s", ph.Field, ph.Topic, reason))
+			absent = append(absent, reason)
 			continue
 		}
 		n := phase{Phase: ph, topic: p.track(id, files)}
@@ -217,8 +299,9 @@ func (p *plan) bindPhases(files []*survey) {
 		for _, f := range files {
 			in, known := f.first[phaseKey{i, id}]
 			if !known {
-				p.leftOut = append(p.leftOut, fmt.Sprintf("no row is left out by %s of %s: it never reports the phase in %s", ph.Field, ph.Topic, f.base()))
+				p.leftOut.add("phase", Warning, id.String(), "no row is left out by %s of %s: it never reports the phase in %s", ph.Field, ph.Topic, f.base())
 			}
+			n.known = append(n.known, known)
 			// A state was what it first was; before an event that ends the phase the robot
 			// was in it. A field that never reports it cuts nothing.
 			events := len(ph.Begins) > 0
@@ -226,10 +309,30 @@ func (p *plan) bindPhases(files []*survey) {
 		}
 		p.phases = append(p.phases, n)
 	}
+	if len(p.phases) == 0 && len(absent) > 0 {
+		p.leftOut.add("phase", Warning, "", "no row is left out as on the ground: %s", strings.Join(absent, "; "))
+	}
 	// Their tracks come behind those of the topics, which are all known now.
 	for i := range p.phases {
 		ph := &p.phases[i]
 		ph.track = len(p.tracks) + i
 		ph.at = p.signal(timebase.Signal{Track: ph.track, At: []int{0}, How: timebase.Hold}, "")
+	}
+}
+
+// bindPrimaries has the fields read that name the instances that count. Where one changes, a
+// segment begins.
+func (p *plan) bindPrimaries(files []*survey) {
+	for i := range p.m.Primaries {
+		x := &p.m.Primaries[i]
+		at := place{-1, 0}
+		id, reason := find(&Source{Topic: x.Topic}, []string{x.Field}, files)
+		used := slices.ContainsFunc(p.tracks, func(t track) bool { return slices.Contains(x.Topics, t.id.name) })
+		if reason == "" && used {
+			at.track = p.track(id, files)
+			at.column = p.column(at.track, x.Field)
+			p.resets = append(p.resets, reset{&Reset{Topic: x.Topic, Fields: []string{x.Field}}, at, true})
+		}
+		p.cores = append(p.cores, at)
 	}
 }

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -72,6 +73,21 @@ func (m *Map) Check() error {
 			return m.wrong(fmt.Sprintf("reset %d", i+1), reason, remedy)
 		}
 	}
+	for i := range m.Refusals {
+		if reason, remedy := m.Refusals[i].check(); reason != "" {
+			return m.wrong(fmt.Sprintf("refuse %d", i+1), reason, remedy)
+		}
+	}
+	for i := range m.Primaries {
+		if reason, remedy := m.Primaries[i].check(); reason != "" {
+			return m.wrong(fmt.Sprintf("primary %d", i+1), reason, remedy)
+		}
+	}
+	for i := range m.Clocks {
+		if c := &m.Clocks[i]; c.Name == "" || math.Abs(c.Offset) > 9e9 || math.IsNaN(c.Offset) {
+			return m.wrong(fmt.Sprintf("clock %d", i+1), "has no name, or an offset of more than 292 years", `write name = "/odom" and offset_s = 0.25`)
+		}
+	}
 	if err := channel.Check(m.header(nil)); err != nil {
 		return m.wrong("channel", err.Error(), "state channels here: "+strings.Join(channel.Names(channel.Select(m.header(nil), channel.State)), ", "))
 	}
@@ -103,8 +119,8 @@ func (m *Map) checkTop() error {
 		return m.wrong("frames", fmt.Sprintf("%q is not known", m.Frames), "write ned-frd or enu-flu, or leave it out to keep the axes as recorded")
 	case key != "":
 		return m.wrong("time."+key, reason, remedy)
-	case m.IsTable() && (m.Time.Base != "" || m.Time.Instance != nil || len(m.Phases)+len(m.Valid)+len(m.Resets) > 0):
-		return m.wrong("time.column", "is of a table, and base, instance, [[phase]], [[valid]] and [[reset]] are of topics", "remove them")
+	case m.IsTable() && (m.Time.Base != "" || m.Time.Instance != nil || len(m.Phases)+len(m.Valid)+len(m.Resets)+len(m.Clocks)+len(m.Refusals)+len(m.Primaries) > 0):
+		return m.wrong("time.column", "is of a table, and base, instance, [[phase]], [[valid]], [[reset]], [[clock]], [[refuse]] and [[primary]] are of topics", "remove them")
 	case m.Time.To != 0 && m.Time.To <= m.Time.From:
 		return m.wrong("time.to", "is not after time.from", "both count from the file's first sample")
 	case len(m.Channels)+len(m.Attitudes) == 0:
@@ -286,4 +302,23 @@ func given(all ...bool) (n int) {
 		}
 	}
 	return n
+}
+
+func (r *Refusal) check() (reason, remedy string) {
+	switch {
+	case given(r.Parameter != "", r.Topic != "", len(r.Texts) > 0) != 1:
+		return "needs one of parameter, topic and texts", "name what shows the kind of vehicle"
+	case (r.Topic == "") != (r.Field == ""):
+		return "topic and field belong together", "name both"
+	case len(r.Texts) == 0 && len(r.Values) == 0:
+		return "values is missing", `write values = { "11" = "a boat" }`
+	}
+	return "", ""
+}
+
+func (p *Primary) check() (reason, remedy string) {
+	if len(p.Topics) == 0 || p.Topic == "" || p.Field == "" {
+		return "topics, topic or field is missing", "name all of them"
+	}
+	return "", ""
 }

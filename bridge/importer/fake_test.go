@@ -30,6 +30,8 @@ type invented struct {
 	behind   map[string]int64  // ns, of clocks
 	msgs     []msg
 	problems telemetry.Problems
+	settings map[string]float64 // of the robot
+	texts    []string           // of the robot
 
 	wants  telemetry.Wants
 	next   int
@@ -40,6 +42,12 @@ type invented struct {
 func (s *invented) open(_ string, wants telemetry.Wants) (telemetry.Source, error) {
 	c := *s
 	c.wants, c.topics, c.paths = wants, map[string]*telemetry.Topic{}, map[string][]string{}
+	for name, v := range c.settings {
+		wants.Set(name, v)
+	}
+	for _, text := range c.texts {
+		wants.Say(0, text)
+	}
 	return &c, nil
 }
 

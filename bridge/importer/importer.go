@@ -2,9 +2,9 @@ package importer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,17 +14,19 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
 // Job is what is imported, how and where to.
 type Job struct {
 	Format string           // name of the format, for the log's header
 	Open   telemetry.Opener // nil for tables, which Map describes
+	Rows   csv.Opener       // (optional) opens tables that are not of text
 	Map    *Map
 	Inputs []string // files, one or more
 	Out    string
 	All    bool // keep what is in no phase of the map: the robot on the ground
+
+	AllowLoss bool // write the log although most rows, all inputs or a channel of the map are missing
 
 	// Progress, if not nil, is called now and then with the share that is done,
 	// 0 to 1.
@@ -40,14 +42,32 @@ type Summary struct {
 	Duration int64              // ns, of all segments together
 	Found    []derivative.Found // derivatives that the data show
 	Near     []derivative.Found // what is nearly one; see derivative.Detector.Found
-	Remarks  []string           // origin of the rows, what was interpolated, cut and left out, in sentences
+	Remarks  []Remark           // origin of the rows, what was interpolated, cut and left out
 	Problems []string           // what could not be read, in sentences with file and place
+	Channels []Measured         // of the log
+	Clocks   []Clock            // of the senders, file after file
+}
+
+// Measured is how much of a channel is in a log.
+type Measured struct {
+	Name    string  `json:"name"`
+	Samples int     `json:"measured"` // rows in which it is measured
+	Rate    float64 `json:"rate_hz"`  // of these, but for inputs that are held that of their messages
+}
+
+// Texts returns the remarks in sentences.
+func (s *Summary) Texts() (all []string) {
+	for _, r := range s.Remarks {
+		all = append(all, r.String())
+	}
+	return all
 }
 
 // Import reads the inputs as the map describes and writes the log out, or nothing
 // where anything is wrong. What could not be read of a log of topics is not wrong: it
 // is skipped and reported in the summary. The error is a *mapfile.Error, a
-// *telemetry.FieldError, of the file system or the reader, or the cause of ctx's end.
+// *telemetry.FieldError, of the file system or the reader, or the cause of ctx's end; with a
+// *LossError comes the summary of what was not written.
 func Import(ctx context.Context, jb Job) (*Summary, error) {
 	if len(jb.Inputs) == 0 {
 		panic("importer: no input")
@@ -57,14 +77,25 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := j.divide(); err != nil {
+		return nil, err
+	}
+	joined := j.joins()
+	if joined {
+		j.join()
+	}
 	if err := j.survey(ctx); err != nil {
 		return nil, err
 	}
 	if j.Map, err = j.Map.expand(j.files); err != nil {
 		return nil, err
 	}
+	j.Map.lenient = j.AllowLoss
 	if j.plan, err = bind(j.Map, j.files); err != nil {
 		return nil, err
+	}
+	if joined {
+		j.plan.leftOut.add("joined", Info, "", "columns are filled in rows of their own: they were joined as topics are (join = false under [time] keeps the rows)")
 	}
 	if j.All {
 		j.plan.phases = nil
@@ -75,29 +106,13 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 			return nil, err
 		}
 	}
-	j.read = (j.passes - 1) * len(j.Inputs)
-	if err := j.write(ctx, s); err != nil {
+	j.read = (j.passes - 1) * len(j.inputs)
+	err = j.write(ctx, s)
+	if _, refused := errors.AsType[*LossError](err); err != nil && !refused {
 		return nil, err
 	}
 	j.progress(0)
-	return s, nil
-}
-
-// job is one import.
-type job struct {
-	Job
-	files      []*survey
-	plan       *plan
-	kinematics channel.Kinematics // what the map declares of the states that are left
-	passes     int
-	read       int // files read so far, in all passes
-}
-
-// progress reports the share that is read of the open file.
-func (j *job) progress(share float64) {
-	if j.Progress != nil {
-		j.Progress(min(1, (float64(j.read)+share)/float64(j.passes*len(j.Inputs))))
-	}
+	return s, err
 }
 
 // checkOut refuses to write over an input.
@@ -121,13 +136,13 @@ func (j *job) survey(ctx context.Context) error {
 	if j.Map.IsTable() {
 		j.passes = 2
 	}
-	for _, path := range j.Inputs {
+	for _, in := range j.inputs {
 		var f *survey
 		var err error
 		if j.Map.IsTable() {
-			f, err = surveyTable(path, j.opener(&csv.Counts{}))
+			f, err = surveyTable(in, j.opener(&csv.Counts{}, in.group))
 		} else {
-			f, err = surveyTopics(ctx, j.Map, path, j.Open, j.progress)
+			f, err = surveyTopics(ctx, j.Map, in.path, j.Open, j.progress)
 			j.read++
 		}
 		if err != nil {
@@ -136,34 +151,6 @@ func (j *job) survey(ctx context.Context) error {
 		j.files = append(j.files, f)
 	}
 	return nil
-}
-
-// opener returns what opens the inputs. counts receives the counts of a table.
-func (j *job) opener(counts *csv.Counts) telemetry.Opener {
-	if !j.Map.IsTable() {
-		return j.Open
-	}
-	cfg := csv.Config{Time: j.Map.Time.Time, FileNames: len(j.Inputs) > 1, Counts: counts}
-	for i := range j.Map.Channels {
-		if c := &j.Map.Channels[i]; !c.Optional && len(c.Or) == 0 {
-			cfg.Columns = append(cfg.Columns, c.paths()...)
-		}
-	}
-	return telemetry.Opens(func(path string, wants telemetry.Wants) (*csv.Reader, error) { return csv.Open(path, wants, cfg) })
-}
-
-// rows calls emit with every row of every file. text, if not nil, receives the texts in
-// the files.
-func (j *job) rows(ctx context.Context, text func(int64, string), emit func(*row) error) (*rowMaker, error) {
-	r := newRowMaker(j.plan, j.files, emit)
-	open := j.opener(&r.counts.table)
-	for i := range j.files {
-		if err := r.read(ctx, i, open, j.progress, text); err != nil {
-			return nil, err
-		}
-		j.read++
-	}
-	return r, r.checkKept()
 }
 
 // wantsData reports whether the data must be read before they are written: for errors
@@ -200,9 +187,14 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	for _, c := range j.plan.header {
 		ranges.of(c.Role).grow()
 	}
-	rows := 0
+	rows, turns, stays := 0, newAlternating(len(states)), newHolds(len(states))
+	finds := j.plan.held == nil && j.Map.IsTable() && !j.Map.Time.KeepHeld
 	_, err = j.rows(ctx, nil, func(r *row) error {
 		rows++
+		turns.add(r.values[0], r.begins)
+		if finds {
+			stays.add(r.values[0], r.begins)
+		}
 		if r.begins {
 			d.Break()
 			checker.Break()
@@ -217,9 +209,25 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
-	still, unknown := j.plan.leaveOut(&ranges)
+	if finds {
+		if j.plan.held = stays.found(); anyHeld(j.plan.held) {
+			j.plan.leftOut.held(states, j.plan.held)
+			return j.learn(ctx, s) // without the repetitions
+		}
+	}
+	if found := turns.found(); len(found) > 0 {
+		var names []string
+		for _, i := range found {
+			names = append(names, states[i].Name)
+		}
+		j.plan.leftOut.add("alternating", Warning, "", "%s: every other row continues the one before the last: two senders or robots seem to take turns, and nothing in the messages distinguishes them", strings.Join(names, ", ")).Remedy = "record them apart, or select one with where"
+	}
+	still, empty, unknown := j.plan.leaveOut(&ranges)
 	if len(still) > 0 {
-		j.plan.leftOut = append(j.plan.leftOut, strings.Join(still, ", ")+" left out: one value throughout")
+		j.plan.leftOut.add("constant", Info, "", "%s left out: one value throughout", strings.Join(still, ", "))
+	}
+	if len(empty) > 0 {
+		j.plan.leftOut.add("missing", Warning, "", "%s left out: never measured", strings.Join(empty, ", "))
 	}
 	if len(unknown) > 0 && rows > 0 && len(channel.Select(j.plan.header, channel.State)) == 0 {
 		return &mapfile.Error{
@@ -228,7 +236,7 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 		}
 	}
 	if len(unknown) > 0 {
-		j.plan.unknown = append(j.plan.unknown, fmt.Sprintf("%s left out, never valid in the rows that are kept: %s", strings.Join(unknown, ", "), strings.Join(j.plan.whyUnknown(unknown), "; ")))
+		j.plan.unknown.add("invalid", Warning, "", "%s left out, never valid in the rows that are kept: %s", strings.Join(unknown, ", "), strings.Join(j.plan.whyUnknown(unknown), "; "))
 	}
 	if err := j.settle(claimed, checker); err != nil {
 		return err
@@ -258,7 +266,7 @@ func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) er
 		if k.Relation != "" {
 			left = "kinematics only of " + strings.TrimPrefix(k.String(), k.Relation+": ")
 		}
-		j.plan.leftOut = append(j.plan.leftOut, left+": "+why)
+		j.plan.leftOut.add("kinematics", Info, "", "%s: %s", left, why)
 		j.kinematics = k
 	}
 	j.kinematics = claimed
@@ -267,7 +275,9 @@ func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) er
 		wrong, remarks := checker.Result(j.kinematics)
 		switch {
 		case wrong == nil:
-			j.plan.leftOut = append(j.plan.leftOut, remarks...)
+			for _, text := range remarks {
+				j.plan.leftOut.add("kinematics", Info, "", "%s", text)
+			}
 			return nil
 		case !j.Map.KinematicsOptional:
 			return &mapfile.Error{File: j.Map.file, Field: "kinematics", Reason: wrong.Reason, Remedy: wrong.Remedy}
@@ -275,65 +285,4 @@ func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) er
 		reduce(slices.DeleteFunc(slices.Clone(moving), func(c channel.Channel) bool { return c.Name == wrong.Channel }), wrong.Reason)
 	}
 	return nil
-}
-
-// maxTexts is how many of the robot's texts go into a log.
-const maxTexts = 1000
-
-// write reads everything again, into the log.
-func (j *job) write(ctx context.Context, s *Summary) error {
-	file, err := flightlog.CreateFile(j.Out, flightlog.Header{Vehicle: j.Map.Vehicle, Channels: j.plan.header, Source: j.source(), Kinematics: j.kinematics})
-	if err != nil {
-		return err
-	}
-	defer file.Abort()
-	texts := 0
-	note := func(t int64, text string) {
-		if texts++; texts <= maxTexts && text != "" && len(text) <= flightlog.MaxText {
-			// An error is kept by the writer and returned at the next sample.
-			_ = file.Note(t, text)
-		}
-	}
-	var last int64
-	rows, err := j.rows(ctx, note, func(r *row) error {
-		s.Rows++
-		if r.begins {
-			s.Segments++
-			if err := file.BeginSegment(r.name, nil); err != nil {
-				return err
-			}
-		} else {
-			s.Duration += r.t - last
-		}
-		last = r.t
-		return file.Sample(r.t, r.values[0], r.values[1], r.values[2])
-	})
-	if err != nil {
-		return err
-	}
-	invalid := slices.Concat(j.plan.unknown, rows.judge.remarks())
-	s.Remarks, s.Problems = slices.Concat(remarks(rows), slowTopics(j.plan, j.Format), invalid), problems(j.files)
-	for _, text := range slices.Concat(s.Remarks, s.Problems) {
-		if slices.Contains(invalid, text) {
-			text = flightlog.InvalidNote + text
-		}
-		if err := file.Note(last, text); err != nil {
-			return err
-		}
-	}
-	return file.Commit()
-}
-
-// source names the files for the log's header, without their folders: a log does
-// not depend on where it was made.
-func (j *job) source() string {
-	names := make([]string, len(j.Inputs))
-	for i, path := range j.Inputs {
-		names[i] = filepath.Base(path)
-	}
-	s := j.Format + ": " + strings.Join(names, ", ")
-	if len(s) > flightlog.MaxSource {
-		s = fmt.Sprintf("%s: %d files from %.1000s to %.1000s", j.Format, len(names), names[0], names[len(names)-1])
-	}
-	return s
 }

@@ -51,7 +51,7 @@ func TestKinematicsAreComparedWithTheData(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	log, sum := run(t, circling(-1), strings.Replace(moving, "kinematics = \"quadrotor\"", "kinematics = \"quadrotor\"\nkinematics_optional = true", 1), false)
-	if remarks := strings.Join(sum.Remarks, "\n"); log.Kinematics.Relation != "" || !strings.Contains(remarks, "kinematics left out: the data contradict it: z moves") {
+	if remarks := strings.Join(sum.Texts(), "\n"); log.Kinematics.Relation != "" || !strings.Contains(remarks, "kinematics left out: the data contradict it: z moves") {
 		t.Errorf("%+v\n%s", log.Kinematics, remarks)
 	}
 	log, _ = run(t, circling(-1), moving+"[body]\nposition = [\"x\", \"y\", \"-z\"]\n", false)
@@ -75,7 +75,7 @@ func TestKinematicsOfWhatIsLeft(t *testing.T) {
 		s.msgs = append(s.msgs, msg{"s", int64(10 * i), []float64{math.Sin(3 * t), math.Cos(3 * t), 7, 3 * math.Cos(3*t), -3 * math.Sin(3*t), 0}})
 	}
 	log, sum := run(t, s, strings.ReplaceAll(moving, "role =", "varies = true\nrole ="), false)
-	if remarks := strings.Join(sum.Remarks, "\n"); log.Kinematics.Relation != "" || len(log.Channels) != 4 || !strings.Contains(remarks, "kinematics left out: not all of the states move that it needs") {
+	if remarks := strings.Join(sum.Texts(), "\n"); log.Kinematics.Relation != "" || len(log.Channels) != 4 || !strings.Contains(remarks, "kinematics left out: not all of the states move that it needs") {
 		t.Errorf("%+v, %d channels\n%s", log.Kinematics, len(log.Channels), remarks)
 	}
 }

@@ -2,6 +2,8 @@ package importer
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -19,18 +21,24 @@ import (
 type Map struct {
 	Vehicle   string     `toml:"vehicle"` // one token, as in the subjects of its messages
 	Frames    string     `toml:"frames"`  // (optional) ned-frd or enu-flu: the axes of the log's vectors and attitudes; else those recorded
+	Where     Where      `toml:"where"`   // of topics: (optional) the sender, where a topic has several and a source does not name one
 	Time      Time       `toml:"time"`
 	Phases    []Phase    `toml:"phase"` // of topics
 	Channels  []Channel  `toml:"channel"`
 	Valid     []Validity `toml:"valid"`    // of topics: (optional)
 	Resets    []Reset    `toml:"reset"`    // of topics: (optional)
+	Clocks    []Setting  `toml:"clock"`    // of topics: (optional)
+	Refusals  []Refusal  `toml:"refuse"`   // of topics: (optional)
+	Primaries []Primary  `toml:"primary"`  // of topics: (optional)
 	Attitudes []Attitude `toml:"attitude"` // of a table: (optional) quaternions, three channels each, after the others
 
 	Kinematics         string          `toml:"kinematics"`          // (optional) quadrotor: states are those of a rigid body
 	KinematicsOptional bool            `toml:"kinematics_optional"` // (optional) what the data contradict is left out; else it is an error
 	Body               kinematics.Body `toml:"body"`                // (optional) which; defaults to the usual names
 
-	file string // its name, for errors
+	file    string // its name, for errors
+	joined  bool   // it describes tables whose columns are read as topics
+	lenient bool   // channels that are not in a log are left out
 }
 
 // Time describes where rows and segments begin.
@@ -40,12 +48,20 @@ type Time struct {
 	Instance *int   `toml:"instance"` // (optional) of base; defaults to the lowest
 }
 
+// Setting is what is known of a sender's clock and is then not estimated.
+type Setting struct {
+	Name   string  `toml:"name"`     // as an import reports it
+	Offset float64 `toml:"offset_s"` // s: recorder's time = stamp + offset
+}
+
 // Source names the fields of a log that values are read from.
 type Source struct {
 	Topic      string   `toml:"topic"`
 	Type       string   `toml:"type"`       // in place of topic: the one whose messages are of this type, such as nav_msgs/msg/Odometry
 	Instance   *int     `toml:"instance"`   // (optional) defaults to the lowest whose fields are not one value throughout
+	Where      Where    `toml:"where"`      // (optional) texts in the messages, such as child_frame_id = "base_link": of several senders only the one that has them
 	Column     string   `toml:"column"`     // of a table, in place of topic and field
+	File       string   `toml:"file"`       // (optional) of a table: part of the name of the file that has the column, where each topic has one of its own
 	Field      string   `toml:"field"`      // of a channel with one name; a minus before a field turns its sign, but not in a quaternion
 	Fields     []string `toml:"fields"`     // of a channel with several names, in their order
 	Quaternion []string `toml:"quaternion"` // fields w, x, y, z: the channels are roll, pitch, yaw
@@ -55,6 +71,24 @@ type Source struct {
 	Times      string   `toml:"times"`      // (optional) a field of the same topic, as a factor
 	Scale      *float64 `toml:"scale"`      // (optional) value = scale·field·times + offset, after units; defaults to 1
 	Offset     float64  `toml:"offset"`     // (optional)
+
+	Unit    string   `toml:"unit"`    // (optional) of the values in the log; under or where it is another one than that of the channel
+	Outputs *Outputs `toml:"outputs"` // (optional) which outputs of the robot drive the motors
+
+	id     *topicID // the topic, where it is known already
+	prefer Where    // the map's
+}
+
+// Where selects a sender by texts in its messages: their values by their paths.
+type Where map[string]string
+
+// String returns it as it is written in a map.
+func (w Where) String() string {
+	var all []string
+	for _, path := range slices.Sorted(maps.Keys(w)) {
+		all = append(all, fmt.Sprintf("%q = %q", path, w[path]))
+	}
+	return "{ " + strings.Join(all, ", ") + " }"
 }
 
 // Channel describes one channel, or several that belong together.
@@ -64,7 +98,6 @@ type Channel struct {
 	Source
 	Or []Source `toml:"or"` // (optional) where else to look, in this order
 
-	Unit        string           `toml:"unit"`        // (optional) of the values in the log
 	Role        channel.Role     `toml:"role"`        // state, input or aux
 	Derivative  string           `toml:"derivative"`  // (optional) a state channel, or "none"; else detected
 	Derivatives []string         `toml:"derivatives"` // (optional) of several names, in their order
@@ -108,8 +141,8 @@ type Phase struct {
 
 // IsTable reports whether a map describes a table of text, and not topics.
 func (m *Map) IsTable() bool {
-	return m.Time.Column != "" || m.Time.Unit != "" || len(m.Attitudes) > 0 ||
-		slices.ContainsFunc(m.Channels, func(c Channel) bool { return c.Column != "" || c.of != nil })
+	return !m.joined && (m.Time.Column != "" || m.Time.Unit != "" || len(m.Attitudes) > 0 ||
+		slices.ContainsFunc(m.Channels, func(c Channel) bool { return c.Column != "" || c.of != nil }))
 }
 
 // noDerivative as derivative means that there is none, and none is looked for.
@@ -145,7 +178,7 @@ func (c *Channel) sources() []*Source {
 
 // channel returns the three angles of a quaternion as channels read from a table.
 func (a *Attitude) channel() Channel {
-	c := Channel{Names: a.Names, Unit: cmp.Or(a.Unit, "rad"), Role: cmp.Or(a.Role, channel.State), Noise: a.Noise, Frame: cmp.Or(a.Frames, a.Axes), of: a}
+	c := Channel{Names: a.Names, Role: cmp.Or(a.Role, channel.State), Noise: a.Noise, Frame: cmp.Or(a.Frames, a.Axes), of: a}
 	if len(c.Names) == 0 {
 		c.Names = []string{"roll", "pitch", "yaw"}
 	}
@@ -153,7 +186,7 @@ func (a *Attitude) channel() Channel {
 	if a.Order == "xyzw" {
 		q = []string{q[3], q[0], q[1], q[2]}
 	}
-	c.Source = Source{Topic: csv.Topic, Quaternion: q, Axes: a.Axes}
+	c.Source = Source{Topic: csv.Topic, Quaternion: q, Axes: a.Axes, Unit: cmp.Or(a.Unit, "rad")}
 	return c
 }
 
@@ -223,7 +256,7 @@ func (m *Map) header(of []*Source) []channel.Channel {
 		world, body := m.axesInLog(c, s)
 		frame := cmp.Or(c.Frame, strings.Trim(string(world+"-"+body), "-"))
 		for k, name := range c.names() {
-			ch := channel.Channel{Name: name, Unit: c.Unit, Role: c.Role, Derivative: c.derivative(k),
+			ch := channel.Channel{Name: name, Unit: cmp.Or(s.Unit, c.Unit), Role: c.Role, Derivative: c.derivative(k),
 				Period: c.Period, Invariant: c.Invariant, Noise: c.Noise, Frame: frame}
 			if s.attitude() {
 				ch.Period = c.angle() * channel.Angle

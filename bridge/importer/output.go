@@ -20,6 +20,8 @@ const (
 // output is one or several channels of the log.
 type output struct {
 	label                 string // channels, for messages
+	names                 []string
+	asked                 bool // the map has it neither optional nor only where it varies
 	role                  channel.Role
 	kind                  kind
 	n                     int        // channels

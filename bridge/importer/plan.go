@@ -18,14 +18,17 @@ type plan struct {
 	phases   []phase
 	valid    []validity
 	resets   []reset
+	held     []int   // of a table, by state made: rows for which it is held; nil = not known
+	cores    []place // by primary of the map: its field
 	config   timebase.Config
 	outputs  []output
 	header   []channel.Channel
 	declared map[string]declaration // of the channels in header
 	signals  []string               // channels of the signals, for messages; "" = none
-	leftOut  []string               // sentences
-	unknown  []string               // sentences about channels that are left out, for their values are never valid
-	gap      int64                  // ns, a longer gap of the base begins a segment
+	leftOut  remarks
+	shared   map[string][]string // topics that have other senders, by what is said of these
+	unknown  remarks             // about channels that are left out, for their values are never valid
+	gap      int64               // ns, a longer gap of the base begins a segment
 
 	keep *perRole[[]int] // the channels that are left of those made; nil = all
 }
@@ -60,6 +63,7 @@ type phase struct {
 	track  int       // its own
 	at     int       // index of its value in a row
 	column int       // which value of its topic's track
+	known  []bool    // of each file: it is reported
 	begin  []float64 // of each file: what it was before it was first reported
 }
 
@@ -71,8 +75,12 @@ func (p *plan) track(id topicID, files []*survey) int {
 	t := track{id: id}
 	for _, f := range files {
 		c := f.find(id)
-		t.step = max(t.step, c.Step())
-		t.rate = max(t.rate, c.Rate())
+		step, rate := c.Step(), c.Rate()
+		if own := f.times.Of(c.Topic.Seq); own.Constant || own.Coarse > 0 || own.Unordered {
+			step, rate = own.Step, own.Rate
+		}
+		t.step = max(t.step, step)
+		t.rate = max(t.rate, rate)
 	}
 	p.tracks = append(p.tracks, t)
 	return len(p.tracks) - 1
@@ -104,17 +112,18 @@ func (p *plan) signal(s timebase.Signal, what string) int {
 	return at
 }
 
-// paths returns the fields that are read of a topic.
-func (p *plan) paths(t *telemetry.Topic) []string {
-	if i := p.trackOf(idOf(t)); i >= 0 {
+// paths returns the fields that are read of a topic of a file.
+func (p *plan) paths(f *survey, t *telemetry.Topic) []string {
+	if i := p.trackOf(f.id(t)); i >= 0 {
 		return p.tracks[i].paths
 	}
 	return nil
 }
 
 // leaveOut leaves the channels out of the header that the map wants only where they
-// vary and that do not, and those that are never valid, and returns their names.
-func (p *plan) leaveOut(ranges *perRole[extrema]) (still, unknown []string) {
+// vary and that have one value or none, and those that are never valid, and returns their
+// names.
+func (p *plan) leaveOut(ranges *perRole[extrema]) (still, empty, unknown []string) {
 	var keep perRole[[]int]
 	var made perRole[int]
 	var header []channel.Channel
@@ -124,6 +133,9 @@ func (p *plan) leaveOut(ranges *perRole[extrema]) (still, unknown []string) {
 		if r := ranges.of(c.Role); p.judged(c.Name) && r.low[i] > r.high[i] {
 			unknown = append(unknown, c.Name)
 			continue
+		} else if p.declared[c.Name].varies && r.low[i] > r.high[i] {
+			empty = append(empty, c.Name)
+			continue
 		} else if p.declared[c.Name].varies && !r.varies(i) {
 			still = append(still, c.Name)
 			continue
@@ -132,12 +144,12 @@ func (p *plan) leaveOut(ranges *perRole[extrema]) (still, unknown []string) {
 		header = append(header, c)
 	}
 	// Where nothing at all varies, the log is as it is.
-	if len(still)+len(unknown) == 0 || len(unknown) == 0 && len(channel.Select(header, channel.State)) == 0 {
-		return nil, nil
+	if len(still)+len(empty)+len(unknown) == 0 || len(unknown) == 0 && len(channel.Select(header, channel.State)) == 0 {
+		return nil, nil, nil
 	}
 	p.keep, p.header = &keep, header
 	p.dropDerivatives()
-	return still, unknown
+	return still, empty, unknown
 }
 
 // judged reports whether a condition is about a channel.

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -9,7 +8,6 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/timebase"
-	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
 // row is one row as it goes into the log. Its slices are valid until the next
@@ -21,26 +19,20 @@ type row struct {
 	values perRole[[]float64]
 }
 
-// The timestamps that follow each other in a log: how far apart they can be, and how
-// much earlier a message may have been measured than the one before it, both ns.
-const (
-	far  = 120e9
-	back = 10e9
-)
-
 // rowMaker makes rows of the messages of all files.
 type rowMaker struct {
 	plan   *plan
 	files  []*survey
 	emit   func(*row) error
 	joiner *timebase.Joiner
-	guard  timebase.Guard
 	judge  *judge
 	row    row                // what is emitted
+	seen   []float64          // the states of the row before, where some are held
 	all    perRole[[]float64] // with the channels that are left out of it
 	dst    [][]float64        // of each output: the cells of all that it fills
 
 	path    string
+	file    int       // its number
 	in      []float64 // of each phase: what was last reported
 	first   int64     // ns, of the file's first message
 	started bool      // first is set
@@ -52,9 +44,12 @@ type rowMaker struct {
 // rowCounts counts what became of rows.
 type rowCounts struct {
 	kept, ground, cut, gaps int
+	switches                int         // of the instance that counts
+	untimed, repeated       int         // messages without a time, and that repeat the one before
 	longest                 int64       // ns, of the gaps
 	table                   csv.Counts  // of tables
 	missing, crooked        []csv.Count // of tables, by output
+	measured                []int       // rows, by output
 }
 
 func newRowMaker(p *plan, files []*survey, emit func(*row) error) *rowMaker {
@@ -69,6 +64,7 @@ func newRowMaker(p *plan, files []*survey, emit func(*row) error) *rowMaker {
 		r.dst = append(r.dst, (*cells)[:n])
 		*cells = (*cells)[n:]
 	}
+	r.counts.measured = make([]int, len(p.outputs))
 	r.counts.missing, r.counts.crooked = make([]csv.Count, len(p.outputs)), make([]csv.Count, len(p.outputs))
 	return r
 }
@@ -87,69 +83,6 @@ func (r *rowMaker) checkKept() error {
 	return fmt.Errorf("%s: topic %s gives no row; choose another base", first, r.plan.tracks[r.plan.config.Base].id)
 }
 
-// read makes the rows of file n. text, if not nil, receives the texts in it.
-func (r *rowMaker) read(ctx context.Context, n int, open telemetry.Opener, progress func(float64), text func(int64, string)) error {
-	f := r.files[n]
-	home := int64(0) // the offset of the recorder's clock from the base's
-	if c := f.find(r.plan.tracks[r.plan.config.Base].id); c != nil {
-		home = f.clocks.Offset(c.Topic.Clock)
-	}
-	wants := telemetry.Wants{Select: r.plan.paths}
-	if text != nil {
-		wants.Text = func(t int64, s string) { text(t-home, s) }
-	}
-	s, err := open(f.path, wants)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	r.path, r.started, r.open = f.path, false, false
-	r.guard = timebase.Guard{Far: far, Back: back}
-	r.row.name = csv.Stem(f.path)
-	r.row.name = r.row.name[:min(len(r.row.name), flightlog.MaxName)]
-	r.judge.begin()
-	r.in = r.in[:0]
-	for i := range r.plan.phases {
-		r.in = append(r.in, r.plan.phases[i].begin[n])
-	}
-	r.reset()
-	var tracks []topicTrack // by Seq
-	err = telemetry.Each(ctx, s, progress, func(m *telemetry.Message) error {
-		if m.Row != nil {
-			return r.table(m)
-		}
-		for m.Topic.Seq >= len(tracks) {
-			tracks = append(tracks, topicTrack{})
-		}
-		tr := &tracks[m.Topic.Seq]
-		if !tr.known {
-			*tr = topicTrack{known: true, track: r.plan.trackOf(idOf(m.Topic)), offset: f.clocks.Offset(m.Topic.Clock)}
-		}
-		if tr.track < 0 {
-			return nil
-		}
-		t := m.Time - home
-		if m.Stamped {
-			t += tr.offset
-		}
-		return r.add(tr.track, t, m.Values)
-	})
-	if err != nil {
-		return err
-	}
-	r.joiner.Finish()
-	err = r.drain()
-	r.reset()
-	return err
-}
-
-// topicTrack is the track of a topic of a file.
-type topicTrack struct {
-	known  bool
-	track  int   // −1 = none
-	offset int64 // ns, of the topic's clock
-}
-
 // reset forgets all samples and keeps the phases.
 func (r *rowMaker) reset() {
 	r.joiner.Reset()
@@ -159,18 +92,32 @@ func (r *rowMaker) reset() {
 	}
 }
 
+// forget has the robot in no phase until it reports one.
+func (r *rowMaker) forget() {
+	for i := range r.plan.phases {
+		if r.plan.phases[i].known[r.file] {
+			r.in[i] = 0
+		}
+	}
+	r.reset()
+}
+
+// begin ends what came before: what follows cannot be compared with it.
+func (r *rowMaker) begin() error {
+	r.joiner.Finish()
+	if err := r.drain(); err != nil {
+		return err
+	}
+	r.reset()
+	return nil
+}
+
 // add adds a message of a track.
 func (r *rowMaker) add(track int, t int64, values []float64) error {
-	ok, jumped := r.guard.Accept(t)
-	if !ok {
-		return nil
-	}
-	if set := r.judge.message(track, values); jumped || set {
-		r.joiner.Finish()
-		if err := r.drain(); err != nil {
+	if r.judge.message(track, values) {
+		if err := r.begin(); err != nil {
 			return err
 		}
-		r.reset()
 	}
 	if !r.started {
 		r.first, r.started = t, true
@@ -246,11 +193,19 @@ func (r *rowMaker) table(m *telemetry.Message) error {
 				Remedy: "correct it, or scale and offset in the map"}
 		}
 	}
+	if r.plan.held != nil {
+		r.release()
+	}
 	return r.send(m.Time)
 }
 
 // send emits a row at time t.
 func (r *rowMaker) send(t int64) error {
+	for i, cells := range r.dst {
+		if first, last := cells[0], cells[len(cells)-1]; first == first || last == last { // not NaN
+			r.counts.measured[i]++
+		}
+	}
 	r.row.t, r.row.values = t, r.plan.kept(r.all)
 	r.counts.kept++
 	return r.emit(&r.row)

@@ -1,7 +1,9 @@
 package importer
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -14,22 +16,85 @@ import (
 type topicID struct {
 	name     string
 	instance int
+	sender   string // where the file has several of one name; "" = there is one, or it sends nearly all
 }
 
 func (id topicID) String() string {
-	return (&telemetry.Topic{Name: id.name, Instance: id.instance}).String()
+	name := (&telemetry.Topic{Name: id.name, Instance: id.instance}).String()
+	if id.sender != "" {
+		name += " (" + id.sender + ")"
+	}
+	return name
 }
-
-func idOf(t *telemetry.Topic) topicID { return topicID{t.Name, t.Instance} }
 
 // survey is what is in one file.
 type survey struct {
 	path     string
 	counts   []*telemetry.Count
 	problems []telemetry.Problem
-	clocks   timebase.Clocks
+	times    timebase.Model
 	first    map[phaseKey]bool // the first known value of each phase
 	moves    map[topicID]bool  // topics in which a field that a channel could be read from has more than one value
+	ids      []topicID         // of the topics, by Seq
+
+	varies []topicField // fields that a channel could be read from and that have more than one value
+
+	settings map[string]float64 // of the robot
+	texts    []string           // of the robot, the first maxSaid
+	kinds    map[int]float64    // by refusal of the map: the first value of its field
+	cores    map[int]float64    // by primary of the map: the first value of its field
+}
+
+// topicField is a field of a topic.
+type topicField struct {
+	id   topicID
+	path string
+}
+
+// maxSaid is how many texts of the robot show what it is.
+const maxSaid = 200
+
+// newSurvey returns what the counts of a file show.
+func newSurvey(path string, counts []*telemetry.Count) *survey {
+	f := &survey{path: path}
+	f.identify(counts)
+	return f
+}
+
+// nearlyAll is the share of the messages of a topic with which one sender stands for it.
+const nearlyAll = 0.95
+
+// identify names the topics: by their senders where several have one name.
+func (f *survey) identify(counts []*telemetry.Count, primaries ...Primary) {
+	f.counts = counts
+	all := map[topicID]int{}
+	plain := func(t *telemetry.Topic) topicID { return topicID{t.Name, t.Instance, ""} }
+	for _, c := range counts {
+		all[plain(c.Topic)] += c.N
+	}
+	for _, c := range counts {
+		id := plain(c.Topic)
+		if float64(c.N) < nearlyAll*float64(all[id]) {
+			id.sender = cmp.Or(c.Topic.SenderName(), fmt.Sprint("sender ", c.Topic.Seq))
+		}
+		for i := range primaries {
+			if _, there := f.cores[i]; there && slices.Contains(primaries[i].Topics, id.name) {
+				id.instance = 0
+			}
+		}
+		for c.Topic.Seq >= len(f.ids) {
+			f.ids = append(f.ids, topicID{})
+		}
+		f.ids[c.Topic.Seq] = id
+	}
+}
+
+// id returns the name of a topic of the file.
+func (f *survey) id(t *telemetry.Topic) topicID {
+	if t.Seq < len(f.ids) {
+		return f.ids[t.Seq]
+	}
+	return topicID{}
 }
 
 // phaseKey is a phase of the map as one topic gives it.
@@ -40,12 +105,18 @@ type phaseKey struct {
 
 // surveyTopics reads a file of topics once.
 func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opener, progress func(float64)) (*survey, error) {
-	f := &survey{path: path, first: map[phaseKey]bool{}, moves: map[topicID]bool{}}
-	var phases [][]int   // by Seq: the phases of which the first values are
-	var ranges []extrema // by Seq: of the other values
-	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) (paths []string) {
+	f := &survey{path: path, first: map[phaseKey]bool{}, moves: map[topicID]bool{}, settings: map[string]float64{}, kinds: map[int]float64{}, cores: map[int]float64{}}
+	first := map[[2]int]bool{} // by phase and Seq
+	for _, c := range m.Clocks {
+		f.times.Give(c.Name, int64(1e9*c.Offset))
+	}
+	var phases [][]int         // by Seq: the phases of which the first values are
+	var ranges []extrema       // by Seq: of the values behind these
+	var ranged [][]string      // by Seq: which these are
+	var rest [][]func(float64) // by Seq: what receives the values behind those
+	s, err := open(path, telemetry.Wants{Senders: m.senders(), Select: func(t *telemetry.Topic) (paths []string) {
 		for t.Seq >= len(phases) {
-			phases, ranges = append(phases, nil), append(ranges, extrema{})
+			phases, ranges, ranged, rest = append(phases, nil), append(ranges, extrema{}), append(ranged, nil), append(rest, nil)
 		}
 		for i := range m.Phases {
 			if m.Phases[i].reads(t) {
@@ -56,40 +127,90 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 		for _, path := range m.candidates(t) {
 			paths = append(paths, path)
 			ranges[t.Seq].grow()
+			ranged[t.Seq] = append(ranged[t.Seq], path)
 		}
-		return paths
+		fields, receivers := f.firsts(m, t)
+		rest[t.Seq] = receivers
+		return append(paths, fields...)
+	}, Parameter: func(name string, v float64) {
+		if len(f.settings) < maxSettings {
+			f.settings[name] = v
+		}
+	}, Text: func(_ int64, text string) {
+		if len(f.texts) < maxSaid {
+			f.texts = append(f.texts, text)
+		}
 	}})
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	f.counts, err = telemetry.Survey(ctx, s, progress, func(msg *telemetry.Message) {
+	counts, err := telemetry.Survey(ctx, s, progress, func(msg *telemetry.Message) {
 		if seq := msg.Topic.Seq; len(msg.Values) > 0 {
-			f.addPhases(m, phases[seq], msg)
-			ranges[seq].add(msg.Values[len(phases[seq]):])
+			m.addPhases(first, phases[seq], msg)
+			behind := msg.Values[len(phases[seq]):]
+			ranges[seq].add(behind[:len(ranges[seq].low)])
+			for i, receive := range rest[seq] {
+				receive(behind[len(ranges[seq].low)+i])
+			}
 		}
-		if msg.Stamped && msg.Topic.Clock != "" {
-			f.clocks.Add(msg.Topic.Clock, msg.Time, msg.Logged)
-		}
+		f.times.Add(msg.Topic.Seq, msg.Topic.Clock, msg.Stamped, msg.Time, msg.Logged)
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range f.counts {
-		r := &ranges[c.Topic.Seq]
-		for i := range r.low {
-			f.moves[idOf(c.Topic)] = f.moves[idOf(c.Topic)] || r.varies(i)
+	f.times.Finish()
+	f.identify(counts, m.Primaries...)
+	for _, c := range counts {
+		r, id := &ranges[c.Topic.Seq], f.id(c.Topic)
+		for i, path := range ranged[c.Topic.Seq] {
+			if r.varies(i) {
+				f.varies = append(f.varies, topicField{id, path})
+			}
+			f.moves[id] = f.moves[id] || r.varies(i) && !m.onlyBeyond(path)
+		}
+		for _, i := range phases[c.Topic.Seq] {
+			if in, known := first[[2]int{i, c.Topic.Seq}]; known {
+				f.first[phaseKey{i, id}] = in
+			}
 		}
 	}
 	f.problems = s.Problems().All()
 	return f, nil
 }
 
+// maxSettings bounds the settings that are kept.
+const maxSettings = 1 << 14
+
+// firsts returns fields of a topic of which the first values show what the robot is, and what
+// receives their values.
+func (f *survey) firsts(m *Map, t *telemetry.Topic) (paths []string, receivers []func(float64)) {
+	add := func(into map[int]float64, i int, path string) {
+		paths = append(paths, path)
+		receivers = append(receivers, func(v float64) {
+			if _, known := into[i]; !known && !math.IsNaN(v) {
+				into[i] = v
+			}
+		})
+	}
+	for i := range m.Refusals {
+		if r := &m.Refusals[i]; r.Topic == t.Name && (r.Instance == nil || *r.Instance == t.Instance) && t.Check(r.Field) == nil {
+			add(f.kinds, i, r.Field)
+		}
+	}
+	for i := range m.Primaries {
+		if p := &m.Primaries[i]; p.Topic == t.Name && t.Check(p.Field) == nil {
+			add(f.cores, i, p.Field)
+		}
+	}
+	return paths, receivers
+}
+
 // surveyTable reads the columns of a table and none of its rows.
-func surveyTable(path string, open telemetry.Opener) (*survey, error) {
-	f := &survey{path: path}
-	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) []string {
-		f.counts = []*telemetry.Count{{Topic: t}}
+func surveyTable(in input, open telemetry.Opener) (*survey, error) {
+	f := &survey{path: in.path}
+	s, err := open(in.path, telemetry.Wants{Select: func(t *telemetry.Topic) []string {
+		f.identify([]*telemetry.Count{{Topic: t}})
 		return nil
 	}})
 	if err != nil {
@@ -106,7 +227,7 @@ func (m *Map) candidates(t *telemetry.Topic) (paths []string) {
 			if s.Instance != nil || s.Topic != t.Name {
 				continue
 			}
-			for _, p := range s.paths() {
+			for _, p := range append(s.paths(), s.beyond()...) {
 				if t.Check(p) == nil && !slices.Contains(paths, p) {
 					paths = append(paths, p)
 				}
@@ -117,14 +238,29 @@ func (m *Map) candidates(t *telemetry.Topic) (paths []string) {
 }
 
 // addPhases keeps what a message first reports about phases, of which its first values are.
-func (f *survey) addPhases(m *Map, phases []int, msg *telemetry.Message) {
+func (m *Map) addPhases(first map[[2]int]bool, phases []int, msg *telemetry.Message) {
 	for k, i := range phases {
-		key := phaseKey{i, idOf(msg.Topic)}
+		key := [2]int{i, msg.Topic.Seq}
 		in, ok := m.Phases[i].decide(msg.Values[k])
-		if _, known := f.first[key]; ok && !known {
-			f.first[key] = in
+		if _, known := first[key]; ok && !known {
+			first[key] = in
 		}
 	}
+}
+
+// senders are the texts by which sources select.
+func (m *Map) senders() (all []string) {
+	for i := range m.Channels {
+		for _, s := range m.Channels[i].sources() {
+			for path := range s.Where {
+				if !slices.Contains(all, path) {
+					all = append(all, path)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // base names the file without its folder: a log does not depend on where it was
@@ -134,7 +270,7 @@ func (f *survey) base() string { return filepath.Base(f.path) }
 // find returns the count of a topic, or nil.
 func (f *survey) find(id topicID) *telemetry.Count {
 	for _, c := range f.counts {
-		if idOf(c.Topic) == id {
+		if f.id(c.Topic) == id {
 			return c
 		}
 	}

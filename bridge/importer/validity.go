@@ -72,6 +72,7 @@ type place struct{ track, column int }
 type reset struct {
 	*Reset
 	place
+	core bool // it names the instance that counts
 }
 
 // bindValidity finds the conditions and the counters of the map that all files have.
@@ -134,7 +135,7 @@ func (p *plan) whyUnknown(names []string) (out []string) {
 func (p *plan) addReset(x *Reset, track int, files []*survey) {
 	for _, field := range x.Fields {
 		if p.hasField(p.tracks[track].id, field, files) {
-			p.resets = append(p.resets, reset{x, place{track, p.column(track, field)}})
+			p.resets = append(p.resets, reset{Reset: x, place: place{track, p.column(track, field)}})
 		}
 	}
 }
@@ -147,7 +148,7 @@ func conditionTopic(v *Validity, own topicID, files []*survey) (id topicID, foun
 	}
 	for _, name := range v.Topic {
 		for _, c := range files[0].counts { // the lowest instance comes first
-			if other := idOf(c.Topic); other.name == name && p.hasField(other, v.Field, files) && (!found || other.instance == own.instance) {
+			if other := files[0].id(c.Topic); other.name == name && p.hasField(other, v.Field, files) && (!found || other.instance == own.instance) {
 				id, found = other, true
 			}
 		}
@@ -197,6 +198,7 @@ func (j *judge) begin() {
 // message reads the conditions in a message of a track, replaces those of its values that
 // do not count by NaN, and reports whether the state was set anew.
 func (j *judge) message(track int, values []float64) (reset bool) {
+	other := false // another instance counts
 	for i := range j.plan.resets {
 		r := &j.plan.resets[i]
 		if r.track != track {
@@ -210,7 +212,11 @@ func (j *judge) message(track int, values []float64) (reset bool) {
 		if math.IsNaN(now) { // the counter is missing: the next one is compared with that before
 			continue
 		}
-		reset = reset || now != j.last[i] && !math.IsNaN(j.last[i])
+		if changed := now != j.last[i] && !math.IsNaN(j.last[i]); changed && r.core {
+			other = true
+		} else if changed {
+			reset = true
+		}
 		j.last[i] = now
 	}
 	if reset {
@@ -235,19 +241,19 @@ func (j *judge) message(track int, values []float64) (reset bool) {
 			values[t.column] = math.NaN()
 		}
 	}
-	return reset
+	return reset || other
 }
 
 // remarks reports how much did not count, and why.
-func (j *judge) remarks() (out sentences) {
+func (j *judge) remarks() (out remarks) {
 	for i, n := range j.messages {
 		v := &j.plan.valid[i]
 		if n > 0 && n < j.all[i] {
-			out.add("%s not measured in %d of %d messages of %s: %s", strings.Join(v.names, ", "), n, j.all[i], j.plan.tracks[v.target[0].track].id, j.plan.why(v))
+			out.add("invalid", Info, j.plan.tracks[v.target[0].track].id.String(), "%s not measured in %d of %d messages of %s: %s", strings.Join(v.names, ", "), n, j.all[i], j.plan.tracks[v.target[0].track].id, j.plan.why(v))
 		}
 	}
 	if j.resets > 0 {
-		out.add("the estimator of the robot set its state anew %s; a segment begins at each", number(j.resets, "time"))
+		out.add("reset", Info, "", "the estimator of the robot set its state anew %s; a segment begins at each", number(j.resets, "time"))
 	}
 	return out
 }

@@ -101,7 +101,7 @@ func TestValidity(t *testing.T) {
 			}
 		}
 	}
-	report := strings.Join(sum.Remarks, "\n")
+	report := strings.Join(sum.Texts(), "\n")
 	for _, want := range []string{
 		"x not measured in 10 of 50 messages of pos: xy_valid of pos is not 1",
 		"x, y not measured in 10 of 50 messages of pos: flags & 6 of status is not 2",
@@ -117,7 +117,7 @@ func TestValidity(t *testing.T) {
 	if got := channel.Names(log.Channels); !slices.Equal(got, []string{"y", "z", "w"}) {
 		t.Errorf("channels %v", got)
 	}
-	if report := strings.Join(sum.Remarks, "\n"); !strings.Contains(report, "x left out, never valid in the rows that are kept: xy_valid of pos is not 1 (x)") {
+	if report := strings.Join(sum.Texts(), "\n"); !strings.Contains(report, "x left out, never valid in the rows that are kept: xy_valid of pos is not 1 (x)") {
 		t.Error(report)
 	}
 }
@@ -153,7 +153,7 @@ func TestResets(t *testing.T) {
 	if !slices.Equal(begins, []int64{0, 300, 700}) {
 		t.Errorf("segments begin at %v ms", begins)
 	}
-	if report := strings.Join(sum.Remarks, "\n"); !strings.Contains(report, "set its state anew 2 times; a segment begins at each") {
+	if report := strings.Join(sum.Texts(), "\n"); !strings.Contains(report, "set its state anew 2 times; a segment begins at each") {
 		t.Error(report)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
 	"github.com/dgm-robotics/dgm/bridge/internal/number"
@@ -35,7 +36,9 @@ type Tlog struct {
 	first   map[string]bool     // messages whose instance 0 is in use
 	unknown map[uint32]struct{} // unknown messages that were reported
 	full    [256 + 8]byte       // a payload with zeros behind it
-	message telemetry.Message
+
+	counters map[[2]byte]*counter // by system and sender
+	message  telemetry.Message
 }
 
 // topicKey identifies a topic.
@@ -46,12 +49,13 @@ type topicKey struct {
 
 // subscription is a topic with the places of its fields.
 type subscription struct {
-	topic  *telemetry.Topic
-	boot   accessor // time_boot_ms
-	usec   accessor // time_usec
-	unix   bool     // usec counts from 1970
-	wanted []accessor
-	values []float64
+	topic   *telemetry.Topic
+	boot    accessor // time_boot_ms
+	usec    accessor // time_usec
+	unix    bool     // usec counts from 1970
+	counter *counter // of the sender
+	wanted  []accessor
+	values  []float64
 }
 
 var _ telemetry.Source = (*Tlog)(nil)
@@ -74,7 +78,7 @@ func Open(path string, wants telemetry.Wants) (*Tlog, error) {
 // NewTlog returns a reader of any stream; name is its name in errors.
 func NewTlog(name string, stream io.Reader, wants telemetry.Wants) *Tlog {
 	return &Tlog{Reader: logfile.New(name, stream, wants, window), dialect: newDialect(),
-		topics: map[topicKey]*subscription{}, senders: map[string]int{}, first: map[string]bool{}, unknown: map[uint32]struct{}{}}
+		topics: map[topicKey]*subscription{}, senders: map[string]int{}, first: map[string]bool{}, unknown: map[uint32]struct{}{}, counters: map[[2]byte]*counter{}}
 }
 
 // begin refuses what has another format.
@@ -161,15 +165,20 @@ func (r *Tlog) content(at, logged int64, p *packet, l *layout) (*telemetry.Messa
 		}
 		r.topics[key] = s
 	}
-	t, stamped := s.stamp(r.full[:])
+	t, stamped := r.stamp(s, logged)
 	if !stamped {
 		t = logged
 	}
 	for i, a := range s.wanted {
 		s.values[i] = a.read(r.full[:])
 	}
-	if l.name == "STATUSTEXT" {
+	switch l.name {
+	case "STATUSTEXT":
 		r.Wants.Say(logged, l.text("text", r.full[:]))
+	case "PARAM_VALUE":
+		if a, err := l.find("param_value"); err == nil && key.sender == 1 {
+			r.Wants.Set(l.text("param_id", r.full[:]), a.read(r.full[:]))
+		}
 	}
 	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: stamped, Logged: logged, Values: s.values}
 	return &r.message, nil
@@ -179,17 +188,56 @@ func (r *Tlog) content(at, logged int64, p *packet, l *layout) (*telemetry.Messa
 // start of the sender, µs.
 const unixTime = 1e15
 
-// stamp returns the sender's time in a payload, ns.
-func (s *subscription) stamp(b []byte) (t int64, ok bool) {
+// stamp returns the sender's time in the payload at hand, ns. A counter of 32 bits is
+// continued where it wraps: near the time at which the sender must be.
+func (r *Tlog) stamp(s *subscription, logged int64) (t int64, ok bool) {
+	a, unit := s.boot, int64(1e6)
+	if a.kind == number.None {
+		a, unit = s.usec, 1e3
+	}
+	if a.kind == number.None {
+		return 0, false
+	}
+	v := a.read(r.full[:])
+	if a.kind != number.U32 {
+		return int64(v) * unit, v > 0 && v < latest && (v > unixTime) == s.unix
+	}
+	c := s.counter
+	switch {
+	case v == 0, !c.known && s.boot.kind == number.None: // µs since the start have wrapped nobody knows how often
+		return 0, false
+	case c.known:
+		t = c.continued(int64(v), unit, logged)
+	default:
+		t = int64(v) * unit
+	}
 	if s.boot.kind != number.None {
-		v := s.boot.read(b)
-		return int64(v) * 1e6, v > 0
+		*c = counter{true, t, logged}
 	}
-	if s.usec.kind != number.None {
-		v := s.usec.read(b)
-		return int64(v) * 1e3, v > 0 && v < latest && (v > unixTime) == s.unix
+	return t, true
+}
+
+// counter is the time of a sender since its start, as its counter of ms last gave it.
+type counter struct {
+	known  bool
+	t      int64 // ns
+	logged int64 // ns, of the recorder
+}
+
+// wrapped is, in ns, how near to the time that is expected a counter must be which wrapped.
+const wrapped = 60e9
+
+// continued returns the time of a counter of 32 bits in a unit (ns): of the times that it may
+// mean the one that is expected; or the first, where none is, as after a restart.
+func (c *counter) continued(v, unit, logged int64) int64 {
+	expected := c.t + logged - c.logged
+	round := unit << 32
+	t := v * unit
+	t += (expected - t + round/2) / round * round
+	if d := t - expected; t < 0 || d > wrapped || -d > wrapped {
+		return v * unit
 	}
-	return 0, false
+	return t
 }
 
 // topic gives a message of a sender an instance.
@@ -202,6 +250,7 @@ func (r *Tlog) topic(key topicKey, l *layout) (*subscription, error) {
 		instance = r.senders[l.name]
 	}
 	s := &subscription{topic: &telemetry.Topic{Name: l.name, Instance: instance, Seq: len(r.topics),
+		Sender: []telemetry.Text{{Path: "system", Value: strconv.Itoa(int(key.system))}, {Path: "component", Value: strconv.Itoa(int(key.sender))}},
 		Fields: l.list,
 		Check:  func(path string) error { _, err := l.find(path); return err },
 	}}
@@ -211,6 +260,11 @@ func (r *Tlog) topic(key topicKey, l *layout) (*subscription, error) {
 	if a, err := l.find("time_usec"); err == nil {
 		s.usec = a
 		s.unix = a.read(r.full[:]) > unixTime
+	}
+	sender := [2]byte{key.system, key.sender}
+	if s.counter = r.counters[sender]; s.counter == nil {
+		s.counter = &counter{}
+		r.counters[sender] = s.counter
 	}
 	if s.boot.kind != number.None || s.usec.kind != number.None {
 		s.topic.Clock = fmt.Sprintf("%d/%d", key.system, key.sender)

@@ -255,7 +255,7 @@ func TestDamage(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	for _, c := range []struct{ log, want string }{{"", "this is no MCAP file"}, {"SQLite format 3\x00....", "a bag in SQLite is converted by ros2 bag convert"}} {
+	for _, c := range []struct{ log, want string }{{"", "this is no MCAP file"}, {"SQLite format 3\x00....", "a bag in SQLite has an importer of its own, db3"}} {
 		if g := read(t, []byte(c.log)); g.err == nil || !strings.Contains(g.err.Error(), c.want) {
 			t.Errorf("%q: %v", c.log, g.err)
 		}

@@ -65,7 +65,7 @@ func TestOdometryPreset(t *testing.T) {
 			t.Fatalf("row %d: command %v, want %v", i, seg.U[2*i:2*i+2], want)
 		}
 	}
-	remarks := strings.Join(s.Remarks, "\n")
+	remarks := strings.Join(s.Texts(), "\n")
 	for _, want := range []string{"one value throughout", "clock /odom is the recorder's, shortest delay 0.005 s", "rows have the timestamps of /odom, 50 Hz"} {
 		if !strings.Contains(remarks, want) {
 			t.Errorf("no %q in\n%s", want, remarks)
@@ -79,10 +79,10 @@ func TestOdometryPreset(t *testing.T) {
 func TestOdometryPresetDeclaresKinematics(t *testing.T) {
 	log, s := imported(t, "ros2-odometry", record(t, 1000, ways["zstd"], "ros2msg", func(i int) []byte { return helix(i, true) }))
 	if k := log.Kinematics; len(k.Position) != 3 || !k.InBody || k.Velocity[0] != "vx" || len(k.Rates) != 3 {
-		t.Errorf("%s\n%s", k.String(), strings.Join(s.Remarks, "\n"))
+		t.Errorf("%s\n%s", k.String(), strings.Join(s.Texts(), "\n"))
 	}
 	log, s = imported(t, "ros2-odometry", record(t, 1000, ways["zstd"], "ros2msg", func(i int) []byte { return helix(i, false) }))
-	remarks := strings.Join(s.Remarks, "\n")
+	remarks := strings.Join(s.Texts(), "\n")
 	if k := log.Kinematics; k.Position != nil || k.InBody || len(k.Attitude) != 3 || !strings.Contains(remarks, "kinematics only of roll, pitch, yaw by p, q, r: the data contradict it") {
 		t.Errorf("in axes of the world: %s\n%s", k.String(), remarks)
 	}
@@ -108,12 +108,12 @@ func TestUnknownCovariance(t *testing.T) {
 			t.Fatalf("row %d: %v", i, x)
 		}
 	}
-	if remarks := strings.Join(s.Remarks, "\n"); !strings.Contains(remarks, "x, y, z not measured in 300 of 1000 messages of /odom: pose.covariance[0] of /odom is not above -0.5") {
+	if remarks := strings.Join(s.Texts(), "\n"); !strings.Contains(remarks, "x, y, z not measured in 300 of 1000 messages of /odom: pose.covariance[0] of /odom is not above -0.5") {
 		t.Error(remarks)
 	}
 	log, s = imported(t, "ros2-odometry", unknown(0, 1000, twist))
 	if names := strings.Join(channel.Names(channel.Select(log.Channels, channel.State)), " "); names != "x y z roll pitch yaw" {
-		t.Errorf("%s\n%s", names, strings.Join(s.Remarks, "\n"))
+		t.Errorf("%s\n%s", names, strings.Join(s.Texts(), "\n"))
 	}
 }
 

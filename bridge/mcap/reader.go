@@ -10,8 +10,8 @@ import (
 
 	"github.com/foxglove/mcap/go/mcap"
 
-	"github.com/dgm-robotics/dgm/bridge/cdr"
 	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
+	"github.com/dgm-robotics/dgm/bridge/ros"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
@@ -32,8 +32,8 @@ type Reader struct {
 	schemas  map[uint16]*mcap.Schema
 	schemaMB int
 	channels map[uint16]channel
-	topics   map[uint16]*subscription // by channel
-	names    map[string]int           // channels of a topic so far
+	topics   map[uint16]*ros.Subscription // by channel
+	messages *ros.Messages
 
 	unpacker unpacker
 	chunkAt  int64 // offset of the open chunk in the file
@@ -42,25 +42,13 @@ type Reader struct {
 	ended    bool  // the end of the data was read
 	late     bool  // data behind the end of the data were reported
 
-	raw     mcap.Message
-	message telemetry.Message
+	raw mcap.Message
 }
 
 // channel is the origin of messages.
 type channel struct {
 	schema          uint16
 	topic, encoding string
-}
-
-// subscription is a topic with the places of its fields.
-type subscription struct {
-	topic  *telemetry.Topic
-	t      *cdr.Type   // nil: only counted
-	stamp  *cdr.Reader // (optional) seconds and nanoseconds of the header
-	fields *cdr.Reader
-	time   [2]float64
-	values []float64
-	bad    int // messages that were cut off
 }
 
 var _ telemetry.Source = (*Reader)(nil)
@@ -74,8 +62,10 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 // no MCAP file is refused by the first Next.
 func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
 	log := logfile.New(name, stream, wants, window)
-	return &Reader{Reader: log, records: records{w: log.Window},
-		schemas: map[uint16]*mcap.Schema{}, channels: map[uint16]channel{}, topics: map[uint16]*subscription{}, names: map[string]int{}}
+	r := &Reader{Reader: log, records: records{w: log.Window},
+		schemas: map[uint16]*mcap.Schema{}, channels: map[uint16]channel{}, topics: map[uint16]*ros.Subscription{}}
+	r.messages = ros.New(name, &r.Wants, &r.Report)
+	return r
 }
 
 func (r *Reader) begin() error {
@@ -84,7 +74,7 @@ func (r *Reader) begin() error {
 		return fmt.Errorf("%s: %w", r.Path, err)
 	}
 	if !bytes.Equal(b, Magic) {
-		return fmt.Errorf("%s: byte 0: this is no MCAP file: it begins with % x; give a file ending in .mcap (a bag in SQLite is converted by ros2 bag convert)", r.Path, b)
+		return fmt.Errorf("%s: byte 0: this is no MCAP file: it begins with % x; give a file ending in .mcap (a bag in SQLite has an importer of its own, db3)", r.Path, b)
 	}
 	r.Window.Pass(len(Magic))
 	return nil
@@ -93,7 +83,10 @@ func (r *Reader) begin() error {
 // Next returns the next message of any topic, or io.EOF.
 func (r *Reader) Next() (*telemetry.Message, error) {
 	return r.Loop(r.begin, func() (*telemetry.Message, error) {
-		if r.records.open {
+		switch {
+		case r.messages.More():
+			return r.messages.Next()
+		case r.records.open:
 			return r.inChunk()
 		}
 		return r.inFile()
@@ -282,6 +275,9 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 		return nil, nil
 	}
 	id, logged, data := r.raw.ChannelID, r.raw.LogTime, r.raw.Data
+	if logged == 0 { // some converters fill only this in
+		logged = r.raw.PublishTime
+	}
 	if logged > math.MaxInt64/2 {
 		r.Report.Add(at, "message", "recorded at %d ns, which is no time", logged)
 		return nil, nil
@@ -293,31 +289,26 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 			r.Report.Add(at, "message", "its channel %d is not described", id)
 			return nil, nil
 		}
-		var err error
-		if s, err = r.topic(at, ch, data); err != nil {
-			return nil, err
-		}
+		s = r.subscribe(at, &ch)
 		r.topics[id] = s
 	}
-	t, stamped := int64(logged), false
-	if s.stamp != nil {
-		if err := s.stamp.Read(s.time[:], data); err == nil && s.time[0] > 0 { // 0 where it was not filled in
-			t, stamped = int64(s.time[0])*1e9+int64(s.time[1]), true
-		}
+	return r.messages.Take(s, at, int64(logged), data)
+}
+
+// subscribe makes a subscription of a channel.
+func (r *Reader) subscribe(at int64, ch *channel) *ros.Subscription {
+	c := ros.Channel{Topic: ch.topic, Encoding: ch.encoding}
+	if sc := r.schemas[ch.schema]; sc == nil || sc.Name == "" {
+		c.Missing = fmt.Sprintf("its schema %d is not in the file", ch.schema)
+	} else {
+		c.Type, c.Schema, c.Definition = sc.Name, sc.Encoding, sc.Data
 	}
-	if s.fields != nil {
-		if err := s.fields.Read(s.values, data); err != nil {
-			if s.bad++; s.bad == 1 {
-				r.Report.Add(at, "message", "of %s: %v; others like it are not reported", s.topic, err)
-			}
-		}
-	}
-	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: stamped, Logged: int64(logged), Values: s.values}
-	return &r.message, nil
+	return r.messages.Subscribe(at, &c)
 }
 
 func (r *Reader) Close() error {
 	r.unpacker.close()
+	r.messages.Close()
 	return r.Reader.Close()
 }
 

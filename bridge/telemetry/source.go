@@ -14,6 +14,10 @@ type Topic struct {
 	Kind     string // (optional) type of its messages, such as nav_msgs/msg/Odometry
 	Clock    string // whose clock the stamps count; "" = that of the recorder. Stamps of one clock can be compared
 
+	// Sender is what the messages themselves say of who sent them: several publishers of one
+	// name are topics with different senders. (optional)
+	Sender []Text
+
 	// Unread is why none of its fields can be read, as an encoding that is not known; nil
 	// where they can.
 	Unread error
@@ -24,9 +28,22 @@ type Topic struct {
 	Fields func() []Field
 	// Check returns what is wrong with a path, or nil where it can be read.
 	Check func(path string) error
-	// Texts returns the texts of an array in the first message, such as the names
-	// of joints; nil where a format has none. (optional)
+	// Texts returns the texts of an array in the messages so far, such as the names of
+	// joints, which a path may have in place of an index, as in position[name=elbow]; nil where a
+	// format has none. (optional)
 	Texts func(path string) []string
+}
+
+// Text is a text in a message.
+type Text struct{ Path, Value string }
+
+// SenderName names the sender of a topic, as in "odom, base_link"; "" = it is not known.
+func (t *Topic) SenderName() string {
+	var all []string
+	for _, x := range t.Sender {
+		all = append(all, x.Value)
+	}
+	return strings.Join(all, ", ")
 }
 
 // MaxFields is how many fields of a topic are listed. A field behind them can
@@ -69,6 +86,11 @@ type Wants struct {
 	// Select is called with each topic at its first message and returns the
 	// paths of the fields that are wanted of it; nil = none. (optional)
 	Select func(*Topic) []string
+	// Parameter receives the settings of the robot, by their names. (optional)
+	Parameter func(name string, value float64)
+	// Senders are texts in messages by which their senders are distinguished, beside those
+	// that a format knows. (optional)
+	Senders []string
 	// Text receives the texts of the robot: time on the recorder's clock (ns) and
 	// text. (optional)
 	Text func(t int64, text string)
@@ -86,6 +108,13 @@ func (w *Wants) Paths(t *Topic) []string {
 func (w *Wants) Say(t int64, text string) {
 	if w.Text != nil {
 		w.Text(t, strings.ToValidUTF8(strings.TrimRight(text, "\x00"), "\uFFFD"))
+	}
+}
+
+// Set hands on a setting.
+func (w *Wants) Set(name string, value float64) {
+	if w.Parameter != nil && name != "" {
+		w.Parameter(name, value)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+
+	"github.com/dgm-robotics/dgm/bridge/timebase"
 )
 
 // Count is what a survey found of one topic.
@@ -14,48 +16,45 @@ type Count struct {
 	N           int
 	First, Last int64 // ns, the lowest and the highest stamp
 
-	latest int64   // stamp of the message before
-	every  int     // which steps are kept: every one, every second, …
-	steps  []int64 // ns, up to keptSteps of them, spread over the log
+	latest int64 // stamp of the message before
+	steps  timebase.Steps
+	span   int64 // ns, of the steps that no clock that was set explains
+	n      int   // of these
 }
 
-// keptSteps is how many steps of time are kept of a topic, for their median.
-const keptSteps = 64
+// longestStep is, in ns, what no pause in a log is expected to last.
+const longestStep = 120e9
 
 func (c *Count) add(t int64) {
 	if c.N == 0 {
-		c.First, c.Last, c.every = t, t, 1
-	} else if c.N%c.every == 0 {
-		if len(c.steps) == keptSteps {
-			for i := range keptSteps / 2 {
-				c.steps[i] = c.steps[2*i]
-			}
-			c.steps, c.every = c.steps[:keptSteps/2], 2*c.every
+		c.First, c.Last = t, t
+	} else {
+		d := t - c.latest
+		c.steps.Add(d)
+		if d >= 0 && d <= longestStep {
+			c.span, c.n = c.span+d, c.n+1
 		}
-		c.steps = append(c.steps, t-c.latest)
 	}
 	c.N++
 	c.latest = t
 	c.First, c.Last = min(c.First, t), max(c.Last, t)
 }
 
-// Rate returns messages per second, 0 where fewer than two times are known.
+// Rate returns messages per second, 0 where fewer than two times are known. A clock that
+// was set does not change it.
 func (c *Count) Rate() float64 {
 	if c.N < 2 || c.Last <= c.First {
 		return 0
 	}
-	return float64(c.N-1) / (1e-9 * float64(c.Last-c.First))
+	if broken := c.N - 1 - c.n; 10*broken <= c.N && c.span > 0 {
+		return float64(c.n) / (1e-9 * float64(c.span))
+	}
+	return float64(c.N-1) / (1e-9 * float64(c.Last-c.First)) // stored in no order
 }
 
 // Step returns the median step of time, ns, which gaps do not change; 0 where
 // there is none.
-func (c *Count) Step() int64 {
-	if len(c.steps) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(c.steps))
-	return max(0, s[len(s)/2])
-}
+func (c *Count) Step() int64 { return max(0, c.steps.Median()) }
 
 // Each reads a source to its end and calls f with every message. progress, if not
 // nil, is called now and then with the share that is read, 0 to 1. The error is of f,

@@ -97,3 +97,15 @@ func TestFieldErrorNamesWhatLooksAlike(t *testing.T) {
 		t.Errorf("%v\nwant %s", err, want)
 	}
 }
+
+func TestSampled(t *testing.T) {
+	const wrap = 1000 << 32
+	for _, c := range []struct{ sent, sample, want int64 }{
+		{5e9, 4.9e9, 4.9e9}, {5e9, 0, 5e9}, {5e9, 6e9, 5e9}, {60e9, 5e9, 60e9},
+		{wrap + 5e9, 4.9e9, wrap + 4.9e9}, {3*wrap + 1e6, wrap - 1e6, 3*wrap - 1e6}, {wrap + 60e9, 5e9, wrap + 60e9},
+	} {
+		if got := telemetry.Sampled(c.sent, c.sample); got != c.want {
+			t.Errorf("%d, %d: %d, want %d", c.sent, c.sample, got, c.want)
+		}
+	}
+}

@@ -113,6 +113,9 @@ func (j *Joiner) Add(which int, t int64, x []float64) {
 	}
 }
 
+// Wait has rows wait for stamps that are later by more than so many ns, at least.
+func (j *Joiner) Wait(ns int64) { j.cfg.Slack = max(j.cfg.Slack, ns) }
+
 // Finish ends the samples: Next returns the rest.
 func (j *Joiner) Finish() { j.done = true }
 

@@ -87,10 +87,7 @@ func (r *Reader) data(s *subscription, b []byte) *telemetry.Message {
 	logged := microseconds(binary.LittleEndian.Uint64(b[s.stamp.at:]))
 	t := logged
 	if s.sample.kind != number.None {
-		// 0 where the driver does not fill it in.
-		if v := microseconds(binary.LittleEndian.Uint64(b[s.sample.at:])); v > 0 && v <= logged {
-			t = v
-		}
+		t = telemetry.Sampled(logged, int64(s.sample.read(b))*1000)
 	}
 	for i, a := range s.wanted {
 		s.values[i] = a.read(b)
@@ -109,8 +106,12 @@ func (r *Reader) other(at int64, kind byte, b []byte) error {
 		}
 	case 'F':
 		err = r.define(string(b))
-	case 'I', 'P':
+	case 'I':
 		err = checkEntry(b)
+	case 'P':
+		if err = checkEntry(b); err == nil {
+			r.parameter(b)
+		}
 	case 'M', 'Q':
 		err = checkEntry(b[1:]) // behind one byte, see sensible
 	case 'A':
@@ -131,6 +132,15 @@ func (r *Reader) other(at int64, kind byte, b []byte) error {
 		r.Report.Add(at, name(kind), "%v", err)
 	}
 	return nil
+}
+
+// parameter hands on a setting, of which the key was checked.
+func (r *Reader) parameter(b []byte) {
+	kind, name, _ := strings.Cut(string(b[1:1+int(b[0])]), " ")
+	value := b[1+int(b[0]):]
+	if k := kinds[kind]; k != number.None && len(value) >= k.Size() {
+		r.Wants.Set(name, k.Little(value))
+	}
 }
 
 func (r *Reader) text(b []byte) {
@@ -197,7 +207,7 @@ func (r *Reader) topic(key topicKey) (*subscription, error) {
 	if s.stamp, err = r.formats.find(key.name, "timestamp"); err != nil || s.stamp.kind != number.U64 || s.stamp.at+stampSize > s.min {
 		return nil, errors.New("it has no timestamp of type uint64_t")
 	}
-	if a, err := r.formats.find(key.name, "timestamp_sample"); err == nil && a.kind == number.U64 && a.at+stampSize <= s.min {
+	if a, err := r.formats.find(key.name, "timestamp_sample"); err == nil && (a.kind == number.U64 || a.kind == number.U32) && a.at+a.kind.Size() <= s.min {
 		s.sample = a
 	}
 	find := func(path string) (accessor, error) { return r.formats.find(key.name, path) }

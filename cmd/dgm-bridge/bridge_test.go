@@ -139,7 +139,7 @@ func TestImportAndInfo(t *testing.T) {
 
 // The map in the help text is one.
 func TestMapInHelp(t *testing.T) {
-	_, text, _ := strings.Cut(importCommand(&table).Long, "\n\n")
+	_, text, _ := strings.Cut(importCommand(&tables[0]).Long, "\n\n")
 	m, err := importer.ParseMap("help", []byte(text+"\n[[channel]]\nname=\"omega\"\ncolumn=\"w\"\nrole=\"state\"\n"))
 	if err != nil || m.Vehicle != "pendulum" || m.Channels[0].Period == 0 {
 		t.Errorf("%+v, %v", m, err)

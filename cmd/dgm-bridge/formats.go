@@ -4,13 +4,20 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/ardupilot"
+	"github.com/dgm-robotics/dgm/bridge/bag"
 	"github.com/dgm-robotics/dgm/bridge/crazyflie"
+	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/db3"
 	"github.com/dgm-robotics/dgm/bridge/input"
 	"github.com/dgm-robotics/dgm/bridge/mavlink"
 	"github.com/dgm-robotics/dgm/bridge/mcap"
+	"github.com/dgm-robotics/dgm/bridge/npz"
+	"github.com/dgm-robotics/dgm/bridge/parquet"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/ulog"
 	"github.com/dgm-robotics/dgm/cmd/internal/logs"
@@ -25,8 +32,53 @@ type format struct {
 	magic func(head []byte) bool // reports whether a file that begins like this is one
 }
 
-// table is the format of tables of text.
-var table = format{name: "csv", what: "FILE.csv", short: "Turn tables of text (commas, semicolons, tabs or spaces; .gz and .zst as well) into a flight log"}
+// tables are the formats of tables, which are distinguished by what they begin with.
+var tables = []format{
+	{name: "csv", what: "FILE.csv", short: "Turn tables of text (commas, semicolons, tabs or spaces; .gz and .zst as well) into a flight log"},
+	{name: "parquet", what: "FILE.parquet", short: "Turn tables in Apache Parquet into a flight log"},
+	{name: "npz", what: "FILE.npz", short: "Turn archives of arrays of NumPy into a flight log"},
+}
+
+// openRows opens a table that is not of text; nil where it is.
+func openRows(path string) (csv.Rows, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, 64)
+	n, err := io.ReadFull(file, head)
+	if head = head[:n]; err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, errors.Join(err, file.Close())
+	}
+	if err := file.Close(); err != nil {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(head, parquet.Magic):
+		return rows(parquet.Open(path))
+	case bytes.HasPrefix(head, npz.Magic):
+		return rows(npz.Open(path))
+	}
+	return nil, refuseOthers(path, head)
+}
+
+// rows returns a table as it is, and not as an interface of a nil one.
+func rows[T csv.Rows](t T, err error) (csv.Rows, error) {
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// refuseOthers returns the error of a file that is not read, with the command that converts it.
+func refuseOthers(path string, head []byte) error {
+	for _, o := range others {
+		if bytes.HasPrefix(head, []byte(o.begins)) {
+			return fmt.Errorf("%s: this is %s, which is not read: %s", path, o.what, fmt.Sprintf(o.remedy, path))
+		}
+	}
+	return nil
+}
 
 // table reports whether f is the format of tables.
 func (f *format) table() bool { return f.open == nil }
@@ -35,9 +87,11 @@ func (f *format) table() bool { return f.open == nil }
 // first whose magic fits.
 var formats = []format{
 	{"ulog", "FILE.ulg", "Turn PX4 logs (.ulg) into a flight log", telemetry.Opens(ulog.Open), begins(ulog.Magic)},
-	{"ardupilot", "FILE.BIN", "Turn ArduPilot's onboard logs (DataFlash, .BIN) into a flight log", telemetry.Opens(ardupilot.Open), begins(ardupilot.Magic)},
+	{"ardupilot", "FILE.BIN", "Turn ArduPilot's onboard logs (DataFlash, .BIN or .log) into a flight log", ardupilot.OpenAny, func(head []byte) bool { return begins(ardupilot.Magic)(head) || begins(ardupilot.TextMagic)(head) }},
 	{"mavlink", "FILE.tlog", "Turn MAVLink telemetry logs (.tlog) into a flight log", telemetry.Opens(mavlink.Open), mavlink.IsTlog},
 	{"mcap", "FILE.mcap", "Turn MCAP files of ROS 2 into a flight log", telemetry.Opens(mcap.Open), begins(mcap.Magic)},
+	{"db3", "FILE.db3", "Turn bags of ROS 2 in SQLite (.db3) into a flight log", telemetry.Opens(db3.Open), begins(db3.Magic)},
+	{"bag", "FILE.bag", "Turn bags of ROS 1 (.bag) into a flight log", telemetry.Opens(bag.Open), begins(bag.Magic)},
 	{"crazyflie", "LOG", "Turn logs of a Crazyflie's micro-SD card into a flight log", telemetry.Opens(crazyflie.Open), crazyflie.Is},
 }
 
@@ -77,7 +131,17 @@ func formatOf(name, path string) (*format, error) {
 	if what := logs.Own(head); what != "" {
 		return nil, fmt.Errorf("%s: this is %s", path, what)
 	}
+	if err := refuseOthers(path, head); err != nil {
+		return nil, err
+	}
 	return nil, &unknownFormat{path, names}
+}
+
+// others are files that are not read, with the command that converts each.
+var others = []struct{ begins, what, remedy string }{
+	{"MATLAB 5.0 MAT-file", "a file of MATLAB", `in MATLAB: load('%s'); writetable(struct2table(NAME), 'log.csv'), then dgm-bridge topics log.csv --suggest`},
+	{"\x89HDF\r\n\x1a\n", "a file in HDF5, as of MATLAB 7.3", `in MATLAB: load('%s'); writetable(struct2table(NAME), 'log.csv'), then dgm-bridge topics log.csv --suggest`},
+	{"H Product:Blackbox", "a blackbox log of Betaflight", "blackbox_decode '%s' writes a table, then dgm-bridge topics TABLE.csv --suggest"},
 }
 
 // unknownFormat reports that a file is no log of topics.

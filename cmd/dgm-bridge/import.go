@@ -2,6 +2,7 @@ package main
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,6 +30,8 @@ type importOptions struct {
 	vehicle, base, frames string // in place of the map's
 	gap, from, to         time.Duration
 	all, printMap         bool
+	allowLoss, json       bool
+	where                 map[string]string
 }
 
 func importCommand(f *format) *cobra.Command {
@@ -45,10 +48,13 @@ func importCommand(f *format) *cobra.Command {
 		flags.StringVar(&o.mapFile, "map", "", "map of the topics (toml)")
 		flags.StringVar(&o.preset, "preset", "", "a map that comes with the program: "+strings.Join(importer.Presets(), ", "))
 		flags.StringVar(&o.base, "base", "", "topic whose timestamps are the rows', in place of the map's")
+		flags.StringToStringVar(&o.where, "where", nil, "of a topic with several senders the one whose messages have a text, as in child_frame_id=base_link")
 		flags.BoolVar(&o.all, "all", false, "keep the robot on the ground, too: leave the map's phases out")
 		flags.BoolVar(&o.printMap, "print-map", false, "write the preset's map to standard output, and nothing else")
 	}
 	flags.StringVar(&o.out, "out", "", "flight log to write")
+	flags.BoolVar(&o.allowLoss, "allow-loss", false, "write the log although most rows, all inputs or a channel of the map are left out (else exit code 3)")
+	flags.BoolVar(&o.json, "json", false, "report in one JSON document: rows, segments, channels, remarks, clocks")
 	flags.StringVar(&o.vehicle, "vehicle", "", "name of the robot, in place of the map's")
 	flags.StringVar(&o.frames, "frames", "", "axes of the flight log, ned-frd or enu-flu, in place of the map's")
 	flags.DurationVar(&o.gap, "max-gap", 0, "gap that starts a segment, in place of the map's")
@@ -86,13 +92,26 @@ func (o *importOptions) run(cmd *cobra.Command, f *format, inputs []string) erro
 	}
 	show, done := progress()
 	s, err := importer.Import(cmd.Context(), importer.Job{
-		Format: f.name, Open: f.open, Map: m, Inputs: inputs, Out: o.out, All: o.all, Progress: show,
+		Format: f.name, Open: f.open, Rows: openRows, Map: m, Inputs: inputs, Out: o.out, All: o.all, AllowLoss: o.allowLoss, Progress: show,
 	})
 	done()
-	if err != nil {
+	if s == nil {
 		return err
 	}
-	return report(cmd.OutOrStdout(), s)
+	if o.json {
+		err = errors.Join(refusal(err), cli.WriteJSON(cmd.OutOrStdout(), newImportReport(s)))
+	} else {
+		err = errors.Join(refusal(err), report(cmd.OutOrStdout(), s, err == nil))
+	}
+	return err
+}
+
+// refusal marks the error of an import that is refused.
+func refusal(err error) error {
+	if err == nil {
+		return nil
+	}
+	return cli.Refusal(err)
 }
 
 // check reports what is missing on the command line.
@@ -114,6 +133,9 @@ func (o *importOptions) check(f *format, inputs []string) error {
 func (o *importOptions) override(m *importer.Map) error {
 	if o.vehicle != "" {
 		m.Vehicle = o.vehicle
+	}
+	if len(o.where) > 0 {
+		m.Where = o.where
 	}
 	if o.base != "" {
 		name, instance, err := splitTopic(o.base)
@@ -154,29 +176,6 @@ func splitTopic(text string) (name string, instance *int, err error) {
 		return "", nil, cli.Usage("--base %q: %q is not the number of an instance", text, number)
 	}
 	return name, instance, nil
-}
-
-// report writes what was written and what the user should know about it.
-func report(w io.Writer, s *importer.Summary) error {
-	_, err := fmt.Fprintf(w, "wrote %s: vehicle %s, %s in %s, %.6g s\n", s.Out, s.Vehicle, cli.Count(s.Rows, "row"), cli.Count(s.Segments, "segment"), 1e-9*float64(s.Duration))
-	for _, f := range s.Found {
-		fmt.Fprintf(w, "derivative of %s is %s, by the data (slope %.4f, correlation %.4f)\n", f.Channel, f.Derivative, f.Slope, f.Correlation)
-	}
-	for _, f := range s.Near {
-		fmt.Fprintf(w, "derivative of %s is perhaps %s (slope %.4f, correlation %.4f): not used; if it is, write derivative = %q, or correct scale\n",
-			f.Channel, f.Derivative, f.Slope, f.Correlation, f.Derivative)
-	}
-	for _, text := range s.Remarks {
-		fmt.Fprintln(w, text)
-	}
-	const most = 20
-	for _, text := range s.Problems[:min(len(s.Problems), most)] {
-		fmt.Fprintln(w, "not read: "+text)
-	}
-	if n := len(s.Problems) - most; n > 0 {
-		fmt.Fprintf(w, "not read: %s more; dgm-bridge topics lists all\n", cli.Count(n, "place"))
-	}
-	return err
 }
 
 // progress shows the share that is done on standard error where that is a

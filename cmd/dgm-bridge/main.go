@@ -36,7 +36,9 @@ func root() *cobra.Command {
 		Use:   "import",
 		Short: "Turn logs of another format into one flight log",
 	}
-	imports.AddCommand(importCommand(&table))
+	for i := range tables {
+		imports.AddCommand(importCommand(&tables[i]))
+	}
 	for i := range formats {
 		imports.AddCommand(importCommand(&formats[i]))
 	}

@@ -38,18 +38,18 @@ func pins() []pin {
 	real := func(name string) string { return filepath.Join(recorded, filepath.FromSlash(name)) }
 	table := func(name string) string { return filepath.Join(maps, name) }
 	return []pin{
-		{"ulog", []string{"ulog", "--preset", "px4-quadrotor", here("flight.ulg")}, 200, "01960395f4d5622e546226972ba51f583149ee12e2eff3081abe115732171315", "3479c8f4b5c416426a73aef77c9d84d88ece472c41f16891a9706866cc4b3ffa"},
-		{"ulog enu", []string{"ulog", "--preset", "px4-quadrotor", "--frames", "enu-flu", "--all", here("flight.ulg")}, 200, "34da3cc19684a28f96bffd8f7ff21912cae1f1885350ee89880fa76b4175df2d", "b643c7a3c2f91da9746012102cd1a2b93da8a838b8f4b606925e3060ab0b01cf"},
-		{"ardupilot", []string{"ardupilot", "--preset", "ardupilot-copter", here("flight.BIN")}, 150, "bf9208397e863065f5fb3e015822598d78d6960b9d48a748ba5709c50ce1908f", "e4326fcb649f8b09731812d9d08a8a19a95681b5090b3e83a2a00673c18f1aad"},
-		{"mavlink", []string{"mavlink", "--preset", "ardupilot-copter", here("flight.tlog")}, 150, "fd368faf17eaedf97c48db09a91b39ea1841b93703e3e4192c36b05e3f334f88", "2d020bdb37b7e2be2aa4a4195010fc467754978828996afbc4a7065494aed3cd"},
-		{"mcap", []string{"mcap", "--preset", "ros2-odometry", here("flight.mcap")}, 200, "d54794041bad675ada440e32bafe2a61b9218a1014b7c37567df5650f8cda006", "29d97c9ab499b1cea118b6e42db488b1e9ada14be331f47e466869698f10f807"},
-		{"mcap joints", []string{"mcap", "--preset", "joint-states", here("flight.mcap")}, 80, "56c7189118c324702a96116d27881cecee66a321063b9fd3b90a66cf2edd5f32", "63595c9cbbe41c7ab515073ddee84a79f426827f68d9b1a2b0038d4ed1ef17be"},
-		{"crazyflie", []string{"crazyflie", "--preset", "crazyflie", here("flight.log")}, 300, "c495d55c83e030b41e1d8c515d49da45c496c875a6cef510b052039561cb0214", "0d92cdb02b6b81bf28f2b130e8bc14f994bd0d9d0594af7d3aa7c644a3e37772"},
-		{"csv", []string{"csv", "--map", here("flight.toml"), here("flight.csv")}, 390, "0642fb2cbe960999796e581fd326fb7d55df00e03da7da045af3b5b9a19993b2", "ae4cb9b965e06e8c2a84de373ec0aca3a1762deae769235dbe7e96f9e40d9329"},
-		{"csv twice", []string{"csv", "--map", here("flight.toml"), here("flight.csv"), here("flight.csv")}, 780, "a968d85938f4cf6dd5c8af998654fb57906952d3781b5d9d043bf5f340eac974", "077f036644a2e21a04d5448cfee11528828fa7f868efa627f14c62cbf96a7e54"},
-		{"esc_status_log.ulg", []string{"ulog", "--preset", "px4-quadrotor", real("parser-samples/ulg/esc_status_log.ulg")}, 306, "e2cffc0a12c3374c887979c194fd5a61ac1aac6460112598c8c4bd62b76d81cf", "eced7cac2dd8c0767a125ba8d2fbd1bad3bf450edf851e3f83d5e4e715b751b9"},
-		{"small.BIN", []string{"ardupilot", "--preset", "ardupilot-copter", real("parser-samples/ardupilot/small.BIN")}, 87, "8dbc4d22975a6d1ba5dd59c9927c857cc315d8356be2720895fb6dd9530ef660", "dd12da17023067a80e170a48083723536cb002375e74537dc0ea38ea6b93031c"},
-		{"small.tlog", []string{"mavlink", "--preset", "ardupilot-copter", real("parser-samples/ardupilot/small.tlog")}, 48, "14dcd270729be825d6c002abd48224572345746d9b5fe0fd0ed76b9feb53264a", "1028a91aa060ac95bb325b441e1a683fd6e645e4aaffeeed1af4700655c8885e"},
+		{"ulog", []string{"ulog", "--preset", "px4-quadrotor", here("flight.ulg")}, 200, "01960395f4d5622e546226972ba51f583149ee12e2eff3081abe115732171315", "7fe596d166db747e23e6c69a057016d3e82435b7a5dc71c219ceae243a85e88e"},
+		{"ulog enu", []string{"ulog", "--preset", "px4-quadrotor", "--frames", "enu-flu", "--all", here("flight.ulg")}, 200, "34da3cc19684a28f96bffd8f7ff21912cae1f1885350ee89880fa76b4175df2d", "cdd70c72fcad916ffa1689f2bb5e07df024b42d73e1b56e56993a436ab87f669"},
+		{"ardupilot", []string{"ardupilot", "--preset", "ardupilot-copter", here("flight.BIN")}, 150, "bf9208397e863065f5fb3e015822598d78d6960b9d48a748ba5709c50ce1908f", "7263e2403951d140cae6d7c3dc9312b04a821821c188421c3e35b2841fa9a456"},
+		{"mavlink", []string{"mavlink", "--preset", "ardupilot-copter", here("flight.tlog")}, 150, "fd368faf17eaedf97c48db09a91b39ea1841b93703e3e4192c36b05e3f334f88", "5fd43426931dd5d6f5d97ecff0519a8e78c2cc4fed3da049abe9f8d4ee33e7b8"},
+		{"mcap", []string{"mcap", "--preset", "ros2-odometry", here("flight.mcap")}, 200, "d54794041bad675ada440e32bafe2a61b9218a1014b7c37567df5650f8cda006", "3bef2a32c776482d66f70a53507e516d41ce6d18a247bad6028544fe48a24a55"},
+		{"mcap joints", []string{"mcap", "--preset", "joint-states", here("flight.mcap")}, 80, "56c7189118c324702a96116d27881cecee66a321063b9fd3b90a66cf2edd5f32", "dbc6a49f1cae08a6a216400fdfba4845827442f3ebe63a7f6899c74fe641c770"},
+		{"crazyflie", []string{"crazyflie", "--preset", "crazyflie", here("flight.log")}, 300, "c495d55c83e030b41e1d8c515d49da45c496c875a6cef510b052039561cb0214", "f32f2da14b56d49c04e264ea2721133ed2fecc2ab51ff88ae210d9938bc857f5"},
+		{"csv", []string{"csv", "--map", here("flight.toml"), here("flight.csv")}, 390, "0642fb2cbe960999796e581fd326fb7d55df00e03da7da045af3b5b9a19993b2", "3980447cd0919c346d2f48778f76c9094e26209560ed293365a5ff3eabcbb202"},
+		{"csv twice", []string{"csv", "--map", here("flight.toml"), here("flight.csv"), here("flight.csv")}, 780, "a968d85938f4cf6dd5c8af998654fb57906952d3781b5d9d043bf5f340eac974", "d89bfffe97df8523eb4da8fbd9955e10929ad47093cdd3498a9e52a937c2a1ba"},
+		{"esc_status_log.ulg", []string{"ulog", "--preset", "px4-quadrotor", real("parser-samples/ulg/esc_status_log.ulg")}, 306, "908b8ac4bf6b555ba86486d025592ce7ac2c361e348ddd59bb249804f38db7d9", "437b35a8d8f3d0df9c8a793bc1ebde7adbe578770aee76194590b1d02e8ada3a"},
+		{"small.BIN", []string{"ardupilot", "--preset", "ardupilot-copter", real("parser-samples/ardupilot/small.BIN")}, 87, "e44a0418c034115e77627f2fa521270abcb16486af441d6d278b8ea2aaed9e43", "c77a4efdb58f319e6ba98f1ff45c83d4717292b69628113a28e03bf6969c61c0"},
+		{"small.tlog", []string{"mavlink", "--preset", "ardupilot-copter", real("parser-samples/ardupilot/small.tlog")}, 48, "a3bf4558b4e44f1bb2764758740b42628f184f62a40b6c03671ff85cc639d99f", "06eb31d35c16388b34b18f114ae4b2613c48a0db500c05d74c16f0e26a64d9cb"},
 		{"single_200hz.csv", []string{"csv", "--map", table("single.toml"), real("multiarm-pendulum/derived/single_200hz.csv")}, 11004, "fa052530662e6cdc78a0f7517d69588690ff6368cc280f72663b4c431387b5c1", "e24d30c3139d6a5c5a72fcc817f39f09a9ea33e55bc2406d8244df433174dff9"},
 		{"double_200hz.csv", []string{"csv", "--map", table("double.toml"), real("multiarm-pendulum/derived/double_200hz.csv")}, 16018, "fb8d2256e6920cbfe6ebb58fbb7c5438e5643d0fb1565033bb217b5d11b9c2ed", "42bfa99ebe49c2ddca5b5c7500585a51775bd55573535827e5dce126553efd1a"},
 		{"energy_shaping.csv", []string{"csv", "--map", table("dfki.toml"), real("dfki-simple-pendulum/energy_shaping.csv")}, 4000, "8c3969797d9af4149a53ebaba346f5ec059f47719e6800c218110e5fcf470ec7", "7b0694661827546e0bdacde746e286ef5fcd3bb5f99962442bfd3f99434d4567"},
@@ -139,7 +139,7 @@ func TestPinnedExports(t *testing.T) {
 	}
 	for format, want := range map[string]string{
 		"csv":  "d837230648c0e2fb942596082e5a92d7f908e2f8ac6c5d0f7f817497a0347a47",
-		"mcap": "eb34ff9f82200726179d16881a86dc449e8ed2219851262e7eb19a460f216b1f",
+		"mcap": "dd53f4c972722c9372f0db57896a81c9526d94907e0b95385d99396ee694ec1e",
 	} {
 		out := filepath.Join(dir, "flight."+format)
 		if code, _, errs := run("export", format, log, "--out", out); code != cli.Done {

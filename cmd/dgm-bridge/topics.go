@@ -87,7 +87,7 @@ func topics() *cobra.Command {
 func suggestMap(cmd *cobra.Command, kind, path string) error {
 	f, err := formatOf(kind, path)
 	if _, ok := errors.AsType[*unknownFormat](err); ok {
-		f, err = &table, nil
+		f, err = &tables[0], nil
 	}
 	if err != nil {
 		return err
@@ -95,7 +95,12 @@ func suggestMap(cmd *cobra.Command, kind, path string) error {
 	show, done := progress()
 	defer done()
 	var text bytes.Buffer
-	if err := importer.Suggest(cmd.Context(), &text, path, f.open, show); err != nil {
+	if f.table() {
+		err = importer.SuggestTable(&text, path, openRows)
+	} else {
+		err = importer.Suggest(cmd.Context(), &text, path, f.open, show)
+	}
+	if err != nil {
 		return err
 	}
 	_, err = text.WriteTo(cmd.OutOrStdout())

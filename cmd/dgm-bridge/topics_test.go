@@ -122,7 +122,7 @@ func TestTopicsAndImportULog(t *testing.T) {
 		line string
 		args []string
 	}{
-		{cli.Failed, "this is none of the logs of topics (ulog, ardupilot, mavlink, mcap, crazyflie); of a table of text dgm-bridge topics " + in("a.csv") + " --suggest > map.toml writes a map", []string{"topics", in("a.csv")}},
+		{cli.Failed, "this is none of the logs of topics (ulog, ardupilot, mavlink, mcap, db3, bag, crazyflie); of a table of text dgm-bridge topics " + in("a.csv") + " --suggest > map.toml writes a map", []string{"topics", in("a.csv")}},
 		{cli.Failed, "empty.ulg: the file is empty", []string{"topics", in("empty.ulg")}},
 		{cli.Failed, `format "xls" is not known`, []string{"topics", in("a.ulg"), "--format", "xls"}},
 		{cli.Failed, "this is not a ULog", []string{"topics", in("a.csv"), "--format", "ulog"}},
@@ -178,7 +178,7 @@ func TestSuggest(t *testing.T) {
 			t.Errorf("%s: exit %d, %s%s by\n%s", c.file, code, errs, report, out)
 		}
 	}
-	if _, out, _ := run("topics", in("a.csv"), "--suggest"); !strings.Contains(out, "name = \"torque\"\ncolumn = \"torque\"\nrole = \"input\"") || !strings.Contains(out, "# [[channel]] # 7 throughout: left out, of what is constant nothing is learned\n# name = \"still\"") || !strings.Contains(out, "# [[channel]] # text") {
+	if _, out, _ := run("topics", in("a.csv"), "--suggest"); !strings.Contains(out, "name = \"torque\"\ncolumn = \"torque\"\nrole = \"input\"") || !strings.Contains(out, "[[channel]] # 7 throughout\nname = \"still\"\ncolumn = \"still\"\nvaries = true") || !strings.Contains(out, "# [[channel]] # text") {
 		t.Error(out)
 	}
 	for file, want := range map[string]string{"empty.csv": "the file is empty", "text.csv": "no column of it looks like a time"} {

@@ -41,6 +41,10 @@ type Plan struct {
 // robot's own estimator declared them invalid.
 const InvalidNote = "invalid: "
 
+// ImportNote begins the other notes of an importer about what it did. The import has reported
+// them.
+const ImportNote = "import: "
+
 // Note is a remark for people.
 type Note struct {
 	T    int64 // ns

@@ -101,7 +101,11 @@ def load() -> Library:
 
 
 def numbers(x) -> np.ndarray:
-    """x as float64 in the order of C."""
+    """x as float64 in the order of C; masked elements are NaN, which is refused as not measured."""
+    if isinstance(x, (list, tuple)) and any(isinstance(e, np.ma.MaskedArray) and e.ndim > 0 for e in x):
+        x = np.ma.stack([np.ma.asarray(e, dtype=np.float64) for e in x])
+    if isinstance(x, np.ma.MaskedArray):
+        x = x.astype(np.float64).filled(np.nan)
     return np.ascontiguousarray(x, dtype=np.float64)
 
 

@@ -6,6 +6,8 @@ from typing import Any, Dict, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .library import numbers
+
 Floats = NDArray[np.float64]
 
 
@@ -56,7 +58,7 @@ class QueryClient:
         import msgpack
 
         timeout = {} if query.get("want") == "model" else {"timeout": int(self.timeout * 1e9)}
-        fields = {k: v if k == "want" or isinstance(v, (str, int, float)) else np.ascontiguousarray(v, dtype="<f8").tobytes() for k, v in query.items() if v is not None}
+        fields = {k: v if k == "want" or isinstance(v, (str, int, float)) else numbers(v).astype("<f8").tobytes() for k, v in query.items() if v is not None}
         m = await self.nc.request("dgm.query." + self.vehicle, msgpack.packb({"v": 1, **timeout, **fields}), timeout=self.timeout)
         if not m.data:
             h = m.headers or {}

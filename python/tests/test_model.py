@@ -119,6 +119,7 @@ def test_single_precision_lists_and_slices(m):
     (dict(x=[0.5]), "x"),
     (dict(x=[[0.5, 0]]), "x"),
     (dict(x=[0.5, float("nan")]), "states"),
+    (dict(x=np.ma.masked_array([0.5, 999.0], mask=[False, True])), "states"),
     (dict(x=[0.5, 0], u=[1, 2]), "u"),
     (dict(x=[0.5, 0], plan=[1, 2]), "plan"),
     (dict(x=[0.5, 0], plan=[[1, 2]]), "plan"),

@@ -312,8 +312,18 @@ var guests = []guest{
 		"one package writes MCAP and one reads it; the module brings a test library with it",
 	},
 	{
+		"github.com/parquet-go/parquet-go",
+		[]string{"bridge/parquet"},
+		"one package reads Parquet, and only the command that converts links it",
+	},
+	{
+		"modernc.org/sqlite",
+		[]string{"bridge/db3"},
+		"one package reads bags in SQLite; the driver is 5 MB that no robot needs to carry",
+	},
+	{
 		"github.com/pierrec/lz4/v4",
-		[]string{"bridge/mcap"},
+		[]string{"bridge/bag", "bridge/mcap"},
 		"packed logs are unpacked where they are converted",
 	},
 	{

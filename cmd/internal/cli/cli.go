@@ -5,8 +5,10 @@
 //	0  done
 //	1  failed; the reason is one line on standard error
 //	2  wrong usage: unknown command or flag, missing or contradicting arguments
+//	3  refused: the result would lack what was asked for; a flag permits it
 //
-// A command returns an error for 1 and [Usage] for 2; standard output is its own.
+// A command returns an error for 1, [Usage] for 2 and [Refusal] for 3; standard output is
+// its own.
 // Every command has --version.
 package cli
 
@@ -27,10 +29,19 @@ import (
 
 // The exit codes.
 const (
-	Done   = 0
-	Failed = 1
-	Wrong  = 2
+	Done    = 0
+	Failed  = 1
+	Wrong   = 2
+	Refused = 3
 )
+
+// Refusal returns the error of a command that refuses to make a result which lacks what was
+// asked for.
+func Refusal(err error) error { return &refusal{err} }
+
+type refusal struct{ error }
+
+func (r *refusal) Unwrap() error { return r.error }
 
 // Main runs the command with the arguments of the process and ends the process.
 //
@@ -114,6 +125,9 @@ func Run(ctx context.Context, root *cobra.Command) int {
 		return Wrong
 	}
 	fmt.Fprintf(root.ErrOrStderr(), "%s: %s\n", root.Name(), remedied(cmd, err, text))
+	if _, ok := errors.AsType[*refusal](err); ok {
+		return Refused
+	}
 	return Failed
 }
 

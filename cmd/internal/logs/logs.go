@@ -43,8 +43,8 @@ var kinds = []kind{
 	{"ULog\x01\x12\x35", "a PX4 log", "dgm-bridge import ulog"},
 	{"\xa3\x95\x80", "an ArduPilot log", "dgm-bridge import ardupilot"},
 	{"\x89MCAP0\r\n", "an MCAP file", "dgm-bridge import mcap"},
-	{"#ROSBAG V2.0", "a bag of ROS 1", "convert it into MCAP (mcap convert), then dgm-bridge import mcap"},
-	{"SQLite format 3\x00", "a database, such as a bag of ROS 2", "convert it into MCAP (ros2 bag convert), then dgm-bridge import mcap"},
+	{"#ROSBAG V2.0", "a bag of ROS 1", "dgm-bridge import bag"},
+	{"SQLite format 3\x00", "a database, such as a bag of ROS 2", "dgm-bridge import db3"},
 	{"\x1f\x8b", "a packed file", "dgm-bridge import csv, if it is a table of text"},
 	{"\x28\xb5\x2f\xfd", "a packed file", "dgm-bridge import csv, if it is a table of text"},
 }

@@ -233,3 +233,15 @@ func TestUnitsHaveOneSpelling(t *testing.T) {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }
+
+// What an import has reported is not repeated, but counted.
+func TestNotesOfAnImport(t *testing.T) {
+	rep := inspect.Report{Notes: []inspect.Note{{T: 1, Text: "Armed"}, {T: 2, Text: flightlog.ImportNote + "a gap"}, {T: 2, Text: flightlog.InvalidNote + "x"}}}
+	var b strings.Builder
+	if err := rep.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); !strings.Contains(text, "Armed") || strings.Contains(text, "a gap") || !strings.Contains(text, "notes of the import: 2, which --json lists") {
+		t.Error(text)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
 // mostSegments is how many segments the text lists.
@@ -33,8 +34,16 @@ func (r *Report) WriteText(w io.Writer) error {
 	if len(r.Notes) > 0 {
 		b.WriteString("\n")
 	}
+	reported := 0
 	for _, n := range r.Notes {
+		if strings.HasPrefix(n.Text, flightlog.ImportNote) || strings.HasPrefix(n.Text, flightlog.InvalidNote) {
+			reported++
+			continue
+		}
 		fmt.Fprintf(&b, "note at %s: %s\n", at(n.T), plain(n.Text))
+	}
+	if reported > 0 {
+		fmt.Fprintf(&b, "notes of the import: %d, which --json lists\n", reported)
 	}
 	if len(r.Damage)+len(r.Invalid)+r.Unknown > 0 {
 		b.WriteString("\n")

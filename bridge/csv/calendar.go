@@ -1,0 +1,86 @@
+package csv
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+// Units of times that are written as people write them.
+const (
+	isoUnit   = "iso"   // date and time
+	clockUnit = "clock" // time of day
+)
+
+var errNotDate = errors.New("is no date and time, such as 2026-03-05T12:30:00.25Z")
+
+// layouts of dates with times, without the zone.
+var layouts = []string{"2006-01-02T15:04:05", "2006/01/02T15:04:05", "02.01.2006T15:04:05", "20060102T150405", "2006-01-02T15:04"}
+
+// parseDate reads a date and a time, with a zone or in UTC, into ns since 1970.
+func parseDate(s string) (int64, error) {
+	s = strings.Replace(strings.TrimSpace(s), " ", "T", 1)
+	s = strings.Replace(s, ",", ".", 1)
+	if zone, ok := strings.CutSuffix(s, " UTC"); ok {
+		s = zone + "Z"
+	}
+	for _, l := range layouts {
+		for _, zone := range []string{"", "Z07:00", "Z0700", "Z07"} {
+			if t, err := time.Parse(l+zone, strings.Replace(s, "T ", "T", 1)); err == nil {
+				if y := t.Year(); y < 1700 || y > 2200 {
+					return 0, errTooLarge
+				}
+				return t.UnixNano(), nil
+			}
+		}
+	}
+	return 0, errNotDate
+}
+
+// parseClock reads a time of day into ns.
+func parseClock(s string) (int64, error) {
+	s = strings.Replace(strings.TrimSpace(s), ",", ".", 1)
+	for _, l := range []string{"15:04:05", "15:04"} {
+		if t, err := time.Parse(l, s); err == nil {
+			return t.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)).Nanoseconds(), nil
+		}
+	}
+	return 0, errors.New("is no time of day, such as 12:30:00.25")
+}
+
+// midnight continues times of day over midnight.
+type midnight struct {
+	last, days int64 // ns
+}
+
+// wraps continues a counter of 32 bits over its end.
+type wraps struct {
+	last, ahead int64 // ns
+	begun       bool
+}
+
+// mostWrapped is, in ns, how long after the last time before its end a counter is found wrapped.
+const mostWrapped = 10e9
+
+// add returns the time of a counter in a unit (ns), which may have been one of µs before the
+// table was written.
+func (w *wraps) add(t, unit int64) int64 {
+	for _, round := range []int64{unit << 32, 1000 << 32} {
+		if gap := t + w.ahead + round - w.last; w.begun && unit < 1e9 && t+w.ahead < w.last-round/2 && gap >= 0 && gap < mostWrapped {
+			w.ahead += round
+		}
+	}
+	t += w.ahead
+	w.last, w.begun = t, true
+	return t
+}
+
+const day = 24 * 3600 * 1e9
+
+func (m *midnight) add(t int64) int64 {
+	if t < m.last-day/2 {
+		m.days += day
+	}
+	m.last = t
+	return t + m.days
+}

@@ -1,0 +1,187 @@
+package csv
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Words in the names of columns, in lower case.
+var (
+	timeWords    = []string{"t", "time", "timestamp", "stamp", "sec", "secs", "second", "seconds", "ms", "us", "ns", "clock", "epoch", "datetime", "date", "times", "zeit", "temps", "nsec", "usec", "msec", "elapsed", "unixtime", "utc"}
+	counterWords = []string{"seq", "index", "idx", "counter", "count", "frame", "id", "row", "sample", "samples", "step", "n", "nr", "no", "number", "unnamed", "tick", "iteration", "iter", "line", "packet"}
+	segmentWords = []string{"segment", "episode", "run", "trial", "trajectory", "traj", "experiment", "flight", "lap", "rollout", "session", "repetition", "rep", "sequence", "test"}
+	robotWords   = []string{"robot", "vehicle", "agent", "drone", "device", "unit", "uav", "car", "name", "id", "serial"}
+)
+
+// words splits a name into its words, in lower case.
+func words(name string) []string {
+	var spaced strings.Builder
+	for i, r := range name {
+		if r >= 'A' && r <= 'Z' && i > 0 && name[i-1] >= 'a' && name[i-1] <= 'z' {
+			spaced.WriteByte(' ')
+		}
+		spaced.WriteRune(r)
+	}
+	return strings.FieldsFunc(strings.ToLower(spaced.String()), func(r rune) bool { return (r < 'a' || r > 'z') && r < 0x80 })
+}
+
+func hasWord(name string, list []string) bool {
+	return slices.ContainsFunc(words(name), func(w string) bool { return slices.Contains(list, w) })
+}
+
+// changes returns in how many rows a column differs from the row before.
+func (c *Column) changes() int { return max(0, c.new-1) }
+
+// findSegments finds the column that numbers segments, and the one that names robots whose
+// rows take turns.
+func (o *Outline) findSegments() {
+	o.Segment, o.Group = -1, -1
+	for i := range o.Columns {
+		c := &o.Columns[i]
+		cells, different := c.Numbers+c.Others, len(c.named)
+		if cells < o.Rows || different < 2 || c.Numbers > 0 && !c.whole || c.dates+c.clock > 0 {
+			continue
+		}
+		parts := c.changes() + 1
+		switch {
+		case o.Segment < 0 && hasWord(c.Column, segmentWords) && segmentRows*parts <= cells:
+			o.Segment = i
+		case o.Group < 0 && hasWord(c.Column, slices.Concat(robotWords, segmentWords)) && different < mostNames && 2*different*segmentRows <= cells && parts > 4*different && (c.Others > 0 || !hasWord(c.Column, []string{"id", "unit"}) || different <= 8):
+			o.Group = i
+		case o.Segment < 0 && hasWord(c.Column, robotWords) && c.Others > 0 && different < mostNames && segmentRows*parts <= cells:
+			o.Segment = i
+		}
+	}
+}
+
+// timeOf returns the column that looks like the time, or −1: by its name, by its unit and by
+// its steps. A counter of rows or messages is none.
+func (o *Outline) timeOf() int {
+	best, score := -1, 0
+	for i := range o.Columns {
+		c := &o.Columns[i]
+		n := o.timeScore(i, c)
+		_, unit := unitPower[c.Unit]
+		c.Clock = n > 3 || unit && c.Others == 0 || hasWord(c.Name, []string{"nsec", "nsecs", "nanosec", "nanosecs", "nanoseconds"})
+		if n > score {
+			best, score = i, n
+		}
+	}
+	return best
+}
+
+// timeScore returns how much a column looks like a time; 0 = not at all.
+func (o *Outline) timeScore(i int, c *Column) (n int) {
+	if i == o.Segment || i == o.Group {
+		return 0
+	}
+	if c.dates > 0 && 10*c.dates >= 9*(c.Others+c.Numbers) {
+		return 12
+	}
+	if c.clock > 0 && 10*c.clock >= 9*(c.Others+c.Numbers) {
+		return 8
+	}
+	if c.Others > 0 || c.Numbers == 0 || len(c.steps) == 0 && c.Numbers > 1 {
+		return 0
+	}
+	_, unit := unitPower[c.Unit]
+	name, counter := hasWord(c.Name, timeWords), hasWord(c.Name, counterWords) || c.Column == ""
+	switch {
+	case unit:
+		n += 6
+	case name:
+		n += 5
+	}
+	switch { // times rise; those of several parts or robots begin anew
+	case c.falls == 0:
+		n += 3
+	case !unit && !name || 20*c.falls > c.Numbers && o.Group < 0:
+		return 0
+	}
+	if 2*c.new < c.Numbers && o.Group < 0 { // it stands still
+		n -= 3
+	}
+	switch {
+	case counter && !unit && !name:
+		return 0
+	case !unit && !name && c.whole && 10*c.ones >= 9*(c.Numbers-1): // it counts
+		return 0
+	case !unit && !name && n < 3:
+		return 0
+	}
+	return n
+}
+
+// findFraction finds the column with the ns of a time in whole seconds: the stamps of ROS.
+func (o *Outline) findFraction() {
+	o.Fraction = -1
+	clock := &o.Columns[o.Time]
+	pairs := map[string][]string{"sec": {"nanosec", "nsec", "nanosecs"}, "secs": {"nsecs", "nanosecs"}, "seconds": {"nanoseconds"}, "s": {"ns"}}
+	if !clock.whole || clock.Others > 0 {
+		return
+	}
+	for end, others := range pairs {
+		stem, ok := strings.CutSuffix(strings.ToLower(clock.Name), end)
+		if !ok || stem != "" && !strings.ContainsAny(stem[len(stem)-1:], "._/ ") {
+			continue
+		}
+		for k := range o.Columns {
+			c := &o.Columns[k]
+			rest, ok := strings.CutPrefix(strings.ToLower(c.Name), stem)
+			if ok && slices.Contains(others, rest) && c.whole && c.Low >= 0 && c.High < 1e9 {
+				o.Fraction, o.Unit, o.Named = k, "s", true
+			}
+		}
+	}
+}
+
+// findUnit finds the unit of the time: by the name of its column, by its texts, by its size
+// where it counts from 1970, else by its steps.
+func (o *Outline) findUnit() {
+	c := &o.Columns[o.Time]
+	switch {
+	case o.Fraction >= 0:
+		return
+	case c.dates > 0:
+		o.Unit, o.Named = isoUnit, true
+		return
+	case c.clock > 0:
+		o.Unit, o.Named = clockUnit, true
+		return
+	}
+	o.Unit = c.Unit
+	if _, o.Named = unitPower[o.Unit]; o.Named {
+		return
+	}
+	for _, w := range words(c.Name) {
+		for unit, names := range map[string][]string{"s": {"sec", "secs", "seconds", "second"}, "ms": {"ms", "msec", "millis", "milliseconds"}, "us": {"us", "usec", "micros", "microseconds"}, "ns": {"ns", "nsec", "nanos", "nanoseconds"}} {
+			if slices.Contains(names, w) {
+				o.Unit, o.Named = unit, true
+				return
+			}
+		}
+	}
+	for i, unit := range units { // since 1970, in this century
+		if s := c.Low * math.Pow(1000, -float64(i)); s > 9e8 && s < 5e9 {
+			o.Unit = unit
+			return
+		}
+	}
+	o.Unit = unitOf(c)
+}
+
+// unitOf guesses the unit of the time from the median step: the first in which a
+// robot could have been sampled so.
+func unitOf(c *Column) string {
+	if len(c.steps) == 0 {
+		return "s"
+	}
+	slices.Sort(c.steps)
+	for _, unit := range units {
+		if step := c.steps[len(c.steps)/2] * math.Pow10(unitPower[unit]); step >= 1 && step < 1e18 && plausible(step) {
+			return unit
+		}
+	}
+	return "s"
+}

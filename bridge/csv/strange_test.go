@@ -1,0 +1,243 @@
+package csv_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+)
+
+// swing is a pendulum at a time in s: angle, rate, torque.
+func swing(t float64) (theta, omega, tau float64) {
+	return 0.5 * math.Sin(2*t), math.Cos(2 * t), 0.3 * math.Sin(0.7*t)
+}
+
+// suggested imports tables by the map that is suggested of the first of them, with lines of
+// its own in front.
+func suggested(t *testing.T, front string, tables ...string) (*flightlog.Log, *importer.Summary, string) {
+	t.Helper()
+	dir := t.TempDir()
+	var in []string
+	for i, text := range tables {
+		in = append(in, filepath.Join(dir, fmt.Sprintf("t%d.csv", i)))
+		if err := os.WriteFile(in[i], []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	if err := importer.Suggest(context.Background(), &b, in[0], nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(b.String(), "[time]\n", "[time]\n"+front, 1)
+	m, err := importer.ParseMap("map.toml", []byte(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	out := filepath.Join(dir, "out.msgpack")
+	s, err := importer.Import(context.Background(), importer.Job{Format: "csv", Map: m, Inputs: in, Out: out})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	log, err := flightlog.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log, s, text
+}
+
+// rowsOf makes a table of 300 rows at 50 Hz.
+func rowsOf(names string, row func(i int, theta, omega, tau float64) string) string {
+	var b strings.Builder
+	b.WriteString(names + "\n")
+	for i := range 300 {
+		theta, omega, tau := swing(0.02 * float64(i))
+		b.WriteString(row(i, theta, omega, tau) + "\n")
+	}
+	return b.String()
+}
+
+// Tables as programs write them are imported by the map that is suggested: all rows, at the
+// right times, in the right segments.
+func TestTablesOfPrograms(t *testing.T) {
+	epoch := time.Date(2026, 3, 5, 23, 59, 58, 0, time.UTC)
+	for name, c := range map[string]struct {
+		table    string
+		rows     int
+		segments int
+		start    int64 // ns
+		states   int
+	}{
+		"seconds and nanoseconds": {rowsOf("stamp.sec,stamp.nanosec,theta,omega,tau", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%d,%d,%g,%g,%g", 1_700_000_000+i/50, i%50*20_000_000, a, b, c)
+		}), 300, 1, 1_700_000_000e9, 2},
+		"secs and nsecs": {rowsOf("seq,header/secs,header/nsecs,theta,omega,tau", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%d,%d,%d,%g,%g,%g", i, 1_700_000_000+i/50, i%50*20_000_000, a, b, c)
+		}), 300, 1, 1_700_000_000e9, 2},
+		"our own": {rowsOf("segment,name,t [ns],theta [rad],omega [rad/s],tau", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%d,a,%d,%g,%g,%g", i/150, 1_700_000_000e9+int64(i)*20e6, a, b, c)
+		}), 300, 2, 1_700_000_000e9, 2},
+		"episodes": {rowsOf("episode,step,time,theta,omega,action", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%d,%d,%g,%g,%g,%g", i/100, i%100, 0.02*float64(i%100), a, b, c)
+		}), 300, 3, 0, 2},
+		"robots in turns": {rowsOf("robot,time,theta,omega,tau", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("r%d,%g,%g,%g,%g", i%3, 0.02*float64(i/3), a, b, c)
+		}), 300, 3, 0, 2},
+		"dates with a zone": {rowsOf("datetime,theta,omega,tau", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%s,%g,%g,%g", epoch.Add(time.Duration(i)*20*time.Millisecond).In(time.FixedZone("", 3600)).Format("2006-01-02T15:04:05.000-07:00"), a, b, c)
+		}), 300, 1, epoch.UnixNano(), 2},
+		"dates with a space": {rowsOf("when,theta,omega,tau", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%s,%g,%g,%g", epoch.Add(time.Duration(i)*20*time.Millisecond).Format("2006-01-02 15:04:05.000"), a, b, c)
+		}), 300, 1, epoch.UnixNano(), 2},
+		"times of day over midnight": {rowsOf("clock,theta,omega,tau", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%s,%g,%g,%g", epoch.Add(time.Duration(i)*20*time.Millisecond).Format("15:04:05.000"), a, b, c)
+		}), 300, 1, (86400 - 2) * 1e9, 2},
+		"milliseconds since 1970": {rowsOf("timestamp,theta,omega,tau", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%d,%g,%g,%g", 1_700_000_000_000+20*i, a, b, c)
+		}), 300, 1, 1_700_000_000e9, 2},
+		"a counter of 32 bits that wraps": {rowsOf("time_us,theta,omega,tau", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%d,%g,%g,%g", uint32(1<<32-1_000_000+20_000*i), a, b, c)
+		}), 300, 1, (1<<32 - 1_000_000) * 1000, 2},
+		"gears and brakes": {rowsOf("t,theta,omega,gear,brake", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%g,%g,%g,%d,%g", 0.02*float64(i), a, b, i/100, max(0, c))
+		}), 300, 1, 0, 2},
+		"pandas without names": {rowsOf("0,1,2,3", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%.2f,%g,%g,%g", 0.02*float64(i), a, b, c)
+		}), 300, 1, 0, 3},
+		"pandas with an index": {rowsOf(",time,theta,omega,tau", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%d,%g,%g,%g,%g", i, 0.02*float64(i), a, b, c)
+		}), 300, 1, 0, 2},
+		"a row of units": {"time;theta;omega;tau\n" + rowsOf("s;rad;rad/s;N m", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%g;%g;%g;%g", 0.02*float64(i), a, b, c)
+		}), 300, 1, 0, 2},
+		"truth values and masks": {rowsOf("time,theta,omega,tau,contact", func(i int, a, b, c float64) string {
+			if i%50 == 7 {
+				return fmt.Sprintf("%g,--,%g,%g,%v", 0.02*float64(i), b, c, i%20 < 10)
+			}
+			return fmt.Sprintf("%g,%g,%g,%g,%v", 0.02*float64(i), a, b, c, i%20 < 10)
+		}), 300, 1, 0, 3},
+		"ISO 8859-1": {rowsOf("time,theta [\xb0],omega [\xb0/s],tau", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%g,%g,%g,%g", 0.02*float64(i), a, b, c)
+		}), 300, 1, 0, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log, s, text := suggested(t, "", c.table)
+			states := 0
+			for _, ch := range log.Channels {
+				if ch.Role == "state" {
+					states++
+				}
+			}
+			if s.Rows != c.rows || s.Segments != c.segments || log.Segments[0].T[0] != c.start || states != c.states {
+				t.Fatalf("%d rows, %d segments, from %d, %d states\n%s%s", s.Rows, s.Segments, log.Segments[0].T[0], states, text, strings.Join(s.Texts(), "\n"))
+			}
+			if seg := log.Segments[0]; seg.T[1]-seg.T[0] != 20e6 && c.segments == 1 {
+				t.Errorf("a step of %d ns", seg.T[1]-seg.T[0])
+			}
+		})
+	}
+}
+
+// A counter of rows is never taken for the time.
+func TestCountersAreNoTimes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(path, []byte(rowsOf("frame,theta,omega,tau", func(i int, a, b, c float64) string { return fmt.Sprintf("%d,%g,%g,%g", i, a, b, c) })), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := importer.Suggest(context.Background(), &b, path, nil, nil); err == nil || !strings.Contains(err.Error(), "a counter of rows is no time") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// Columns that are filled in rows of their own are joined, those that another table has as well;
+// what stays for several rows is measured once.
+func TestSparseAndHeld(t *testing.T) {
+	sparse := rowsOf("time,theta,omega,tau", func(i int, a, b, c float64) string {
+		at := 0.02 * float64(i)
+		return fmt.Sprintf("%g,%g,,\n%g,,%g,\n%g,,,%g", at, a, at+0.002, b, at+0.004, c)
+	})
+	log, s, text := suggested(t, "", sparse)
+	if s.Rows != 300 || s.Segments != 1 || len(log.Channels) != 3 || !strings.Contains(strings.Join(s.Texts(), "\n"), "they were joined as topics are") {
+		t.Errorf("%d rows\n%s%q", s.Rows, text, s.Texts())
+	}
+	held := rowsOf("time,theta,omega,tau", func(i int, _, _, c float64) string {
+		a, b, _ := swing(0.02 * float64(i/3*3))
+		return fmt.Sprintf("%g,%g,%g,%g", 0.02*float64(i), a, b, c)
+	})
+	log, s, _ = suggested(t, "", held)
+	if s.Channels[0].Samples != 100 || s.Channels[2].Samples != 300 || math.IsNaN(log.Segments[0].X[0]) || !math.IsNaN(log.Segments[0].X[2]) {
+		t.Errorf("%+v, %v", s.Channels, log.Segments[0].X[:8])
+	}
+	if _, s, _ = suggested(t, "keep_held = true\n", held); s.Channels[0].Samples != 300 {
+		t.Errorf("%+v", s.Channels)
+	}
+	// An encoder that stands still now and then is not held.
+	steps := rowsOf("time,theta,omega,tau", func(i int, a, b, c float64) string {
+		return fmt.Sprintf("%g,%.2f,%g,%g", 0.02*float64(i), 0.1*a, b, c)
+	})
+	if _, s, _ = suggested(t, "", steps); s.Channels[0].Samples != 300 {
+		t.Errorf("%+v", s.Channels)
+	}
+}
+
+// A column that is constant in the first file only is not left out.
+func TestConstantInTheFirstFile(t *testing.T) {
+	table := func(payload float64) string {
+		return rowsOf("time,theta,omega,payload,wheel", func(i int, a, b, _ float64) string {
+			return fmt.Sprintf("%g,%g,%g,%g,7", 0.02*float64(i), a, b, payload)
+		})
+	}
+	log, s, _ := suggested(t, "", table(1), table(2))
+	var names []string
+	for _, c := range log.Channels {
+		names = append(names, c.Name)
+	}
+	if got := strings.Join(names, " "); got != "theta omega payload" || !strings.Contains(strings.Join(s.Texts(), "\n"), "wheel left out: one value throughout") {
+		t.Errorf("%s, %q", got, s.Texts())
+	}
+}
+
+// Each topic has a table of its own.
+func TestATableForEachTopic(t *testing.T) {
+	dir := t.TempDir()
+	var in []string
+	for name, text := range map[string]string{
+		"log_angle_0.csv": rowsOf("timestamp,x", func(i int, a, _, _ float64) string { return fmt.Sprintf("%d,%g", 1000+20_000*i, a) }),
+		"log_motor_0.csv": rowsOf("timestamp,x", func(i int, _, _, c float64) string { return fmt.Sprintf("%d,%g", 3000+20_000*i, c) }),
+	} {
+		in = append(in, filepath.Join(dir, name))
+		if err := os.WriteFile(in[len(in)-1], []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := importer.ParseMap("map.toml", []byte(`vehicle = "v"
+[time]
+column = "timestamp"
+unit = "us"
+[[channel]]
+name = "theta"
+file = "angle"
+column = "x"
+role = "state"
+[[channel]]
+name = "tau"
+file = "motor"
+column = "x"
+role = "input"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := importer.Import(context.Background(), importer.Job{Format: "csv", Map: m, Inputs: in, Out: filepath.Join(dir, "out")})
+	if err != nil || s.Rows != 300 || s.Channels[1].Samples != 299 {
+		t.Errorf("%v, %+v", err, s)
+	}
+}

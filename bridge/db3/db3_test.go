@@ -1,0 +1,134 @@
+package db3_test
+
+import (
+	"database/sql"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/bridge/cdr/cdrtest"
+	"github.com/dgm-robotics/dgm/bridge/db3"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+)
+
+// bag writes a bag of joint states, and of a type that only its own definition describes.
+func bag(t testing.TB, definitions bool) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a #1.db3")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	do := func(text string, args ...any) {
+		t.Helper()
+		if _, err := db.Exec(text, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do("CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, serialization_format TEXT NOT NULL, offered_qos_profiles TEXT NOT NULL)")
+	do("CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp INTEGER NOT NULL, data BLOB NOT NULL)")
+	do("INSERT INTO topics VALUES (1, '/joint_states', 'sensor_msgs/msg/JointState', 'cdr', ''), (7, '/own', 'own/msg/Thing', 'cdr', '')")
+	if definitions {
+		do("CREATE TABLE message_definitions(id INTEGER PRIMARY KEY, topic_type TEXT, encoding TEXT, encoded_message_definition TEXT, type_description_hash TEXT)")
+		do("INSERT INTO message_definitions VALUES (1, 'own/msg/Thing', 'ros2msg', 'float64 x', '')")
+	}
+	for i := range 50 {
+		joints := cdrtest.New().U32(uint32(i+1), 0).Text("").Seq(1).Text("elbow").Seq(1).F64(float64(i) / 2).Seq(0).Seq(0).B
+		do("INSERT INTO messages(topic_id, timestamp, data) VALUES (1, ?, ?), (7, ?, ?)", int64(i+1)*1e9+5, joints, int64(i+1)*1e9+6, cdrtest.New().F64(float64(-i)).B)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestBag(t *testing.T) {
+	for _, definitions := range []bool{true, false} {
+		path := bag(t, definitions)
+		r, err := db3.Open(path, telemetry.Wants{Select: func(t *telemetry.Topic) []string {
+			switch {
+			case t.Unread != nil:
+				return nil
+			case t.Name == "/own":
+				return []string{"x"}
+			}
+			return []string{"position[name=elbow]"}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var x, own []float64
+		unread := 0
+		for {
+			m, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case m.Topic.Unread != nil && strings.Contains(m.Topic.Unread.Error(), "type own/msg/Thing is not defined in the bag"):
+				unread++
+			case m.Topic.Name == "/own":
+				own = append(own, m.Values[0])
+			default:
+				x = append(x, m.Values[0])
+				if !m.Stamped || m.Logged != m.Time+5 {
+					t.Errorf("%+v", m)
+				}
+			}
+		}
+		want := make([]float64, 50)
+		for i := range want {
+			want[i] = float64(i) / 2
+		}
+		if !slices.Equal(x, want) || len(own)+unread != 50 || (len(own) == 50) != definitions || math.Abs(float64(r.Consumed()-r.Size())) > 1 || r.Problems().Count() != 0 {
+			t.Error(definitions, len(x), len(own), unread, r.Consumed(), r.Size(), r.Problems().All())
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if all, err := os.ReadDir(filepath.Dir(path)); err != nil || len(all) != 1 {
+			t.Error("something was left beside the bag:", all, err)
+		}
+	}
+}
+
+// What is no bag, or is cut off, is refused or reported.
+func TestDamage(t *testing.T) {
+	path := bag(t, true)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{0, 100, 5000, len(b) / 2, len(b) - 100} {
+		if err := os.WriteFile(path, b[:size], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r, err := db3.Open(path, telemetry.Wants{})
+		if err != nil {
+			if !strings.Contains(err.Error(), "a #1.db3: ") {
+				t.Error(err)
+			}
+			continue
+		}
+		n := 0
+		for err == nil {
+			if _, err = r.Next(); err == nil {
+				n++
+			}
+		}
+		if !errors.Is(err, io.EOF) || n < 100 && r.Problems().Count() == 0 {
+			t.Errorf("%d bytes: %d messages, %v, %v", size, n, err, r.Problems().All())
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

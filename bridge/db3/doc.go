@@ -1,0 +1,7 @@
+// Package db3 reads bags of ROS 2 in SQLite (.db3) as a [telemetry.Source], in the order in
+// which they were recorded.
+//
+// Bags of newer versions hold the definitions of their types. Those of older ones do not:
+// types that come with ROS are defined here (definitions.msg), of others the messages are only
+// counted.
+package db3

@@ -1,0 +1,205 @@
+package db3
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/dgm-robotics/dgm/bridge/ros"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+)
+
+// Magic is what a database begins with.
+var Magic = []byte("SQLite format 3\x00")
+
+// maxTopics bounds the topics of a bag.
+const maxTopics = 1 << 14
+
+// Reader reads one bag. It implements telemetry.Source.
+type Reader struct {
+	db       *sql.DB
+	rows     *sql.Rows
+	ctx      context.Context
+	cancel   context.CancelFunc
+	path     string
+	wants    telemetry.Wants
+	report   telemetry.Problems
+	messages *ros.Messages
+	topics   map[int64]*ros.Subscription
+	size     int64
+	n, all   int64 // messages read, of all
+	data     sql.RawBytes
+	held     []byte
+}
+
+var _ telemetry.Source = (*Reader)(nil)
+
+// Open opens a bag.
+func Open(path string, wants telemetry.Wants) (*Reader, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	// Nothing is written, not even a journal beside it.
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro&immutable=1")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	r := &Reader{db: db, path: path, wants: wants, topics: map[int64]*ros.Subscription{}, size: info.Size()}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.messages = ros.New(path, &r.wants, &r.report)
+	if err := r.begin(); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
+	}
+	return r, nil
+}
+
+func (r *Reader) begin() error {
+	definitions, err := r.definitions()
+	if err != nil {
+		return err
+	}
+	rows, err := r.db.QueryContext(r.ctx, "SELECT id, name, type, serialization_format FROM topics ORDER BY id")
+	if err != nil {
+		return fmt.Errorf("this is no bag of ROS 2 (%w); give a file ending in .db3", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		c := ros.Channel{Schema: "ros2msg"}
+		if err := rows.Scan(&id, &c.Topic, &c.Type, &c.Encoding); err != nil {
+			return err
+		}
+		if len(r.topics) >= maxTopics {
+			return fmt.Errorf("more than %d topics", maxTopics)
+		}
+		if own, ok := definitions[c.Type]; ok {
+			c.Schema, c.Definition = own.language, []byte(own.text)
+		} else if text, ok := definition(c.Type); ok {
+			c.Definition = text
+		} else {
+			c.Missing = fmt.Sprintf("type %s is not defined in the bag, and is none of those that come with ROS: convert it by ros2 bag convert into MCAP, where the type is installed", c.Type)
+		}
+		r.topics[id] = r.messages.Subscribe(0, &c)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if err := r.db.QueryRowContext(r.ctx, "SELECT COUNT(*) FROM messages").Scan(&r.all); err != nil {
+		return fmt.Errorf("this is no bag of ROS 2 (%w); give a file ending in .db3", err)
+	}
+	r.rows, err = r.db.QueryContext(r.ctx, "SELECT id, topic_id, timestamp, data FROM messages ORDER BY id")
+	return err
+}
+
+// described is the definition of a type that is in a bag.
+type described struct{ language, text string }
+
+// definitions returns those in the bag.
+func (r *Reader) definitions() (map[string]described, error) {
+	rows, err := r.db.QueryContext(r.ctx, "SELECT topic_type, encoding, encoded_message_definition FROM message_definitions")
+	if err != nil {
+		return nil, nil // an older bag has no such table; what else is wrong the next query reports
+	}
+	defer rows.Close()
+	all := map[string]described{}
+	for rows.Next() {
+		var name string
+		var d described
+		if err := rows.Scan(&name, &d.language, &d.text); err != nil {
+			return nil, err
+		}
+		if d.text != "" {
+			all[name] = d
+		}
+	}
+	return all, rows.Err()
+}
+
+//go:embed definitions.msg
+var known string
+
+// definition returns that of a type that comes with ROS, with all that it may hold.
+func definition(kind string) ([]byte, bool) {
+	parts := strings.Split(kind, "/")
+	own := "MSG: " + parts[0] + "/" + parts[len(parts)-1] + "\n"
+	for section := range strings.SplitSeq(known, "===\n") {
+		if text, ok := strings.CutPrefix(section, own); ok {
+			return []byte(text + "===\n" + known), true
+		}
+	}
+	return nil, false
+}
+
+// Next returns the next message of any topic, or io.EOF.
+func (r *Reader) Next() (*telemetry.Message, error) {
+	for {
+		if r.messages.More() {
+			if m, err := r.messages.Next(); m != nil || err != nil {
+				return m, err
+			}
+			continue
+		}
+		if !r.rows.Next() {
+			if err := r.rows.Err(); err != nil && r.ctx.Err() == nil {
+				r.report.Add(r.n, "message", "cannot be read further: %v", err)
+			}
+			return nil, io.EOF
+		}
+		var id, topic, logged int64
+		if err := r.rows.Scan(&id, &topic, &logged, &r.data); err != nil {
+			r.report.Add(r.n, "message", "%v", err)
+			continue
+		}
+		r.n++
+		s := r.topics[topic]
+		if s == nil {
+			r.report.Add(id, "message", "its topic %d is not described", topic)
+			continue
+		}
+		r.held = append(r.held[:0], r.data...)
+		if m, err := r.messages.Take(s, id, logged, r.held); m != nil || err != nil {
+			return m, err
+		}
+	}
+}
+
+// Problems returns what could not be read so far, by the numbers of the messages.
+func (r *Reader) Problems() *telemetry.Problems { return &r.report }
+
+// Consumed returns how much of the file was read, by the messages in it.
+func (r *Reader) Consumed() int64 {
+	return int64(float64(r.size) * float64(r.n) / float64(max(1, r.all)))
+}
+
+// Size returns the size of the file.
+func (r *Reader) Size() int64 { return r.size }
+
+// Until ends the reading once done is closed.
+func (r *Reader) Until(done <-chan struct{}) {
+	go func() {
+		select {
+		case <-done:
+			r.cancel()
+		case <-r.ctx.Done():
+		}
+	}()
+}
+
+// Close frees memory.
+func (r *Reader) Close() (err error) {
+	r.cancel()
+	if r.rows != nil {
+		err = r.rows.Close()
+	}
+	r.messages.Close()
+	return errors.Join(err, r.db.Close())
+}

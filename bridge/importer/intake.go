@@ -1,0 +1,171 @@
+package importer
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/bridge/timebase"
+)
+
+// intake brings the messages of one file to the rowMaker on one clock, in the order of
+// their times where they are not stored in it, and divided where a clock was set.
+type intake struct {
+	*timebase.Timeline
+	r      *rowMaker
+	file   *survey
+	sorter *timebase.Sorter // nil: they come in order
+	topics []topicTrack     // by Seq
+	tracks []stamps         // by track
+	cores  []core
+	epoch  int
+	parts  int // of a joined table so far
+}
+
+// topicTrack is the track of a topic of a file.
+type topicTrack struct {
+	known bool
+	track int // −1 = none
+	core  int // by which its instances count, −1 = none
+}
+
+// core is a primary of the map in a file.
+type core struct {
+	*Primary
+	now    float64 // the instance that counts
+	track  int     // of its field
+	column int
+}
+
+// stamps is the last stamp of a track, and what came with it.
+type stamps struct {
+	step   int64 // ns, between messages that have one stamp; 0 = they are repetitions
+	last   int64
+	run    int64 // messages with this stamp
+	values []float64
+}
+
+// timeline returns the intake of a file.
+func (r *rowMaker) timeline(f *survey) *intake {
+	p := r.plan
+	in := &intake{r: r, file: f, tracks: make([]stamps, len(p.tracks))}
+	base, used := -1, []int(nil)
+	for i := range p.tracks {
+		for _, c := range f.counts {
+			if f.id(c.Topic) != p.tracks[i].id {
+				continue
+			}
+			if used = append(used, c.Topic.Seq); i == p.config.Base && base < 0 {
+				base = c.Topic.Seq
+			}
+		}
+	}
+	for i := range p.m.Primaries {
+		first, there := f.cores[i]
+		if n := (core{Primary: &p.m.Primaries[i], now: first, track: p.cores[i].track, column: p.cores[i].column}); there {
+			in.cores = append(in.cores, n)
+		}
+	}
+	in.Timeline = f.times.Timeline(base, used)
+	for i := range p.tracks {
+		if c := f.find(p.tracks[i].id); c != nil {
+			in.tracks[i].step = in.Step(c.Topic.Seq)
+		}
+	}
+	if in.Sorted {
+		in.sorter = timebase.NewSorter(p.config.Widths)
+	}
+	return in
+}
+
+// message takes a message of a topic.
+func (in *intake) message(m *telemetry.Message) error {
+	epoch, t, ok := in.Place(m.Topic.Seq, m.Stamped, m.Time, m.Logged)
+	if m.Row != nil && m.Row.Begins {
+		if in.parts++; in.sorter == nil {
+			if err := in.r.begin(); err != nil {
+				return err
+			}
+			in.r.row.name = m.Row.Segment
+		}
+	}
+	epoch += in.parts
+	for m.Topic.Seq >= len(in.topics) {
+		in.topics = append(in.topics, topicTrack{})
+	}
+	tr := &in.topics[m.Topic.Seq]
+	if !tr.known {
+		*tr = topicTrack{known: true, track: in.r.plan.trackOf(in.file.id(m.Topic))}
+		tr.core = slices.IndexFunc(in.cores, func(c core) bool { return slices.Contains(c.Topics, m.Topic.Name) })
+	}
+	switch {
+	case tr.track < 0 || tr.core >= 0 && !in.counts(&in.cores[tr.core], tr.track, m):
+		return nil
+	case !ok:
+		in.r.counts.untimed++
+		return nil
+	}
+	if t, ok = in.tracks[tr.track].spread(t, m.Values); !ok {
+		in.r.counts.repeated++
+		return nil
+	}
+	if in.sorter == nil {
+		return in.r.add(tr.track, t, m.Values)
+	}
+	return in.sorter.Add(timebase.Sample{Epoch: epoch, Time: t, Track: tr.track, Values: m.Values})
+}
+
+// counts reports whether a message is of the instance that counts.
+func (in *intake) counts(c *core, track int, m *telemetry.Message) bool {
+	if c.track == track {
+		if v := m.Values[c.column]; v != c.now && !math.IsNaN(v) {
+			c.now = v
+			in.r.counts.switches++
+		}
+	}
+	return float64(m.Topic.Instance) == c.now
+}
+
+// spread returns the time of a message whose stamp is that of the one before. ok is false
+// where it repeats that one.
+func (s *stamps) spread(t int64, values []float64) (at int64, ok bool) {
+	if s.step == 0 {
+		return t, true
+	}
+	if t != s.last || s.values == nil {
+		s.last, s.run, s.values = t, 0, append(s.values[:0], values...)
+		return t, true
+	}
+	if slices.EqualFunc(s.values, values, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+		return t, false
+	}
+	s.run++
+	copy(s.values, values)
+	return t + s.run*s.step, true
+}
+
+// finish makes the rows of what was sorted.
+func (in *intake) finish() error {
+	if in.sorter == nil {
+		return nil
+	}
+	return in.sorter.Each(func(x *timebase.Sample) error {
+		if x.Epoch != in.epoch {
+			in.epoch = x.Epoch
+			if err := in.r.begin(); err != nil {
+				return err
+			}
+			if in.Restarts(x.Epoch - in.parts) {
+				in.r.forget()
+			}
+		}
+		return in.r.add(x.Track, x.Time, x.Values)
+	})
+}
+
+// close removes what was sorted.
+func (in *intake) close() {
+	if in.sorter != nil {
+		_ = in.sorter.Close() // temporary files
+	}
+}

@@ -1,0 +1,21 @@
+package importer
+
+import "github.com/dgm-robotics/dgm/estimator/channel"
+
+// job is one import.
+type job struct {
+	Job
+	inputs     []input
+	files      []*survey
+	plan       *plan
+	kinematics channel.Kinematics // what the map declares of the states that are left
+	passes     int
+	read       int // files read so far, in all passes
+}
+
+// progress reports the share that is read of the open file.
+func (j *job) progress(share float64) {
+	if j.Progress != nil {
+		j.Progress(min(1, (float64(j.read)+share)/float64(j.passes*len(j.inputs))))
+	}
+}

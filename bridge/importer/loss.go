@@ -1,0 +1,131 @@
+package importer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// LossError reports that an import would leave out what the map asked for. The summary that
+// comes with it says the rest.
+type LossError struct {
+	File    string
+	Reasons []Remark // one or more
+}
+
+// Error returns it in one line.
+func (e *LossError) Error() string {
+	var texts []string
+	for _, r := range e.Reasons {
+		texts = append(texts, r.String())
+	}
+	return fmt.Sprintf("%s: refused, nothing is written: %s; --allow-loss writes the log as it is", e.File, strings.Join(texts, "; "))
+}
+
+// losses returns what is left out so that the log is not what was asked for: most rows, all
+// inputs, or a channel.
+func losses(r *rowMaker) (out remarks) {
+	out.rows(r)
+	out.inputs(r)
+	for i := range r.plan.outputs {
+		o := &r.plan.outputs[i]
+		if o.asked && r.counts.measured[i] == 0 && !r.plan.judged(o.names[0]) && r.counts.kept > 0 {
+			out.add("channel-lost", Loss, r.topicOf(i), "%s is never measured%s", o.label, r.why(i)).Remedy = "correct the map, or write optional = true"
+		}
+	}
+	base := &r.plan.tracks[r.plan.config.Base]
+	for _, f := range r.files {
+		if c := f.find(base.id); c != nil && !r.plan.m.IsTable() {
+			if t := f.times.Of(c.Topic.Seq); t.Bursts != nil {
+				out.add("bursts", Loss, base.id.String(), "%s: messages of %s, which give the rows their times, arrive in bursts, %s: these are the times of arrival, not of measurement", f.base(), base.id, t.Bursts).Remedy = "use stamps of the sensor, or send each message at once"
+			}
+		}
+	}
+	return out
+}
+
+// rows adds that most rows are left out.
+func (out *remarks) rows(r *rowMaker) {
+	c := &r.counts
+	if r.plan.m.IsTable() {
+		if n := c.table.Duplicates; n.N > c.kept && r.plan.m.Time.OnDuplicate == csv.Drop {
+			out.add("rows-lost", Loss, "", "%d of %d rows are left out, for they have the time of the row before, %s", n.N, n.N+c.kept, n).Remedy = "name the column that holds the time, and its unit; in a table of several robots or topics, select one with where under [time]"
+		}
+		return
+	}
+	id, all := r.plan.tracks[r.plan.config.Base].id, 0
+	for _, f := range r.files {
+		if n := f.find(id); n != nil {
+			all += n.N
+		}
+	}
+	if lost := all - c.repeated - c.kept - c.ground - c.cut; 2*lost > all {
+		out.add("rows-lost", Loss, id.String(), "%d of %d messages of %s give no row", lost, all, id).Remedy = "see what is said of their times, or choose another topic with --base"
+	}
+}
+
+// inputs adds that no input is measured in half of the rows.
+func (out *remarks) inputs(r *rowMaker) {
+	var names []string
+	most, which := 0, -1
+	for i := range r.plan.outputs {
+		if o := &r.plan.outputs[i]; o.role == channel.Input && !(r.empty(i) && !o.asked) {
+			names = append(names, o.label)
+			if n := r.counts.measured[i]; which < 0 || n > most {
+				most, which = n, i
+			}
+		}
+	}
+	if which >= 0 && 2*most < r.counts.kept {
+		out.add("inputs-lost", Loss, r.topicOf(which), "of the inputs (%s) none is measured in more than %d of %d rows%s", strings.Join(names, ", "), most, r.counts.kept, r.why(which)).Remedy = "record them beside the states, with times on the same clock"
+	}
+}
+
+// empty reports whether most rows have a message of an output, and it is the message that
+// has no value.
+func (r *rowMaker) empty(i int) bool {
+	if r.plan.m.IsTable() {
+		return true
+	}
+	st := r.joiner.Stats[r.plan.outputs[i].signal]
+	return st.Measured+st.Between > st.Stale+st.Before+st.Far
+}
+
+// topicOf names the topic of an output; "" in a table.
+func (r *rowMaker) topicOf(i int) string {
+	if r.plan.m.IsTable() {
+		return ""
+	}
+	return r.plan.tracks[r.plan.config.Signals[r.plan.outputs[i].signal].Track].id.String()
+}
+
+// why says why an output is not measured, as far as the times tell.
+func (r *rowMaker) why(i int) string {
+	if r.plan.m.IsTable() {
+		return ""
+	}
+	s := r.plan.outputs[i].signal
+	st := r.joiner.Stats[s]
+	topic := r.topicOf(i)
+	switch id := r.plan.tracks[r.plan.config.Signals[s].Track].id; {
+	case r.counts.untimed > 0 && r.untimed(id) > 0:
+		return fmt.Sprintf(": messages of %s have no time", topic)
+	case st.Before > st.Stale && st.Before > 0:
+		return fmt.Sprintf(": %s begins later or ends earlier", topic)
+	case st.Stale > 0:
+		return fmt.Sprintf(": %s comes too rarely", topic)
+	}
+	return ""
+}
+
+// untimed counts the messages of a topic that have no time.
+func (r *rowMaker) untimed(id topicID) (n int) {
+	for _, f := range r.files {
+		if c := f.find(id); c != nil {
+			n += f.times.Of(c.Topic.Seq).Untimed
+		}
+	}
+	return n
+}

@@ -1,0 +1,48 @@
+package importer
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Outputs describes which outputs drive the motors, where the settings of the robot say it.
+// In Field {} is the number of an output, or of a motor, from 1, and {0} the same from 0.
+type Outputs struct {
+	Field     string         `toml:"field"`
+	Parameter string         `toml:"parameter"` // (optional) the setting with the function of output {}
+	Functions []int          `toml:"functions"` // those of motor 1, 2, …
+	Count     string         `toml:"count"`     // (optional) the setting that holds the number of motors, where there are no functions
+	Motors    map[string]int `toml:"motors"`    // (optional) the number by its value; else the value is the number
+}
+
+// field returns the field of an output.
+func (o *Outputs) field(n int) string {
+	return strings.NewReplacer("{}", strconv.Itoa(n), "{0}", strconv.Itoa(n-1)).Replace(o.Field)
+}
+
+// mostBeyond is how many outputs behind those of a source are looked at.
+const mostBeyond = 8
+
+// beyond returns the fields of the outputs behind those that a source reads.
+func (s *Source) beyond() (all []string) {
+	for n := len(s.Fields) + 1; s.Outputs != nil && n <= len(s.Fields)+mostBeyond; n++ {
+		all = append(all, s.Outputs.field(n))
+	}
+	return all
+}
+
+// onlyBeyond reports whether a field is looked at only because it is of an output that no source
+// reads.
+func (m *Map) onlyBeyond(path string) bool {
+	only := false
+	for i := range m.Channels {
+		for _, s := range m.Channels[i].sources() {
+			if slices.Contains(s.paths(), path) {
+				return false
+			}
+			only = only || slices.Contains(s.beyond(), path)
+		}
+	}
+	return only
+}

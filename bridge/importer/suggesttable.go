@@ -1,0 +1,105 @@
+package importer
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// SuggestTable writes a map of a table: its time, and a channel for each column of
+// numbers that vary; those that look like no state of their own are commented out. open, if
+// not nil, opens tables that are not of text.
+func SuggestTable(w io.Writer, path string, open csv.Opener) error {
+	o, err := csv.Look(path, open)
+	if err != nil {
+		return err
+	}
+	how := "guessed from the step"
+	if o.Named {
+		how = "from the name of the column"
+	}
+	channels := suggestion{angled: hasAngles(o.Columns)}
+	for i := range o.Columns {
+		if i != o.Time && i != o.Fraction && i != o.Segment && i != o.Group {
+			channels.column(&o.Columns[i])
+		}
+	}
+	more := ""
+	for _, k := range []struct {
+		key string
+		at  int
+	}{{"fraction", o.Fraction}, {"segment_column", o.Segment}, {"group_column", o.Group}} {
+		if k.at >= 0 {
+			more += fmt.Sprintf("%s = %q\n", k.key, o.Columns[k.at].Column)
+		}
+	}
+	_, err = fmt.Fprintf(w, "# What is in %s, by its first %d rows. Correct it: roles and units.\n%svehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us or ns: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
+		filepath.Base(path), o.Rows, channels.angles(), o.Columns[o.Time].Column, o.Unit, how, more, channels.text.String())
+	return err
+}
+
+// column adds the channel of a column, commented out where it cannot be one.
+func (s *suggestion) column(c *csv.Column) {
+	hash, remark := "# ", fmt.Sprintf("%.6g to %.6g", c.Low, c.High)
+	where := fmt.Sprintf("column = %q", c.Column)
+	switch {
+	case c.Numbers == 0 && c.Others == 0:
+		remark = "empty"
+	case c.Others > 0:
+		remark = "text: perhaps segment_column of [time]"
+	case c.Low == c.High:
+		remark = fmt.Sprintf("%.6g throughout", c.Low)
+		hash, where = "", where+"\nvaries = true # left out unless it varies in another file: of what is constant nothing is learned"
+	default:
+		hash = ""
+	}
+	if c.NumbersSegments() && !drives(c.Name, c.Unit) {
+		hash, remark = "# ", remark+": perhaps segment_column of [time]"
+	}
+	if c.Counts() {
+		hash, remark = "# ", remark+": counts the rows"
+	} else if c.Clock {
+		hash, remark = "# ", remark+": another time"
+	}
+	role := channel.State
+	switch why := s.noState(c); {
+	case drives(c.Name, c.Unit):
+		role = channel.Input
+	case containsAny(c.Name, "bat", "temp"):
+		role = channel.Aux
+	case hash == "" && why != "":
+		hash, remark = "# ", remark+": "+why
+	case hash == "" && c.Low < c.High:
+		s.states++
+	}
+	s.text.WriteString("\n")
+	s.channel(hash, " # "+remark, c.Name, where, c.Unit, role, c.Turns)
+}
+
+// noState returns why a column is proposed as no state, though it varies; "" = it is.
+func (s *suggestion) noState(c *csv.Column) string {
+	name := strings.ToLower(c.Name)
+	switch {
+	case c.Same != "":
+		return "nearly the values of " + c.Same
+	case containsAny(name, "acc") || channel.SameUnit(c.Unit, "m/s^2") || slices.ContainsFunc([]string{"_ax", "_ay", "_az"}, func(end string) bool { return strings.HasSuffix(name, end) }):
+		return "an acceleration, which follows from states and inputs"
+	case s.angled && c.Low >= -1.01 && c.High <= 1.01 && len(name) > 1 && slices.Contains([]string{"qw", "qx", "qy", "qz"}, name[len(name)-2:]):
+		return "of a quaternion; there are roll, pitch and yaw"
+	case s.states >= suggestStates:
+		return fmt.Sprintf("the first %d states are proposed", suggestStates)
+	}
+	return ""
+}
+
+// hasAngles reports whether a table has columns of roll, pitch and yaw.
+func hasAngles(columns []csv.Column) bool {
+	return !slices.ContainsFunc([]string{"roll", "pitch", "yaw"}, func(angle string) bool {
+		return !slices.ContainsFunc(columns, func(c csv.Column) bool { return strings.HasSuffix(strings.ToLower(c.Name), angle) })
+	})
+}

@@ -1,0 +1,129 @@
+package importer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/timebase"
+)
+
+// Clock is what an import found of one sender's clock.
+type Clock struct {
+	Name   string  `json:"name"`
+	Offset float64 `json:"offset_s"` // s: the recorder's time less that of the clock, at the shortest delay
+	Rate   float64 `json:"rate"`     // seconds of the clock in one second of the recorder
+	Jumps  int     `json:"jumps"`    // how often it was set, or began anew
+}
+
+// notable is the shortest delay, ns, from which it may as well be a clock that is off.
+const notable = 100e6
+
+// clockRemarks reports how far the clocks of the topics of a plan are apart in a file. Those
+// that are the recorder's are one sentence.
+func (g *grouped) clockRemarks(p *plan, f *survey) {
+	if f.times.Timeless() {
+		g.add(f.base(), "clock", Warning, "", "convert the log again with its times of recording", "all times of recording are the same: messages have the times of their stamps, on one clock")
+		return
+	}
+	var own []string
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, c := range f.times.Clocks() {
+		if !slices.ContainsFunc(p.tracks, func(t track) bool { x := f.find(t.id); return x != nil && x.Topic.Clock == c.Name }) {
+			continue
+		}
+		drift := ""
+		if !math.IsNaN(c.Drift) && math.Abs(c.Drift) >= 5e-7 {
+			drift = fmt.Sprintf(", drift %.1f ppm", 1e6*c.Drift)
+		}
+		switch {
+		case c.Apart:
+			g.add(f.base(), "clock", Warning, "", "record stamps of a clock that runs, or write its offset_s under [[clock]] of the map",
+				"clock %s cannot be aligned: its stamps and the times of recording do not rise together", c.Name)
+		case c.Varies:
+			g.add(f.base(), "clock", Warning, "", "", "clock %s runs at a rate that varies, %.4g in the mean, against the recorder's: times of messages without stamps follow its stamps, to about %s", c.Name, c.Rate, seconds(f.uncertain(c)))
+		case c.Rate != 1:
+			g.add(f.base(), "clock", Info, "", "", "clock %s runs at %.6g of the recorder's rate and is %s behind at the start, to within %s: messages without stamps are brought to it", c.Name, c.Rate, seconds(c.Offset), seconds(c.Error))
+		case c.Same && c.Offset > notable:
+			g.add(f.base(), "delay", Warning, "", "if it is the clock, synchronise it (NTP, PTP), or write its offset_s under [[clock]] of the map",
+				"clock %s: messages are recorded %s after their stamps at the shortest: taken for a delay, which cannot be told from a clock that is behind", c.Name, seconds(c.Offset))
+		case c.Same && drift == "":
+			own = append(own, c.Name)
+			least, most = min(least, c.Offset), max(most, c.Offset)
+		case c.Same:
+			g.add(f.base(), "clock", Info, "", "", "clock %s is the recorder's, shortest delay %s%s", c.Name, seconds(c.Offset), drift)
+		default:
+			g.add(f.base(), "clock", Info, "", "", "clock %s is %s behind the recorder's, mean delay %s%s", c.Name, seconds(c.Offset), seconds(c.Delay), drift)
+		}
+	}
+	switch {
+	case len(own) == 1:
+		g.add(f.base(), "clock", Info, "", "", "clock %s is the recorder's, shortest delay %s", own[0], seconds(least))
+	case len(own) > 1:
+		g.add(f.base(), "clock", Info, "", "", "clocks %s are the recorder's, shortest delays %s to %s", strings.Join(own, ", "), seconds(least), seconds(most))
+	}
+}
+
+// uncertain returns by how much a time on a clock whose rate varies may be wrong, ns.
+func (f *survey) uncertain(c timebase.Clock) int64 {
+	return int64(math.Abs(c.Rate-1) * float64(c.Stretch))
+}
+
+// timeRemarks reports what is odd about the times of the topics of a plan in a file, and what
+// was done about it.
+func (g *grouped) timeRemarks(p *plan, f *survey, in *timebase.Timeline) {
+	if n, largest, ahead := in.Jumps(); n > 0 && ahead {
+		g.add(f.base(), "clock-set", Warning, "", "", "time goes ahead %s, by %s at most: the clock was set, or nothing was recorded; a segment begins at each", number(n, "time"), seconds(largest))
+	} else if n > 0 {
+		g.add(f.base(), "clock-set", Warning, "", "", "the clock was set, or began anew, %s, by %s at most; a segment begins at each", number(n, "time"), seconds(largest))
+	}
+	if in.Sorted {
+		behind := int64(0)
+		for i := range p.tracks {
+			if c := f.find(p.tracks[i].id); c != nil {
+				behind = max(behind, f.times.Of(c.Topic.Seq).Behind)
+			}
+		}
+		if n, _, _ := in.Jumps(); behind > timebase.Reorder && n == 0 {
+			g.add(f.base(), "order", Info, "", "", "messages are stored up to %s behind later ones: they were sorted by their times", seconds(behind))
+		}
+	}
+	for i := range p.tracks {
+		tr := &p.tracks[i]
+		c := f.find(tr.id)
+		if c == nil {
+			continue
+		}
+		t, name := f.times.Of(c.Topic.Seq), tr.id.String()
+		if t.Wild > 0 {
+			g.add(f.base(), "wild", Warning, name, "", "%s of %s left out, with timestamps far from all others", number(t.Wild, "message"), name)
+		}
+		if t.Constant {
+			g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in", "stamps of %s are nearly all the same: the times of recording are used", name)
+		}
+		if c.Topic.Clock != "" && !t.Stamped {
+			g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in", "stamps of %s are not filled in: the times of recording are used", name)
+		}
+		if t.Coarse > 0 && !t.Constant {
+			g.add(f.base(), "stamps", Info, name, "", "several messages of %s have one stamp: they are spread evenly, %s apart", name, seconds(t.Coarse))
+		}
+		if t.Untimed > 0 {
+			g.add(f.base(), "untimed", Warning, name, "convert the log again with its times of recording, or record stamps", "%s of %s left out: they have no stamp, and their times of recording are all the same", number(t.Untimed, "message"), name)
+		}
+		if t.Bursts != nil {
+			g.add(f.base(), "bursts", Warning, name, "use stamps of the sensor, or send each message at once", "messages of %s arrive in bursts, %s: their times are those of arrival, not of measurement", name, t.Bursts)
+		}
+	}
+}
+
+// clocks lists the clocks of all files.
+func clocks(files []*survey) []Clock {
+	out := []Clock{}
+	for _, f := range files {
+		for _, c := range f.times.Clocks() {
+			out = append(out, Clock{c.Name, 1e-9 * float64(c.Offset), c.Rate, c.Jumps})
+		}
+	}
+	return out
+}

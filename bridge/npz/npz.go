@@ -1,0 +1,301 @@
+// Package npz reads archives of arrays of NumPy (.npz) as tables: an array is a column, one of
+// two dimensions several. Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
+package npz
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
+)
+
+// Magic is what an archive begins with.
+var Magic = []byte("PK\x03\x04")
+
+// What is accepted of an archive, so that a hostile one needs little memory.
+const (
+	maxArrays  = 1024
+	maxColumns = 4096
+	maxHeader  = 1 << 16 // bytes
+	maxText    = 1024    // bytes of a text
+)
+
+// Table reads the arrays of an archive side by side. It implements csv.Rows.
+type Table struct {
+	file    *zip.ReadCloser
+	size    int64
+	arrays  []*array
+	names   []string
+	units   []string
+	cells   []string
+	rows, n int
+	done    <-chan struct{}
+}
+
+var _ csv.Rows = (*Table)(nil)
+
+// array is one of the arrays, which is read row by row.
+type array struct {
+	name  string
+	body  io.ReadCloser
+	r     *bufio.Reader
+	order binary.ByteOrder
+	kind  byte // of NumPy: f, i, u, b, M, S or U
+	width int  // bytes of an element
+	unit  string
+	rows  int
+	cols  int // elements in a row
+	flat  bool
+	buf   []byte
+}
+
+// Open opens an archive. The arrays that are as long as most are its columns.
+func Open(path string) (*Table, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: this is no archive of NumPy (%w)", path, err)
+	}
+	t := &Table{file: z, size: info.Size()}
+	if err := t.begin(); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), t.Close())
+	}
+	return t, nil
+}
+
+func (t *Table) begin() error {
+	lengths := map[int]int{}
+	var why []string
+	for _, f := range t.file.File {
+		name, ok := strings.CutSuffix(f.Name, ".npy")
+		if !ok || len(t.arrays) >= maxArrays {
+			continue
+		}
+		a, err := openArray(name, f)
+		if err != nil {
+			why = append(why, fmt.Sprintf("%s: %v", name, err))
+			continue
+		}
+		t.arrays = append(t.arrays, a)
+		if a.rows > 1 {
+			lengths[a.rows] += a.cols
+		}
+	}
+	most := 0
+	for n, columns := range lengths {
+		if columns > lengths[most] || columns == lengths[most] && n > most {
+			most = n
+		}
+	}
+	if most == 0 {
+		return errors.New(strings.Join(append([]string{"it holds no array of numbers with more than one row; save each column of a table as an array"}, why...), "; "))
+	}
+	t.rows = most
+	t.arrays = slices.DeleteFunc(t.arrays, func(a *array) bool {
+		if a.rows != most {
+			_ = a.body.Close() // was read only
+		}
+		return a.rows != most
+	})
+	for _, a := range t.arrays {
+		for i := range a.cols {
+			name := a.name
+			if !a.flat {
+				name += "[" + strconv.Itoa(i) + "]"
+			}
+			t.names, t.units = append(t.names, name), append(t.units, a.unit)
+		}
+	}
+	if len(t.names) > maxColumns {
+		return fmt.Errorf("%d columns are more than the limit of %d", len(t.names), maxColumns)
+	}
+	t.cells = make([]string, len(t.names))
+	return nil
+}
+
+var header = regexp.MustCompile(`^\{'descr': '([<>|=]?)([fiubMSU])(\d+)(?:\[(\w+)\])?', 'fortran_order': (True|False), 'shape': \((\d*),? ?(\d*)\),? *\}\s*$`)
+
+// openArray reads the head of an array.
+func openArray(name string, f *zip.File) (*array, error) {
+	body, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	a := &array{name: name, body: body, r: bufio.NewReader(body)}
+	if err := a.head(); err != nil {
+		return nil, errors.Join(err, body.Close())
+	}
+	return a, nil
+}
+
+func (a *array) head() error {
+	b := make([]byte, 8)
+	if _, err := io.ReadFull(a.r, b); err != nil || !bytes.HasPrefix(b, []byte("\x93NUMPY")) {
+		return errors.New("it is no array")
+	}
+	size := 2
+	if b[6] > 1 {
+		size = 4
+	}
+	length := make([]byte, 4)
+	if _, err := io.ReadFull(a.r, length[:size]); err != nil {
+		return errors.New("it is cut off")
+	}
+	n := binary.LittleEndian.Uint32(length)
+	if n > maxHeader {
+		return fmt.Errorf("a header of %d bytes", n)
+	}
+	text := make([]byte, n)
+	if _, err := io.ReadFull(a.r, text); err != nil {
+		return errors.New("it is cut off")
+	}
+	m := header.FindSubmatch(text)
+	if m == nil {
+		return errors.New("its type is not read, only numbers, truth values, texts and times are, in one dimension or two")
+	}
+	whole := func(i, other int) int {
+		if v, err := strconv.Atoi(string(m[i])); err == nil {
+			return v
+		}
+		return other
+	}
+	a.order, a.kind, a.width, a.unit = binary.LittleEndian, m[2][0], whole(3, 0), string(m[4])
+	if string(m[1]) == ">" {
+		a.order = binary.BigEndian
+	}
+	a.rows, a.cols, a.flat = whole(6, 1), whole(7, 1), len(m[7]) == 0
+	if a.kind == 'U' {
+		a.width *= 4
+	}
+	_, known := kinds[string(a.kind)+strconv.Itoa(a.width)]
+	switch {
+	case !known && a.kind != 'U' && a.kind != 'S', a.width > maxText, a.cols > maxColumns:
+		return fmt.Errorf("its elements of type %s are not read", m[2:4])
+	case string(m[5]) == "True" && a.cols > 1 && a.rows > 1:
+		return errors.New("it is stored column by column (Fortran order): save numpy.ascontiguousarray of it")
+	case a.kind == 'M' && !slices.Contains([]string{"s", "ms", "us", "ns"}, a.unit):
+		return fmt.Errorf("times in units of %q are not read", a.unit)
+	}
+	a.buf = make([]byte, a.width*a.cols)
+	return nil
+}
+
+// kinds of numbers by their types in NumPy.
+var kinds = map[string]number.Kind{
+	"f2": number.F16, "f4": number.F32, "f8": number.F64, "i1": number.I8, "i2": number.I16, "i4": number.I32, "i8": number.I64,
+	"u1": number.U8, "u2": number.U16, "u4": number.U32, "u8": number.U64, "b1": number.U8, "M8": number.I64,
+}
+
+// cell writes the element at the start of b.
+func (a *array) cell(b []byte) string {
+	switch a.kind {
+	case 'S':
+		return string(bytes.TrimRight(b[:a.width], "\x00"))
+	case 'U':
+		var s strings.Builder
+		for ; len(b) >= 4; b = b[4:] {
+			if c := a.order.Uint32(b); c != 0 {
+				s.WriteRune(rune(c))
+			}
+		}
+		return s.String()
+	case 'i', 'u', 'b', 'M':
+		return a.whole(b)
+	}
+	k := kinds[string(a.kind)+strconv.Itoa(a.width)]
+	v := k.Little(b)
+	if a.order == binary.BigEndian {
+		v = k.Big(b)
+	}
+	if math.IsNaN(v) {
+		return ""
+	}
+	bits := 64
+	if a.width == 4 {
+		bits = 32
+	}
+	return strconv.FormatFloat(v, 'g', -1, bits)
+}
+
+// whole writes a whole number, all of whose 64 bits count.
+func (a *array) whole(b []byte) string {
+	var wide [8]byte
+	for i := range a.width {
+		if a.order == binary.BigEndian {
+			wide[i] = b[a.width-1-i]
+		} else {
+			wide[i] = b[i]
+		}
+	}
+	v := binary.LittleEndian.Uint64(wide[:])
+	if a.kind == 'u' || a.kind == 'b' {
+		return strconv.FormatUint(v, 10)
+	}
+	shift := 64 - 8*a.width
+	signed := int64(v<<shift) >> shift
+	if a.kind == 'M' && signed == math.MinInt64 {
+		return "" // no time
+	}
+	return strconv.FormatInt(signed, 10)
+}
+
+// Columns returns the names of the columns and the units of times.
+func (t *Table) Columns() (names, units []string) { return t.names, t.units }
+
+// Next returns the next row.
+func (t *Table) Next() ([]string, error) {
+	select {
+	case <-t.done:
+		return nil, io.EOF
+	default:
+	}
+	if t.n == t.rows {
+		return nil, io.EOF
+	}
+	t.n++
+	at := 0
+	for _, a := range t.arrays {
+		if _, err := io.ReadFull(a.r, a.buf); err != nil {
+			return nil, fmt.Errorf("array %s is cut off or damaged in row %d (%w)", a.name, t.n, err)
+		}
+		for i := range a.cols {
+			t.cells[at] = a.cell(a.buf[i*a.width : (i+1)*a.width])
+			at++
+		}
+	}
+	return t.cells, nil
+}
+
+// Consumed returns how much of the file was read, by the rows.
+func (t *Table) Consumed() int64 {
+	return int64(float64(t.size) * float64(t.n) / float64(max(1, t.rows)))
+}
+
+// Size returns the bytes of the file.
+func (t *Table) Size() int64 { return t.size }
+
+// Until has reading end once done is closed.
+func (t *Table) Until(done <-chan struct{}) { t.done = done }
+
+// Close closes the file.
+func (t *Table) Close() error {
+	for _, a := range t.arrays {
+		_ = a.body.Close() // was read only
+	}
+	return t.file.Close()
+}

@@ -1,0 +1,81 @@
+package ros
+
+import (
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+)
+
+// maxTopics bounds the topics and senders of a recording.
+const maxTopics = 1 << 14
+
+// Messages makes telemetry of the messages of one recording.
+type Messages struct {
+	path   string
+	wants  *telemetry.Wants
+	report *telemetry.Problems
+
+	names         map[string]int           // types of a topic so far
+	subscriptions map[string]*Subscription // by name, type and encoding
+	seq           int                      // topics and senders so far
+	key           []byte                   // what names the sender of the message at hand
+	rest          elements                 // of the message at hand
+	message       telemetry.Message
+	unpacker      unpacker
+}
+
+// New returns the messages of a recording, which errors call path. report receives what
+// cannot be read.
+func New(path string, wants *telemetry.Wants, report *telemetry.Problems) *Messages {
+	return &Messages{path: path, wants: wants, report: report, names: map[string]int{}, subscriptions: map[string]*Subscription{}}
+}
+
+// elements are the parts of a message that are still to be returned.
+type elements struct {
+	s      *Subscription
+	at     int64
+	logged int64
+	data   []byte
+	next   int
+}
+
+// Take takes a message of a subscription, at a byte, recorded at a time (ns). Its data must
+// stay as they are while More reports more.
+func (r *Messages) Take(s *Subscription, at, logged int64, data []byte) (*telemetry.Message, error) {
+	plain, err := r.unpacker.unpack(data)
+	if err != nil {
+		r.report.Add(at, "message", "of %s: packed by zstd, and %v", s.name, err)
+		return nil, nil
+	}
+	r.rest = elements{s, at, logged, plain, 0}
+	return r.Next()
+}
+
+// More reports whether the message at hand has parts that are still to be returned.
+func (r *Messages) More() bool { return r.rest.s != nil }
+
+// Next returns the next part of the message at hand: all of it, or one element of
+// those that come from senders of their own; nil where there is none.
+func (r *Messages) Next() (*telemetry.Message, error) {
+	e := &r.rest
+	s, k := e.s, e.next
+	if e.next++; s.who == nil || s.who.elements == "" {
+		e.s = nil
+	}
+	from, fields, err := r.sender(s, e.data, k)
+	if from == nil || err != nil {
+		e.s = nil
+		return nil, err
+	}
+	t, stamped := e.logged, false
+	if at, ok := s.stamped(e.data, k); ok {
+		t, stamped = at, true
+	}
+	if fields != nil {
+		if err := fields.ReadFrom(from.values, e.data, k); err != nil {
+			if s.bad++; s.bad == 1 {
+				r.report.Add(e.at, "message", "of %s: %v; others like it are not reported", s.name, err)
+			}
+		}
+	}
+	r.message = telemetry.Message{Topic: from.topic, Time: t, Stamped: stamped, Logged: e.logged, Values: from.values}
+	return &r.message, nil
+}

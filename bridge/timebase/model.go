@@ -1,0 +1,161 @@
+package timebase
+
+// Model is what one pass over a log shows of its times: for each topic the order of its
+// messages and where its times begin anew, for each sender's clock its offset from the
+// recorder's, its rate, and where it was set. Memory does not depend on the length of the
+// log. A [Timeline] made of it places each message in a second pass.
+type Model struct {
+	n        int       // messages so far
+	streams  []*stream // two for each topic: recorded times, stamps; nil = none
+	clocks   map[string]*clock
+	recorded recorder
+	given    map[string]int64 // offsets that are known, ns
+	buf      []waiting
+	done     bool
+}
+
+// recorder is what is known of the recorder's clock.
+type recorder struct {
+	n, moved int
+	last     int64
+	high     int64
+	begun    bool    // high is set
+	behind   []int64 // ns, by topic: how far its records are stored behind later ones
+}
+
+// maxClocks bounds the senders that are kept apart.
+const maxClocks = 256
+
+// Give sets the offset of a clock, ns, which is then not estimated: recorder's time =
+// stamp + offset. Of the clock's pieces all have it.
+func (m *Model) Give(clock string, offset int64) {
+	if m.given == nil {
+		m.given = map[string]int64{}
+	}
+	m.given[clock] = offset
+}
+
+// Add adds the times of the next message of a log, ns: when it was measured, by the clock
+// of its sender where it is stamped, and when it was recorded.
+func (m *Model) Add(topic int, sender string, stamped bool, t, logged int64) {
+	at := m.n
+	m.n++
+	m.recorded.add(logged)
+	s := m.stream(topic, sender, stamped)
+	var fresh bool
+	m.buf, fresh = s.add(waiting{at, t, logged}, m.buf)
+	for _, w := range m.buf {
+		m.recorded.order(topic, w.logged)
+		if s.of == nil {
+			continue
+		}
+		s.of.add(w, fresh)
+		fresh = false
+	}
+}
+
+// add adds a message that counts. fresh: it is the first after its topic's times began
+// anew, which another topic of the same clock may have shown already.
+func (c *clock) add(w waiting, fresh bool) {
+	k := len(c.pieces)
+	if k == 0 || fresh && !c.near(w) {
+		c.pieces = append(c.pieces, &piece{from: w.at})
+		k++
+	}
+	c.pieces[k-1].add(w.t, w.logged)
+}
+
+// near reports whether a message fits the last piece as it is.
+func (c *clock) near(w waiting) bool {
+	p := c.pieces[len(c.pieces)-1]
+	last := p.knots[len(p.knots)-1]
+	d := (w.logged - w.t) - (last.logged - last.stamp)
+	return d >= -ahead && d <= ahead && w.logged-last.logged >= -back && w.t >= last.stamp-int64(p.stretch)-ahead
+}
+
+func (r *recorder) add(logged int64) {
+	if r.n > 0 && logged != r.last {
+		r.moved++
+	}
+	r.n, r.last = r.n+1, logged
+}
+
+// order takes the time of a message that counts.
+func (r *recorder) order(topic int, logged int64) {
+	for topic >= len(r.behind) {
+		r.behind = append(r.behind, 0)
+	}
+	if !r.begun {
+		r.high, r.begun = logged, true
+	}
+	r.behind[topic] = max(r.behind[topic], r.high-logged)
+	r.high = max(r.high, logged)
+}
+
+// behindOf returns how far messages of a topic are stored behind later ones, ns.
+func (r *recorder) behindOf(topic int) int64 {
+	if topic >= len(r.behind) {
+		return 0
+	}
+	return r.behind[topic]
+}
+
+func (m *Model) stream(topic int, sender string, stamped bool) *stream {
+	i := 2 * topic
+	if stamped {
+		i++
+	}
+	for i >= len(m.streams) {
+		m.streams = append(m.streams, nil)
+	}
+	if m.streams[i] == nil {
+		m.streams[i] = &stream{stamped: stamped}
+		if stamped && sender != "" {
+			m.streams[i].clock, m.streams[i].of = sender, m.clock(sender)
+		}
+	}
+	return m.streams[i]
+}
+
+// clock returns the clock of a sender, nil where there are too many.
+func (m *Model) clock(name string) *clock {
+	k := m.clocks[name]
+	if k == nil && len(m.clocks) < maxClocks {
+		if m.clocks == nil {
+			m.clocks = map[string]*clock{}
+		}
+		k = &clock{}
+		m.clocks[name] = k
+	}
+	return k
+}
+
+// Finish ends the pass.
+func (m *Model) Finish() {
+	if m.done {
+		return
+	}
+	m.done = true
+	for _, s := range m.streams {
+		if s != nil {
+			s.finish()
+		}
+	}
+	for name, c := range m.clocks {
+		for _, p := range c.pieces {
+			p.fit()
+			if o, ok := m.given[name]; ok {
+				p.relation, p.offset, p.rate = shifted, o, 1
+			} else if m.Timeless() { // nothing relates the stamps but that they are stamps
+				p.relation, p.offset, p.rate = shifted, 0, 1
+			}
+		}
+	}
+}
+
+// Timeless reports whether the log does not say when messages were recorded: all have one
+// time, which is 0 or that of many.
+func (m *Model) Timeless() bool {
+	r := &m.recorded
+	return r.moved == 0 && r.n > 1 && (r.last == 0 || r.n >= 4*agree)
+}

@@ -1,0 +1,235 @@
+package timebase
+
+import "slices"
+
+// stream is what is known of the times of one topic's messages, in the order in which they
+// are stored. A time that goes back, or far ahead, waits until agree messages agree with
+// it: then the clock was set, and an epoch begins; else it came late, or is wild.
+type stream struct {
+	clock   string // of the sender; "" = the recorder's
+	of      *clock // nil: it is not known
+	stamped bool   // times are the sender's, else the recorder's
+	n       int    // messages that count
+	wild    int    // messages with times far from all others
+	late    int    // messages that are stored behind later ones
+	behind  int64
+	lag     int64 // ns, the longest time from stamp to record beyond the shortest, of this topic
+	repeats int   // messages with the time of the one before
+	begin   int   // number of the first message that counts
+	begun   bool
+	events  []event
+	epochs  []interval // between the events, by time
+	waiting []waiting
+
+	low, high   int64 // ns, the lowest and the highest of all times
+	from, to    int64 // ns, when the first and the last message that counts were recorded
+	last, delay int64 // ns, of the last message that counts: time, and time from stamp to record
+	least       int64 // ns, the shortest of these since the last event
+	steps       Steps
+	pauses      int   // steps much longer than the mean before them
+	paused      int64 // ns, all of them
+	whole       int64 // ns, a unit of which all times are multiples: 1 s, …, 1 ms, or less: 0
+	unordered   bool  // stored in no order: it has no epochs
+}
+
+// event is a message with which the times of a stream begin anew.
+type event struct {
+	at     int   // number of the message in the file
+	logged int64 // ns, when it was recorded
+	by     int64 // ns, by how much the time differs from what was expected
+	back   bool  // it is before the one that precedes it
+}
+
+// interval is a span of times, ns.
+type interval struct{ low, high int64 }
+
+// waiting is a message that is not yet counted.
+type waiting struct {
+	at        int
+	t, logged int64
+}
+
+const (
+	agree    = 5      // messages in a row that show that a clock was set
+	far      = 120e9  // ns, what no pause in a log is expected to last
+	back     = 10e9   // ns, by how much a message may be older than all before it
+	longest  = 60e9   // ns, what no message is under way beyond the one before it
+	ahead    = 500e6  // ns, by how much the delay of a message is less than the shortest only if a clock was set
+	steady   = 1.8    // of the median step: steps of a clock that was set are not longer
+	disorder = 0.1    // share of the messages that are late or wild in what has no order
+	most     = 1 << 9 // events that are kept
+)
+
+// add takes a message. It returns the messages that count by it: none, this one, or all
+// that agree on a clock that was set, which fresh reports.
+func (s *stream) add(m waiting, buf []waiting) (counted []waiting, fresh bool) {
+	if !s.begun && s.n+s.wild == 0 {
+		s.low, s.high = m.t, m.t
+	}
+	s.low, s.high = min(s.low, m.t), max(s.high, m.t)
+	if s.follows(m) && !s.continues(m) {
+		s.reject()
+		s.accept(m)
+		return append(buf[:0], m), false
+	}
+	if k := len(s.waiting); k > 0 {
+		w := s.waiting[k-1]
+		if d := m.t - w.t; d < 0 || d > far {
+			s.reject()
+		}
+	}
+	s.waiting = append(s.waiting, m)
+	if len(s.waiting) < agree {
+		return nil, false
+	}
+	counted = append(buf[:0], s.waiting...)
+	s.waiting = s.waiting[:0]
+	s.restart(counted[0])
+	for _, w := range counted {
+		s.accept(w)
+	}
+	return counted, true
+}
+
+// follows reports whether a message may come next.
+func (s *stream) follows(m waiting) bool {
+	d := m.logged - m.t
+	return !s.begun || m.t >= s.last && m.t-s.last <= far && (!s.stamped || d >= s.least-ahead && d <= s.delay+longest)
+}
+
+// continues reports whether a message that could follow the last one that counts also
+// continues those that wait, from before that one, at the usual step. Behind messages that
+// are late comes a gap as long as they are late; behind a clock that was set none does.
+func (s *stream) continues(m waiting) bool {
+	k := len(s.waiting)
+	if k == 0 || s.waiting[0].t >= s.last {
+		return false
+	}
+	usual := s.steps.Median()
+	step := m.t - s.waiting[k-1].t
+	return step > 0 && float64(step) < steady*float64(usual) && s.last-s.waiting[0].t >= 2*usual
+}
+
+// restart begins an epoch with a message.
+func (s *stream) restart(m waiting) {
+	if s.n < agree { // what came before is no epoch
+		s.wild += s.n
+		s.n, s.epochs, s.begin = 0, nil, m.at
+	} else if by := s.jump(m); len(s.events) < most {
+		s.events = append(s.events, event{m.at, m.logged, by, m.t < s.last})
+	} else {
+		s.unordered = true
+	}
+	s.begun = false
+}
+
+// jump returns by how much the time of a message differs from what was expected.
+func (s *stream) jump(m waiting) int64 {
+	if by := s.delay - (m.logged - m.t); s.stamped && m.t >= s.last && abs(by) > ahead {
+		return by
+	}
+	return m.t - s.last
+}
+
+// reject counts the messages that wait as late or wild.
+func (s *stream) reject() {
+	for _, w := range s.waiting {
+		if w.t > s.last || w.t < s.epochs[len(s.epochs)-1].low-back {
+			s.wild++
+			continue
+		}
+		s.late++
+		s.behind = max(s.behind, s.last-w.t)
+	}
+	s.waiting = s.waiting[:0]
+}
+
+// accept counts a message.
+func (s *stream) accept(m waiting) {
+	d := m.logged - m.t
+	if !s.begun {
+		s.begun, s.least = true, d
+		s.epochs = append(s.epochs, interval{m.t, m.t})
+	} else {
+		step := m.t - s.last
+		if s.steps.n > 0 && float64(step)*float64(s.steps.n) > 2*float64(s.steps.total) {
+			s.pauses++
+			s.paused += step
+		}
+		s.steps.Add(step)
+		if m.t == s.last {
+			s.repeats++
+		}
+	}
+	if s.n == 0 {
+		s.whole, s.from = 1e9, m.logged
+	}
+	s.to = m.logged
+	for s.whole > 0 && m.t%s.whole != 0 {
+		if s.whole /= 10; s.whole < 1e6 {
+			s.whole = 0
+		}
+	}
+	s.n++
+	s.last, s.delay, s.least = m.t, d, min(s.least, d)
+	s.lag = max(s.lag, d-s.least)
+	s.epochs[len(s.epochs)-1].high = m.t
+}
+
+// finish decides what the order of the messages means.
+func (s *stream) finish() {
+	if s.begun {
+		s.reject()
+	}
+	all := s.n + s.late + s.wild
+	if float64(s.late+s.wild) > disorder*float64(all) && all >= 4*agree && s.behind > Reorder || s.tiles() {
+		s.unordered = true
+	}
+	if s.unordered {
+		for _, e := range s.epochs {
+			s.behind = max(s.behind, s.last-e.low)
+		}
+		s.events, s.late, s.wild, s.begin = nil, 0, 0, 0
+		s.n, s.epochs = all, []interval{{s.low, s.high}}
+	}
+}
+
+// tiles reports whether the epochs follow each other without a gap once they are sorted:
+// then parts of a log are stored in another order, and no clock was set.
+func (s *stream) tiles() bool {
+	if !slices.ContainsFunc(s.events, func(e event) bool { return e.back }) {
+		return false
+	}
+	reach := int64(3 * s.steps.Median())
+	joined := 0
+	for i, e := range s.epochs {
+		for k, o := range s.epochs {
+			if i != k && e.low <= o.high && o.low <= e.high {
+				return false // they overlap
+			}
+			if d := e.low - o.high; d > 0 && d <= reach {
+				joined++
+			}
+		}
+	}
+	return joined == len(s.epochs)-1
+}
+
+// coarse returns the step between messages whose stamps are whole milliseconds, or coarser,
+// so that several have one; 0 where stamps are not.
+func (s *stream) coarse() int64 {
+	span := int64(0)
+	for _, e := range s.epochs {
+		span += e.high - e.low
+	}
+	if s.whole == 0 || s.n < 20 || 10*s.repeats < s.n || s.repeats == s.n-1 {
+		return 0
+	}
+	return span / int64(s.n)
+}
+
+// still reports whether times do not count time: nearly all are the same.
+func (s *stream) still() bool { return s.n >= 4*agree && 50*(s.n-s.repeats) < s.n }
+
+// constant reports whether stamps do not count time.
+func (s *stream) constant() bool { return s.stamped && s.still() }

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+)
+
+// mostProblems is how many places that could not be read are reported one by one.
+const mostProblems = 20
+
+// importReport is what import --json writes.
+type importReport struct {
+	Rows     int                 `json:"rows"`
+	Segments int                 `json:"segments"`
+	Channels []importer.Measured `json:"channels"`
+	Remarks  []importer.Remark   `json:"remarks"`
+	Clocks   []importer.Clock    `json:"clocks"`
+}
+
+func newImportReport(s *importer.Summary) *importReport {
+	r := &importReport{s.Rows, s.Segments, s.Channels, []importer.Remark{}, s.Clocks}
+	r.Remarks = append(r.Remarks, s.Remarks...)
+	for _, f := range s.Found {
+		r.Remarks = append(r.Remarks, importer.Remark{
+			Kind: "derivative", Severity: importer.Info,
+			Text: fmt.Sprintf("derivative of %s is %s, by the data (slope %.4f, correlation %.4f)", f.Channel, f.Derivative, f.Slope, f.Correlation),
+		})
+	}
+	for _, text := range s.Problems[:min(len(s.Problems), mostProblems)] {
+		r.Remarks = append(r.Remarks, importer.Remark{Kind: "unread", Severity: importer.Warning, Text: text})
+	}
+	if n := len(s.Problems) - mostProblems; n > 0 {
+		r.Remarks = append(r.Remarks, importer.Remark{Kind: "unread", Severity: importer.Warning, Text: cli.Count(n, "place") + " more", Remedy: "dgm-bridge topics lists all"})
+	}
+	return r
+}
+
+// report writes what was written and what the user should know about it.
+func report(w io.Writer, s *importer.Summary, written bool) (err error) {
+	if written {
+		_, err = fmt.Fprintf(w, "wrote %s: vehicle %s, %s in %s, %.6g s\n", s.Out, s.Vehicle, cli.Count(s.Rows, "row"), cli.Count(s.Segments, "segment"), 1e-9*float64(s.Duration))
+	}
+	for _, f := range s.Found {
+		fmt.Fprintf(w, "derivative of %s is %s, by the data (slope %.4f, correlation %.4f)\n", f.Channel, f.Derivative, f.Slope, f.Correlation)
+	}
+	for _, f := range s.Near {
+		fmt.Fprintf(w, "derivative of %s is perhaps %s (slope %.4f, correlation %.4f): not used; if it is, write derivative = %q, or correct scale\n",
+			f.Channel, f.Derivative, f.Slope, f.Correlation, f.Derivative)
+	}
+	for _, r := range s.Remarks {
+		switch r.Severity {
+		case importer.Info:
+			fmt.Fprintln(w, r)
+		case importer.Warning:
+			fmt.Fprintln(w, "warning:", r)
+		case importer.Loss:
+			if written { // else it is the error
+				fmt.Fprintln(w, "loss:", r)
+			}
+		}
+	}
+	for _, text := range s.Problems[:min(len(s.Problems), mostProblems)] {
+		fmt.Fprintln(w, "not read: "+text)
+	}
+	if n := len(s.Problems) - mostProblems; n > 0 {
+		fmt.Fprintf(w, "not read: %s more; dgm-bridge topics lists all\n", cli.Count(n, "place"))
+	}
+	return err
+}
