@@ -96,42 +96,9 @@ func openTable(path string, wanted []string, open Opener) (*table, error) {
 }
 
 func (t *table) start(f *input.File, wanted []string) error {
-	text := bufio.NewReaderSize(f, 64<<10)
-	head, err := text.Peek(64 << 10)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return t.failed(err)
-	}
-	if little := bytes.HasPrefix(head, []byte{0xff, 0xfe}); little || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
-		_, _ = text.Discard(2) // they were looked at
-		text = bufio.NewReaderSize(&utf8Of{r: text, big: !little}, 64<<10)
-		if head, err = text.Peek(64 << 10); err != nil && !errors.Is(err, io.EOF) {
-			return t.failed(err)
-		}
-	}
-	switch {
-	case len(bytes.TrimSpace(head)) == 0 && errors.Is(err, io.EOF):
-		return t.fail(0, "", "the file is empty", "export it again")
-	case bytes.IndexByte(head, 0) >= 0:
-		return t.fail(0, "", "the file is not text", "give a table of text, as UTF-8; other logs have importers of their own")
-	case bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0:
-		return t.fail(1, "", "lines end with a carriage return alone, and it would be one line", "export it with line feeds")
-	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
-		head = head[3:]
-		if _, err := text.Discard(3); err != nil {
-			return t.failed(err)
-		}
-	}
-	if !utf8.Valid(head[:max(0, len(head)-utf8.UTFMax)]) || len(head) < 1<<15 && !utf8.Valid(head) {
-		text = bufio.NewReaderSize(&utf8Of{r: text, single: true}, 64<<10)
-		if head, err = text.Peek(64 << 10); err != nil && !errors.Is(err, io.EOF) {
-			return t.failed(err)
-		}
-	}
-	if end := bytes.IndexByte(head, '\n'); end > 0 && bytes.HasPrefix(head, []byte("sep=")) { // spreadsheets write it
-		head = head[end:]
-		if _, err := text.Discard(end); err != nil {
-			return t.failed(err)
-		}
+	text, head, err := t.text(f)
+	if err != nil {
+		return err
 	}
 	t.layout = layoutOf(head, wanted)
 	t.lines = &lines{r: text, spaces: t.comma == ' ', comment: byte(t.comment)}
@@ -144,8 +111,76 @@ func (t *table) start(f *input.File, wanted []string) error {
 	t.records.FieldsPerRecord = -1
 	t.records.ReuseRecord = true
 	t.records.TrimLeadingSpace = t.records.Comma != '\t'
+	if err := t.head(); err != nil {
+		return err
+	}
+	return t.hasColumns(wanted)
+}
+
+// mostHead bounds what a layout is found from, bytes.
+const mostHead = 64 << 10
+
+// text returns a file as UTF-8 behind what programs write before a table, and its first bytes.
+func (t *table) text(f *input.File) (*bufio.Reader, []byte, error) {
+	text, head, err := peeked(f)
+	if err != nil {
+		return nil, nil, t.failed(err)
+	}
+	if little := bytes.HasPrefix(head, []byte{0xff, 0xfe}); little || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
+		_, _ = text.Discard(2) // they were looked at
+		if text, head, err = peeked(&utf8Of{r: text, big: !little}); err != nil {
+			return nil, nil, t.failed(err)
+		}
+	}
+	if err := t.isTable(head); err != nil {
+		return nil, nil, err
+	}
+	skip := func(n int) {
+		head = head[n:]
+		_, _ = text.Discard(n) // they were looked at
+	}
+	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
+		skip(3)
+	}
+	if !utf8.Valid(head[:max(0, len(head)-utf8.UTFMax)]) || len(head) < mostHead/2 && !utf8.Valid(head) {
+		if text, head, err = peeked(&utf8Of{r: text, single: true}); err != nil {
+			return nil, nil, t.failed(err)
+		}
+	}
+	if end := bytes.IndexByte(head, '\n'); end > 0 && bytes.HasPrefix(head, []byte("sep=")) { // spreadsheets write it
+		skip(end)
+	}
+	return text, head, nil
+}
+
+// peeked returns a reader of r and the first bytes of it.
+func peeked(r io.Reader) (*bufio.Reader, []byte, error) {
+	text := bufio.NewReaderSize(r, mostHead)
+	head, err := text.Peek(mostHead)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return text, head, err
+}
+
+// isTable returns an error for what is no text in lines.
+func (t *table) isTable(head []byte) error {
+	switch {
+	case len(bytes.TrimSpace(head)) == 0 && len(head) < mostHead:
+		return t.fail(0, "", "the file is empty", "export it again")
+	case bytes.IndexByte(head, 0) >= 0:
+		return t.fail(0, "", "the file is not text", "give a table of text, as UTF-8; other logs have importers of their own")
+	case bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0:
+		return t.fail(1, "", "lines end with a carriage return alone, and it would be one line", "export it with line feeds")
+	}
+	return nil
+}
+
+// head reads the names and the units of the columns.
+func (t *table) head() error {
 	names := t.names
 	if names == nil {
+		var err error
 		names, err = t.records.Read()
 		if errors.Is(err, io.EOF) {
 			return t.fail(0, "", "the file is empty", "export it again")
@@ -163,7 +198,7 @@ func (t *table) start(f *input.File, wanted []string) error {
 			return t.failed(err)
 		}
 	}
-	return t.hasColumns(wanted)
+	return nil
 }
 
 // hasColumns returns an error for the first wanted column that is not there, or

@@ -42,7 +42,7 @@ func TestTable(t *testing.T) {
 		if i == 0 {
 			n = ""
 		}
-		if err != nil || cells[0] != fmt.Sprint(1_700_000_000_000_000_000+i*20_000_000) || math.Abs(theta-math.Sin(2*at)) > 1e-15 || cells[3] != fmt.Sprint(at > 0.5) || cells[4] != []string{"a", "b"}[i%2] || cells[5] != n {
+		if err != nil || cells[0] != fmt.Sprint(int64(1_700_000_000_000_000_000)+int64(i)*20_000_000) || math.Abs(theta-math.Sin(2*at)) > 1e-15 || cells[3] != fmt.Sprint(at > 0.5) || cells[4] != []string{"a", "b"}[i%2] || cells[5] != n {
 			t.Fatalf("row %d: %q", i, cells)
 		}
 	}

@@ -52,51 +52,8 @@ const oneCause = 3e9
 func (m *Model) Timeline(base int, used []int) *Timeline {
 	m.Finish()
 	tl := &Timeline{m: m, used: make([]*cursor, len(m.streams))}
-	clocks := map[string]bool{}
-	for _, topic := range used {
-		for _, s := range m.of(topic) {
-			clocks[s.clock] = true
-			if s == m.main(topic) && topic == base && s.stamped && !s.constant() {
-				tl.home = s.clock
-			}
-		}
-	}
-	type eventOf struct {
-		event
-		stream int
-	}
-	var all []eventOf
-	for i, s := range m.streams {
-		if s == nil || !clocks[s.clock] || s.constant() {
-			continue
-		}
-		for _, e := range s.events {
-			all = append(all, eventOf{e, i})
-		}
-	}
-	slices.SortFunc(all, func(a, b eventOf) int { return cmp.Compare(a.at, b.at) })
-	own := make([]map[int]int, len(m.streams)) // by epoch: the number of the stream's event
-	for _, e := range all {
-		k := len(tl.epochs) - 1
-		if k < 0 || own[e.stream][k+1] != 0 || abs(e.logged-tl.epochs[k].logged) > oneCause {
-			tl.epochs = append(tl.epochs, epoch{at: e.at, logged: e.logged})
-			k++
-		}
-		tl.epochs[k].behind = tl.epochs[k].behind || e.back
-		tl.epochs[k].back = tl.epochs[k].back || e.back && m.streams[e.stream].clock == tl.home
-		if abs(e.by) > abs(tl.epochs[k].by) {
-			tl.epochs[k].by = e.by
-		}
-		if own[e.stream] == nil {
-			own[e.stream] = map[int]int{}
-		}
-		own[e.stream][k+1] = e.at
-	}
-	for i, s := range m.streams {
-		if s != nil {
-			tl.used[i] = tl.cursor(s, own[i])
-		}
-	}
+	clocks := tl.clocks(base, used)
+	tl.begin(m.events(clocks))
 	for k := range len(tl.epochs) + 1 {
 		tl.homes = append(tl.homes, m.piece(tl.home, tl.epochs, k))
 		tl.shifts = append(tl.shifts, 0)
@@ -113,6 +70,67 @@ func (m *Model) Timeline(base int, used []int) *Timeline {
 	}
 	tl.Sorted = tl.Sorted || tl.Behind > mostBehind
 	return tl
+}
+
+// clocks returns those of the topics that count, and finds the one of topic base.
+func (tl *Timeline) clocks(base int, used []int) map[string]bool {
+	clocks := map[string]bool{}
+	for _, topic := range used {
+		for _, s := range tl.m.of(topic) {
+			clocks[s.clock] = true
+			if s == tl.m.main(topic) && topic == base && s.stamped && !s.constant() {
+				tl.home = s.clock
+			}
+		}
+	}
+	return clocks
+}
+
+// eventOf is an event of a stream.
+type eventOf struct {
+	event
+	stream int
+}
+
+// events returns those of all streams of the clocks, in the order of the log.
+func (m *Model) events(clocks map[string]bool) (all []eventOf) {
+	for i, s := range m.streams {
+		if s == nil || !clocks[s.clock] || s.constant() {
+			continue
+		}
+		for _, e := range s.events {
+			all = append(all, eventOf{e, i})
+		}
+	}
+	slices.SortFunc(all, func(a, b eventOf) int { return cmp.Compare(a.at, b.at) })
+	return all
+}
+
+// begin makes epochs of the events of one cause, and cursors with the streams' own.
+func (tl *Timeline) begin(all []eventOf) {
+	own := make([]map[int]int, len(tl.m.streams)) // by epoch: the number of the stream's event
+	for _, e := range all {
+		k := len(tl.epochs) - 1
+		if k < 0 || own[e.stream][k+1] != 0 || abs(e.logged-tl.epochs[k].logged) > oneCause {
+			tl.epochs = append(tl.epochs, epoch{at: e.at, logged: e.logged})
+			k++
+		}
+		at := &tl.epochs[k]
+		at.behind = at.behind || e.back
+		at.back = at.back || e.back && tl.m.streams[e.stream].clock == tl.home
+		if abs(e.by) > abs(at.by) {
+			at.by = e.by
+		}
+		if own[e.stream] == nil {
+			own[e.stream] = map[int]int{}
+		}
+		own[e.stream][k+1] = e.at
+	}
+	for i, s := range tl.m.streams {
+		if s != nil {
+			tl.used[i] = tl.cursor(s, own[i])
+		}
+	}
 }
 
 // shift returns what is added to the times of an epoch, ns. Where the clock that counts began

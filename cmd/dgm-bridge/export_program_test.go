@@ -17,8 +17,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
 )
 
-// rows are those of the plans of the tests.
-const rows = 7
+// testRows are those of the plans of the tests.
+const testRows = 7
 
 // answered is a question with the answer of the reference predictor.
 type answered struct {
@@ -128,7 +128,7 @@ func answers(t *testing.T, path string) (all []answered) {
 				q.X0, _ = matrix(1, m.K)
 				a.X = q.X0
 				if planned {
-					q.Plan, a.Plan = matrix(rows, m.P)
+					q.Plan, a.Plan = matrix(testRows, m.P)
 				}
 				if held {
 					q.U, _ = matrix(1, m.P)
@@ -188,7 +188,7 @@ func TestExportedPrograms(t *testing.T) {
 	for name, path := range fixtures(t) {
 		to := filepath.Join(dir, name)
 		for _, target := range []string{"casadi", "jax", "onnx"} {
-			code, out, errs := run("export", target, path, "--out", filepath.Join(to, target), "--plan-rows", fmt.Sprint(rows))
+			code, out, errs := run("export", target, path, "--out", filepath.Join(to, target), "--plan-rows", fmt.Sprint(testRows))
 			if code != cli.Done || !strings.Contains(out, "dgm_model") {
 				t.Fatalf("%s to %s: exit %d, %s%s", name, target, code, out, errs)
 			}
