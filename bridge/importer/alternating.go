@@ -1,6 +1,11 @@
 package importer
 
-import "math"
+import (
+	"math"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
 
 // alternating finds states whose rows are in turns of two signals: of two publishers, or two
 // robots, that nothing in the messages distinguishes.
@@ -45,4 +50,16 @@ func (a *alternating) found() (all []int) {
 		}
 	}
 	return all
+}
+
+// alternating reports which states alternate, if any does.
+func (out *remarks) alternating(states []channel.Channel, found []int) {
+	if len(found) == 0 {
+		return
+	}
+	var names []string
+	for _, i := range found {
+		names = append(names, states[i].Name)
+	}
+	out.add("alternating", Warning, "", "%s: every other row continues the one before the last: two senders or robots seem to take turns, and nothing in the messages distinguishes them", strings.Join(names, ", ")).Remedy = "record them apart, or select one with where"
 }

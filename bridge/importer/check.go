@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -42,6 +43,17 @@ func (m *Map) Check() error {
 			return err
 		}
 	}
+	if err := m.checkChannels(); err != nil {
+		return err
+	}
+	if err := m.checkConditions(); err != nil {
+		return err
+	}
+	return m.checkHeader()
+}
+
+// checkChannels checks each channel and the sources that it may be read from instead.
+func (m *Map) checkChannels() error {
 	for i := range m.Channels {
 		c := &m.Channels[i]
 		field := fmt.Sprintf("channel %d (%q)", i+1, c.label())
@@ -54,40 +66,40 @@ func (m *Map) Check() error {
 			}
 		}
 	}
-	for i := range m.Phases {
-		if reason, remedy := m.Phases[i].check(); reason != "" {
-			return m.wrong(fmt.Sprintf("phase %d", i+1), reason, remedy)
-		}
-	}
+	return nil
+}
+
+// checkConditions checks what a map of topics says beside its channels: when rows and values
+// count, which vehicles it refuses, which topics are primary, and how far clocks are off.
+func (m *Map) checkConditions() error {
 	var names []string
 	for i := range m.Channels {
 		names = append(names, m.Channels[i].names()...)
 	}
-	for i := range m.Valid {
-		if reason, remedy := m.Valid[i].check(names); reason != "" {
-			return m.wrong(fmt.Sprintf("valid %d", i+1), reason, remedy)
+	return cmp.Or(
+		checkEach(m, "phase", m.Phases, (*Phase).check),
+		checkEach(m, "valid", m.Valid, func(v *Validity) (reason, remedy string) { return v.check(names) }),
+		checkEach(m, "reset", m.Resets, (*Reset).check),
+		checkEach(m, "refuse", m.Refusals, (*Refusal).check),
+		checkEach(m, "primary", m.Primaries, (*Primary).check),
+		checkEach(m, "clock", m.Clocks, (*Setting).check),
+	)
+}
+
+// checkEach returns the first entry under a key that is wrong, as the error of the key and the
+// number of the entry.
+func checkEach[T any](m *Map, key string, entries []T, check func(*T) (reason, remedy string)) error {
+	for i := range entries {
+		if reason, remedy := check(&entries[i]); reason != "" {
+			return m.wrong(fmt.Sprintf("%s %d", key, i+1), reason, remedy)
 		}
 	}
-	for i := range m.Resets {
-		if reason, remedy := m.Resets[i].check(); reason != "" {
-			return m.wrong(fmt.Sprintf("reset %d", i+1), reason, remedy)
-		}
-	}
-	for i := range m.Refusals {
-		if reason, remedy := m.Refusals[i].check(); reason != "" {
-			return m.wrong(fmt.Sprintf("refuse %d", i+1), reason, remedy)
-		}
-	}
-	for i := range m.Primaries {
-		if reason, remedy := m.Primaries[i].check(); reason != "" {
-			return m.wrong(fmt.Sprintf("primary %d", i+1), reason, remedy)
-		}
-	}
-	for i := range m.Clocks {
-		if c := &m.Clocks[i]; c.Name == "" || math.Abs(c.Offset) > 9e9 || math.IsNaN(c.Offset) {
-			return m.wrong(fmt.Sprintf("clock %d", i+1), "has no name, or an offset of more than 292 years", `write name = "/odom" and offset_s = 0.25`)
-		}
-	}
+	return nil
+}
+
+// checkHeader checks that the channels fit together in the header of a log, and that the
+// states that the kinematics need are there.
+func (m *Map) checkHeader() error {
 	if err := channel.Check(m.header(nil)); err != nil {
 		return m.wrong("channel", err.Error(), "state channels here: "+strings.Join(channel.Names(channel.Select(m.header(nil), channel.State)), ", "))
 	}
@@ -319,6 +331,14 @@ func (r *Refusal) check() (reason, remedy string) {
 func (p *Primary) check() (reason, remedy string) {
 	if len(p.Topics) == 0 || p.Topic == "" || p.Field == "" {
 		return "topics, topic or field is missing", "name all of them"
+	}
+	return "", ""
+}
+
+// check returns what is wrong with the name or the offset of a clock.
+func (s *Setting) check() (reason, remedy string) {
+	if s.Name == "" || math.Abs(s.Offset) > 9e9 || math.IsNaN(s.Offset) {
+		return "has no name, or an offset of more than 292 years", `write name = "/odom" and offset_s = 0.25`
 	}
 	return "", ""
 }

@@ -169,10 +169,40 @@ func (j *job) wantsData() bool {
 // learn reads everything once to find what the header holds: derivatives, kinematics,
 // and which channels vary.
 func (j *job) learn(ctx context.Context, s *Summary) error {
-	states := channel.Select(j.plan.header, channel.State)
-	claimed, err := j.Map.declared(states)
+	claimed, states, err := j.claims()
 	if err != nil {
 		return err
+	}
+	l := newLearner(j.plan.header, claimed, states)
+	if j.plan.held == nil && j.Map.IsTable() && !j.Map.Time.KeepHeld {
+		l.stays = newHolds(len(states))
+	}
+	if _, err = j.rows(ctx, nil, l.add); err != nil {
+		return err
+	}
+	if l.stays != nil {
+		if j.plan.held = l.stays.found(); anyHeld(j.plan.held) {
+			j.plan.leftOut.held(states, j.plan.held)
+			return j.learn(ctx, s) // without the repetitions
+		}
+	}
+	j.plan.leftOut.alternating(states, l.turns.found())
+	if err := j.leaveOut(l); err != nil {
+		return err
+	}
+	if err := j.settle(claimed, l.checker); err != nil {
+		return err
+	}
+	j.declareFound(s, l.derivatives)
+	return nil
+}
+
+// claims returns the kinematics that the map declares, and the states with the derivatives that
+// it does.
+func (j *job) claims() (claimed channel.Kinematics, states []channel.Channel, err error) {
+	states = channel.Select(j.plan.header, channel.State)
+	if claimed, err = j.Map.declared(states); err != nil {
+		return claimed, nil, err
 	}
 	for i := range states {
 		// What the map declares is final, "none" as well. A velocity in axes of the body is
@@ -182,54 +212,20 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 			states[i].Derivative = "none"
 		}
 	}
-	d, checker := derivative.New(states), kinematics.New(claimed, states)
-	var ranges perRole[extrema]
-	for _, c := range j.plan.header {
-		ranges.of(c.Role).grow()
-	}
-	rows, turns, stays := 0, newAlternating(len(states)), newHolds(len(states))
-	finds := j.plan.held == nil && j.Map.IsTable() && !j.Map.Time.KeepHeld
-	_, err = j.rows(ctx, nil, func(r *row) error {
-		rows++
-		turns.add(r.values[0], r.begins)
-		if finds {
-			stays.add(r.values[0], r.begins)
-		}
-		if r.begins {
-			d.Break()
-			checker.Break()
-		}
-		d.Add(r.t, r.values[0])
-		checker.Add(r.t, r.values[0])
-		for i := range ranges {
-			ranges[i].add(r.values[i])
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if finds {
-		if j.plan.held = stays.found(); anyHeld(j.plan.held) {
-			j.plan.leftOut.held(states, j.plan.held)
-			return j.learn(ctx, s) // without the repetitions
-		}
-	}
-	if found := turns.found(); len(found) > 0 {
-		var names []string
-		for _, i := range found {
-			names = append(names, states[i].Name)
-		}
-		j.plan.leftOut.add("alternating", Warning, "", "%s: every other row continues the one before the last: two senders or robots seem to take turns, and nothing in the messages distinguishes them", strings.Join(names, ", ")).Remedy = "record them apart, or select one with where"
-	}
-	still, empty, unknown := j.plan.leaveOut(&ranges)
+	return claimed, states, nil
+}
+
+// leaveOut leaves the channels out of which the rows show nothing, and reports which and why. It
+// is an error where no state is left because none is ever valid.
+func (j *job) leaveOut(l *learner) error {
+	still, empty, unknown := j.plan.leaveOut(&l.ranges)
 	if len(still) > 0 {
 		j.plan.leftOut.add("constant", Info, "", "%s left out: one value throughout", strings.Join(still, ", "))
 	}
 	if len(empty) > 0 {
 		j.plan.leftOut.add("missing", Warning, "", "%s left out: never measured", strings.Join(empty, ", "))
 	}
-	if len(unknown) > 0 && rows > 0 && len(channel.Select(j.plan.header, channel.State)) == 0 {
+	if len(unknown) > 0 && l.rows > 0 && len(channel.Select(j.plan.header, channel.State)) == 0 {
 		return &mapfile.Error{
 			File: j.Map.file, Field: "valid", Reason: "no state is left: never valid in the rows that are kept: " + strings.Join(j.plan.whyUnknown(unknown), "; "),
 			Remedy: "record where the estimator of the robot has what it needs; if the values are right in spite of that, use the map without its [[valid]] (--print-map)",
@@ -238,9 +234,12 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if len(unknown) > 0 {
 		j.plan.unknown.add("invalid", Warning, "", "%s left out, never valid in the rows that are kept: %s", strings.Join(unknown, ", "), strings.Join(j.plan.whyUnknown(unknown), "; "))
 	}
-	if err := j.settle(claimed, checker); err != nil {
-		return err
-	}
+	return nil
+}
+
+// declareFound puts the derivatives that the data show, of channels that are left, into the
+// header and the summary.
+func (j *job) declareFound(s *Summary, d *derivative.Detector) {
 	found, near := d.Found()
 	gone := func(f derivative.Found) bool {
 		return channel.Index(j.plan.header, f.Channel) < 0 || channel.Index(j.plan.header, f.Derivative) < 0
@@ -249,7 +248,6 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	for _, f := range s.Found {
 		j.plan.header[channel.Index(j.plan.header, f.Channel)].Derivative = f.Derivative
 	}
-	return nil
 }
 
 // settle decides what the log declares of the claimed kinematics. Of states that do

@@ -53,36 +53,13 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 		counts[i] = x.count
 	}
 	if m, name, where := fitting(newSurvey(path, counts)); name != "" {
-		text, err := PresetText(name)
+		text, err := presetFor(m, name, where, all)
 		if err != nil {
 			return err
 		}
-		if where != nil {
-			text = strings.Replace(text, "\nvehicle = ", fmt.Sprintf("\nwhere = %s # one of several senders, see the topics below\nvehicle = ", where), 1)
-		}
-		unknown := neverValid(m, all)
-		if left := m.states(unknown); left == 0 {
-			fmt.Fprintf(&b, "# No preset can use this log: all states of %s are never valid in it. It is:\n\n%s", name, text)
-		} else if len(unknown) > 0 {
-			fmt.Fprintf(&b, "# The preset %s fits this log but for %s, which are never valid in it: an\n# import leaves them out. It is:\n\n%s", name, strings.Join(unknown, ", "), text)
-		} else {
-			fmt.Fprintf(&b, "# The preset %s fits this log. It is:\n\n%s", name, text)
-		}
+		b.WriteString(text)
 	} else {
-		var s suggestion
-		if len(all) > 0 {
-			best := all[likely(all)].count.Topic
-			senders := slices.DeleteFunc(slices.Clone(all), func(x *seen) bool { return x.count.Topic.Name != best.Name || x.count.Topic.Instance != best.Instance })
-			for _, x := range senders {
-				s.topic(x, len(senders) > 1)
-			}
-			for _, x := range all {
-				if t := x.count.Topic; t.Name != best.Name && drives(t.Name, "") && x.count.N > 1 {
-					s.topic(x, false)
-				}
-			}
-		}
-		fmt.Fprintf(&b, "# A beginning for %s: the topic that looks most like a state. Correct\n# it: role, unit, axes.\n%s\nvehicle = \"robot\"\n%s", filepath.Base(path), s.angles(), s.text.String())
+		b.WriteString(beginning(path, all))
 	}
 	b.WriteString("\n# All topics; dgm-bridge topics --fields lists their fields:\n")
 	for _, x := range all {
@@ -90,6 +67,45 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 	}
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// presetFor returns the text of the preset that fits a log, for the sender that where selects,
+// behind a comment on which of its channels are never valid in the log.
+func presetFor(m *Map, name string, where Where, all []*seen) (string, error) {
+	text, err := PresetText(name)
+	if err != nil {
+		return "", err
+	}
+	if where != nil {
+		text = strings.Replace(text, "\nvehicle = ", fmt.Sprintf("\nwhere = %s # one of several senders, see the topics below\nvehicle = ", where), 1)
+	}
+	unknown := neverValid(m, all)
+	switch {
+	case m.states(unknown) == 0:
+		return fmt.Sprintf("# No preset can use this log: all states of %s are never valid in it. It is:\n\n%s", name, text), nil
+	case len(unknown) > 0:
+		return fmt.Sprintf("# The preset %s fits this log but for %s, which are never valid in it: an\n# import leaves them out. It is:\n\n%s", name, strings.Join(unknown, ", "), text), nil
+	}
+	return fmt.Sprintf("# The preset %s fits this log. It is:\n\n%s", name, text), nil
+}
+
+// beginning returns a map to correct, where no preset fits: of the topic that looks most like a
+// state, from all its senders, and of the topics that drive the robot.
+func beginning(path string, all []*seen) string {
+	var s suggestion
+	if len(all) > 0 {
+		best := all[likely(all)].count.Topic
+		senders := slices.DeleteFunc(slices.Clone(all), func(x *seen) bool { return x.count.Topic.Name != best.Name || x.count.Topic.Instance != best.Instance })
+		for _, x := range senders {
+			s.topic(x, len(senders) > 1)
+		}
+		for _, x := range all {
+			if t := x.count.Topic; t.Name != best.Name && drives(t.Name, "") && x.count.N > 1 {
+				s.topic(x, false)
+			}
+		}
+	}
+	return fmt.Sprintf("# A beginning for %s: the topic that looks most like a state. Correct\n# it: role, unit, axes.\n%s\nvehicle = \"robot\"\n%s", filepath.Base(path), s.angles(), s.text.String())
 }
 
 // senderNote names the sender of a topic behind what is said of it.

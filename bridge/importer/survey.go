@@ -103,36 +103,30 @@ type phaseKey struct {
 	id    topicID
 }
 
+// surveying is the pass that surveys a file of topics.
+type surveying struct {
+	*survey
+	m      *Map
+	topics []surveyed      // by Seq
+	early  map[[2]int]bool // by phase and Seq: the first known value
+}
+
+// surveyed is what a survey reads of one topic.
+type surveyed struct {
+	phases []int           // of which the first values are
+	ranges extrema         // of the values behind these
+	ranged []string        // which these are
+	rest   []func(float64) // what receives the values behind those
+}
+
 // surveyTopics reads a file of topics once.
 func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opener, progress func(float64)) (*survey, error) {
 	f := &survey{path: path, first: map[phaseKey]bool{}, moves: map[topicID]bool{}, settings: map[string]float64{}, kinds: map[int]float64{}, cores: map[int]float64{}}
-	first := map[[2]int]bool{} // by phase and Seq
+	pass := &surveying{survey: f, m: m, early: map[[2]int]bool{}}
 	for _, c := range m.Clocks {
 		f.times.Give(c.Name, int64(1e9*c.Offset))
 	}
-	var phases [][]int         // by Seq: the phases of which the first values are
-	var ranges []extrema       // by Seq: of the values behind these
-	var ranged [][]string      // by Seq: which these are
-	var rest [][]func(float64) // by Seq: what receives the values behind those
-	s, err := open(path, telemetry.Wants{Senders: m.senders(), Select: func(t *telemetry.Topic) (paths []string) {
-		for t.Seq >= len(phases) {
-			phases, ranges, ranged, rest = append(phases, nil), append(ranges, extrema{}), append(ranged, nil), append(rest, nil)
-		}
-		for i := range m.Phases {
-			if m.Phases[i].reads(t) {
-				phases[t.Seq] = append(phases[t.Seq], i)
-				paths = append(paths, m.Phases[i].Field)
-			}
-		}
-		for _, path := range m.candidates(t) {
-			paths = append(paths, path)
-			ranges[t.Seq].grow()
-			ranged[t.Seq] = append(ranged[t.Seq], path)
-		}
-		fields, receivers := f.firsts(m, t)
-		rest[t.Seq] = receivers
-		return append(paths, fields...)
-	}, Parameter: func(name string, v float64) {
+	s, err := open(path, telemetry.Wants{Senders: m.senders(), Select: pass.choose, Parameter: func(name string, v float64) {
 		if len(f.settings) < maxSettings {
 			f.settings[name] = v
 		}
@@ -145,38 +139,70 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 		return nil, err
 	}
 	defer s.Close()
-	counts, err := telemetry.Survey(ctx, s, progress, func(msg *telemetry.Message) {
-		if seq := msg.Topic.Seq; len(msg.Values) > 0 {
-			m.addPhases(first, phases[seq], msg)
-			behind := msg.Values[len(phases[seq]):]
-			ranges[seq].add(behind[:len(ranges[seq].low)])
-			for i, receive := range rest[seq] {
-				receive(behind[len(ranges[seq].low)+i])
-			}
-		}
-		f.times.Add(msg.Topic.Seq, msg.Topic.Clock, msg.Stamped, msg.Time, msg.Logged)
-	})
+	counts, err := telemetry.Survey(ctx, s, progress, pass.add)
 	if err != nil {
 		return nil, err
 	}
 	f.times.Finish()
 	f.identify(counts, m.Primaries...)
 	for _, c := range counts {
-		r, id := &ranges[c.Topic.Seq], f.id(c.Topic)
-		for i, path := range ranged[c.Topic.Seq] {
-			if r.varies(i) {
-				f.varies = append(f.varies, topicField{id, path})
-			}
-			f.moves[id] = f.moves[id] || r.varies(i) && !m.onlyBeyond(path)
-		}
-		for _, i := range phases[c.Topic.Seq] {
-			if in, known := first[[2]int{i, c.Topic.Seq}]; known {
-				f.first[phaseKey{i, id}] = in
-			}
-		}
+		pass.keep(c.Topic)
 	}
 	f.problems = s.Problems().All()
 	return f, nil
+}
+
+// choose returns the fields that the pass reads of a topic, and notes what each is for.
+func (p *surveying) choose(t *telemetry.Topic) (paths []string) {
+	for t.Seq >= len(p.topics) {
+		p.topics = append(p.topics, surveyed{})
+	}
+	x := &p.topics[t.Seq]
+	for i := range p.m.Phases {
+		if p.m.Phases[i].reads(t) {
+			x.phases = append(x.phases, i)
+			paths = append(paths, p.m.Phases[i].Field)
+		}
+	}
+	for _, path := range p.m.candidates(t) {
+		paths = append(paths, path)
+		x.ranges.grow()
+		x.ranged = append(x.ranged, path)
+	}
+	fields, receivers := p.firsts(p.m, t)
+	x.rest = receivers
+	return append(paths, fields...)
+}
+
+// add takes the values and the times of a message in.
+func (p *surveying) add(msg *telemetry.Message) {
+	if len(msg.Values) > 0 {
+		x := &p.topics[msg.Topic.Seq]
+		p.m.addPhases(p.early, x.phases, msg)
+		behind := msg.Values[len(x.phases):]
+		x.ranges.add(behind[:len(x.ranges.low)])
+		for i, receive := range x.rest {
+			receive(behind[len(x.ranges.low)+i])
+		}
+	}
+	p.times.Add(msg.Topic.Seq, msg.Topic.Clock, msg.Stamped, msg.Time, msg.Logged)
+}
+
+// keep puts into the survey which fields of a topic vary and what it first said of phases,
+// under the name that the topic has when all are known.
+func (p *surveying) keep(t *telemetry.Topic) {
+	x, id := &p.topics[t.Seq], p.id(t)
+	for i, path := range x.ranged {
+		if x.ranges.varies(i) {
+			p.varies = append(p.varies, topicField{id, path})
+		}
+		p.moves[id] = p.moves[id] || x.ranges.varies(i) && !p.m.onlyBeyond(path)
+	}
+	for _, i := range x.phases {
+		if in, known := p.early[[2]int{i, t.Seq}]; known {
+			p.first[phaseKey{i, id}] = in
+		}
+	}
 }
 
 // maxSettings bounds the settings that are kept.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/timebase"
 )
 
@@ -73,47 +74,61 @@ func (f *survey) uncertain(c timebase.Clock) int64 {
 // timeRemarks reports what is odd about the times of the topics of a plan in a file, and what
 // was done about it.
 func (g *grouped) timeRemarks(p *plan, f *survey, in *timebase.Timeline) {
+	g.jumpRemark(f, in)
+	if in.Sorted {
+		g.orderRemark(p, f, in)
+	}
+	for i := range p.tracks {
+		if c := f.find(p.tracks[i].id); c != nil {
+			g.topicTimeRemarks(f, c.Topic, p.tracks[i].id.String())
+		}
+	}
+}
+
+// jumpRemark reports where the clock of a file was set.
+func (g *grouped) jumpRemark(f *survey, in *timebase.Timeline) {
 	if n, largest, ahead := in.Jumps(); n > 0 && ahead {
 		g.add(f.base(), "clock-set", Warning, "", "", "time goes ahead %s, by %s at most: the clock was set, or nothing was recorded; a segment begins at each", number(n, "time"), seconds(largest))
 	} else if n > 0 {
 		g.add(f.base(), "clock-set", Warning, "", "", "the clock was set, or began anew, %s, by %s at most; a segment begins at each", number(n, "time"), seconds(largest))
 	}
-	if in.Sorted {
-		behind := int64(0)
-		for i := range p.tracks {
-			if c := f.find(p.tracks[i].id); c != nil {
-				behind = max(behind, f.times.Of(c.Topic.Seq).Behind)
-			}
-		}
-		if n, _, _ := in.Jumps(); behind > timebase.Reorder && n == 0 {
-			g.add(f.base(), "order", Info, "", "", "messages are stored up to %s behind later ones: they were sorted by their times", seconds(behind))
+}
+
+// orderRemark reports by how much messages of a file were stored behind later ones and had to
+// be sorted.
+func (g *grouped) orderRemark(p *plan, f *survey, in *timebase.Timeline) {
+	behind := int64(0)
+	for i := range p.tracks {
+		if c := f.find(p.tracks[i].id); c != nil {
+			behind = max(behind, f.times.Of(c.Topic.Seq).Behind)
 		}
 	}
-	for i := range p.tracks {
-		tr := &p.tracks[i]
-		c := f.find(tr.id)
-		if c == nil {
-			continue
-		}
-		t, name := f.times.Of(c.Topic.Seq), tr.id.String()
-		if t.Wild > 0 {
-			g.add(f.base(), "wild", Warning, name, "", "%s of %s left out, with timestamps far from all others", number(t.Wild, "message"), name)
-		}
-		if t.Constant {
-			g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in", "stamps of %s are nearly all the same: the times of recording are used", name)
-		}
-		if c.Topic.Clock != "" && !t.Stamped {
-			g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in", "stamps of %s are not filled in: the times of recording are used", name)
-		}
-		if t.Coarse > 0 && !t.Constant {
-			g.add(f.base(), "stamps", Info, name, "", "several messages of %s have one stamp: they are spread evenly, %s apart", name, seconds(t.Coarse))
-		}
-		if t.Untimed > 0 {
-			g.add(f.base(), "untimed", Warning, name, "convert the log again with its times of recording, or record stamps", "%s of %s left out: they have no stamp, and their times of recording are all the same", number(t.Untimed, "message"), name)
-		}
-		if t.Bursts != nil {
-			g.add(f.base(), "bursts", Warning, name, "use stamps of the sensor, or send each message at once", "messages of %s arrive in bursts, %s: their times are those of arrival, not of measurement", name, t.Bursts)
-		}
+	if n, _, _ := in.Jumps(); behind > timebase.Reorder && n == 0 {
+		g.add(f.base(), "order", Info, "", "", "messages are stored up to %s behind later ones: they were sorted by their times", seconds(behind))
+	}
+}
+
+// topicTimeRemarks reports what is odd about the times of one topic, which the remarks call name,
+// and what was done about it.
+func (g *grouped) topicTimeRemarks(f *survey, topic *telemetry.Topic, name string) {
+	t := f.times.Of(topic.Seq)
+	if t.Wild > 0 {
+		g.add(f.base(), "wild", Warning, name, "", "%s of %s left out, with timestamps far from all others", number(t.Wild, "message"), name)
+	}
+	if t.Constant {
+		g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in", "stamps of %s are nearly all the same: the times of recording are used", name)
+	}
+	if topic.Clock != "" && !t.Stamped {
+		g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in", "stamps of %s are not filled in: the times of recording are used", name)
+	}
+	if t.Coarse > 0 && !t.Constant {
+		g.add(f.base(), "stamps", Info, name, "", "several messages of %s have one stamp: they are spread evenly, %s apart", name, seconds(t.Coarse))
+	}
+	if t.Untimed > 0 {
+		g.add(f.base(), "untimed", Warning, name, "convert the log again with its times of recording, or record stamps", "%s of %s left out: they have no stamp, and their times of recording are all the same", number(t.Untimed, "message"), name)
+	}
+	if t.Bursts != nil {
+		g.add(f.base(), "bursts", Warning, name, "use stamps of the sensor, or send each message at once", "messages of %s arrive in bursts, %s: their times are those of arrival, not of measurement", name, t.Bursts)
 	}
 }
 

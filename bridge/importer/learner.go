@@ -1,0 +1,46 @@
+package importer
+
+import (
+	"github.com/dgm-robotics/dgm/bridge/derivative"
+	"github.com/dgm-robotics/dgm/bridge/kinematics"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// learner gathers from all rows what the header of a log is decided by.
+type learner struct {
+	rows        int
+	derivatives *derivative.Detector
+	checker     *kinematics.Checker
+	ranges      perRole[extrema]
+	turns       *alternating
+	stays       *holds // nil: held states are not looked for
+}
+
+// newLearner returns a learner of the channels of a header, whose states are given with the
+// derivatives that are declared, and of the claimed kinematics.
+func newLearner(header []channel.Channel, claimed channel.Kinematics, states []channel.Channel) *learner {
+	l := &learner{derivatives: derivative.New(states), checker: kinematics.New(claimed, states), turns: newAlternating(len(states))}
+	for _, c := range header {
+		l.ranges.of(c.Role).grow()
+	}
+	return l
+}
+
+// add takes a row in; its error is always nil.
+func (l *learner) add(r *row) error {
+	l.rows++
+	l.turns.add(r.values[0], r.begins)
+	if l.stays != nil {
+		l.stays.add(r.values[0], r.begins)
+	}
+	if r.begins {
+		l.derivatives.Break()
+		l.checker.Break()
+	}
+	l.derivatives.Add(r.t, r.values[0])
+	l.checker.Add(r.t, r.values[0])
+	for i := range l.ranges {
+		l.ranges[i].add(r.values[i])
+	}
+	return nil
+}
