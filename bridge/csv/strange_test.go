@@ -100,7 +100,7 @@ func TestTablesOfPrograms(t *testing.T) {
 			return fmt.Sprintf("%s,%g,%g,%g", epoch.Add(time.Duration(i)*20*time.Millisecond).Format("15:04:05.000"), a, b, c)
 		}), 300, 1, (86400 - 2) * 1e9, 2},
 		"milliseconds since 1970": {rowsOf("timestamp,theta,omega,tau", func(i int, a, b, c float64) string {
-			return fmt.Sprintf("%d,%g,%g,%g", 1_700_000_000_000+20*i, a, b, c)
+			return fmt.Sprintf("%d,%g,%g,%g", int64(1_700_000_000_000)+20*int64(i), a, b, c)
 		}), 300, 1, 1_700_000_000e9, 2},
 		"a counter of 32 bits that wraps": {rowsOf("time_us,theta,omega,tau", func(i int, a, b, c float64) string {
 			return fmt.Sprintf("%d,%g,%g,%g", uint32(1<<32-1_000_000+20_000*i), a, b, c)
