@@ -13,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/candidates"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/ood"
 	"github.com/dgm-robotics/dgm/trainer/report"
@@ -110,7 +111,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	for _, net := range ensemble.Members {
 		res.Curves = append(res.Curves, net.Curve)
 	}
-	if len(window.Cut(split.Held, task.Horizon, stride)) > 0 {
+	if len(window.Cut(split.Held, task.Horizon, stride)) > 0 && evaluate.Scorable(split.Held, task.Horizon) {
 		if err := a.evaluate(ctx, res, data, stride, b); err != nil {
 			return nil, err
 		}

@@ -104,6 +104,9 @@ func Judge(t, hold *evaluate.Table, partial string) Verdict {
 		trainedOn(t), partialAspect(partial), compared, behind(t), covered, centreAspect(t), supported(t, partial), calibrated(t), withoutPlan(t, hold),
 		angles(t), windows(t), flights(t), flagged(t),
 	}
+	if t.TooShort != nil {
+		all = append(all, aspect{level: Use, sentence: t.TooShort.String()})
+	}
 	if t.Networks != nil {
 		all = append(all, aspect{level: Use, sentence: t.Networks.Brief()})
 	}
