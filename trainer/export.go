@@ -167,7 +167,7 @@ func (a *assembly) export(res *Result, d nets.Data, b *budget.Adaptation) error 
 		return err
 	}
 	res.Windows = len(d.Windows)
-	res.Verdict = report.Judge(res.Table, res.HoldTable, res.Partial)
+	res.Verdict = report.Judge(res.Table, res.HoldTable, res.Partial, a.data.found())
 	m.Provenance = model.Provenance{
 		Tool: "dgm-train", DataHash: a.data.Hash, Config: a.cfg.TOML(), Seed: a.cfg.Seed, Partial: res.Partial, Verdict: res.Verdict.Line(),
 		Segments: a.data.Segments[:min(len(a.data.Segments), mostSegments)],

@@ -35,6 +35,14 @@ func (d *Data) task(horizon Duration) window.Task {
 	return window.Task{States: states, Inputs: len(d.Channels) - len(states), Horizon: horizon.Seconds()}
 }
 
+// found returns the findings of the data check in all logs.
+func (d *Data) found() (all []datacheck.Problem) {
+	for _, p := range d.Problems {
+		all = append(all, p.Problem)
+	}
+	return all
+}
+
 // undeclaredAngles returns the states that look like angles and have no period.
 func (d *Data) undeclaredAngles() (names []string) {
 	for _, p := range d.Problems {

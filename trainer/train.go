@@ -12,7 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/candidates"
-	"github.com/dgm-robotics/dgm/trainer/datacheck"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/ood"
 	"github.com/dgm-robotics/dgm/trainer/report"
@@ -110,7 +110,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	for _, net := range ensemble.Members {
 		res.Curves = append(res.Curves, net.Curve)
 	}
-	if len(window.Cut(split.Held, task.Horizon, stride)) > 0 {
+	if len(window.Cut(split.Held, task.Horizon, stride)) > 0 && evaluate.Scorable(split.Held, task.Horizon) {
 		if err := a.evaluate(ctx, res, data, stride, b); err != nil {
 			return nil, err
 		}
@@ -200,11 +200,7 @@ type Progress = budget.Progress
 // Report returns the contents of the report of a training: logs and files are the names
 // that were read and written, the model first.
 func Report(d *Data, cfg Config, res *Result, logs, files []string) (*report.Report, error) {
-	var problems []datacheck.Problem
-	for _, p := range d.Problems {
-		problems = append(problems, p.Problem)
-	}
 	return summary.Report(res, summary.Training{
-		Vehicle: d.Vehicle, Problems: problems, DataHash: d.Hash, Settings: cfg.TOML(), Budget: time.Duration(cfg.Budget), Logs: logs, Files: files,
+		Vehicle: d.Vehicle, Problems: d.found(), DataHash: d.Hash, Settings: cfg.TOML(), Budget: time.Duration(cfg.Budget), Logs: logs, Files: files,
 	})
 }

@@ -68,6 +68,12 @@ func writeModelOf(t *testing.T, path string, channels []channel.Channel, horizon
 // writeLog writes n samples of a shaft that turns at a constant rate.
 func writeLog(t *testing.T, path string, channels []channel.Channel, n int) {
 	t.Helper()
+	writeSlowLog(t, path, channels, n, 1)
+}
+
+// writeSlowLog writes one sample out of some of a log of n.
+func writeSlowLog(t *testing.T, path string, channels []channel.Channel, n, every int) {
+	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer
 	w, err := flightlog.NewWriter(&b, flightlog.Header{Vehicle: "shaft", Channels: channels})
@@ -79,6 +85,9 @@ func writeLog(t *testing.T, path string, channels []channel.Channel, n int) {
 	}
 	for i := range n {
 		x := []float64{math.Remainder(0.02*float64(i), channel.Angle) + 0.01*rng.NormFloat64(), 4 + 0.01*rng.NormFloat64()}
+		if i%every != 0 {
+			continue
+		}
 		if err := w.Sample(int64(i)*5_000_000, x, nil, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -134,6 +134,11 @@ func (c *comparison) write(out io.Writer) error {
 	for _, l := range c.LeftOut {
 		fmt.Fprintf(w, "Left out: %s on %s: %s.\n", c.name(l.Model), c.name(l.Log), l.Reason)
 	}
+	for _, e := range c.Evaluations {
+		if e.TooShort != nil {
+			fmt.Fprintf(w, "%s on %s: %s\n", c.name(e.Model), c.name(e.Log), e.TooShort)
+		}
+	}
 	fmt.Fprintln(w)
 	for _, e := range c.Evaluations {
 		fmt.Fprintf(w, "%s on %s: %s\n", c.name(e.Model), c.name(e.Log), e.Line())

@@ -111,6 +111,27 @@ func TestCompareNamesTheCommonHorizon(t *testing.T) {
 	}
 }
 
+// Horizons that are shorter than a sample of a log are named once, alone and beside another log.
+func TestHorizonsShorterThanASampleAreNamed(t *testing.T) {
+	dir := folder(t)
+	writeSlowLog(t, filepath.Join(dir, "slow.msgpack"), shaft, 12000, 33)
+	const left = "Not scored: 0.05 s and 0.1 s are shorter than the 0.165 s between samples."
+	for _, c := range []struct {
+		args []string
+		want string
+		code int
+	}{
+		{[]string{"--log", "slow.msgpack"}, left, 0},
+		{[]string{"--compare", "--log", "slow.msgpack", "--log", "b.msgpack"}, "a.dgm on slow.msgpack: " + left, 0},
+		{[]string{"--log", "slow.msgpack", "--horizons", "50ms,0.1s"}, "choose horizons of 0.165 s or more (--horizons)", 1},
+	} {
+		code, out, errs := eval(t, dir, append([]string{"--model", "a.dgm"}, c.args...)...)
+		if code != c.code || strings.Count(out+errs, c.want) != 1 {
+			t.Errorf("%v: exit %d, %s%s", c.args, code, out, errs)
+		}
+	}
+}
+
 // Models of other channels are compared at the states that all have; one that has none of a
 // log's is left out by name.
 func TestCompareModelsOfOtherChannels(t *testing.T) {

@@ -29,6 +29,7 @@ type evaluation struct {
 	WithoutPlan *evaluate.Table `json:"without_plan,omitempty"` // the same with the last input held; nil without inputs, and where the table is that
 
 	flights []window.Flight
+	found   []datacheck.Problem // by the data check
 	options evaluate.Options
 	adapt   bool
 }
@@ -48,7 +49,8 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 		}
 		trained = append(trained, trainedOn(m, log)...)
 		eraseImplausible(m, log, messages)
-		flights, share := cut(m, log, o, messages)
+		flights, share, found := cut(m, log, o, messages)
+		e.found = append(e.found, found...)
 		if len(flights) == 0 {
 			return nil, fmt.Errorf("%s: no two consecutive samples; nothing can be scored", path)
 		}
@@ -82,7 +84,7 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 		fmt.Fprintf(messages, "warning: %s was trained on %s of these logs (%s): evaluate it on a flight that it was not trained on\n",
 			modelPath, cli.Count(len(trained), "segment"), trained[0])
 	}
-	e.Verdict = report.Judge(e.Table, e.WithoutPlan, "")
+	e.Verdict = report.Judge(e.Table, e.WithoutPlan, "", e.found)
 	return e, nil
 }
 
@@ -162,14 +164,27 @@ const mostListed = 20
 
 // cut makes flights of a log without the values that the data check excludes, as training
 // does, and lists the findings; with --raw, and of an exact log, it excludes samples of
-// wrong stamps only. excluded is the share of values that are not scored.
-func cut(m *model.Model, log *flightlog.Log, o *options, messages io.Writer) (flights []window.Flight, excluded float64) {
+// wrong stamps only. excluded is the share of values that are not scored; problems are the
+// findings, none of exact values.
+func cut(m *model.Model, log *flightlog.Log, o *options, messages io.Writer) (flights []window.Flight, excluded float64, problems []datacheck.Problem) {
 	found := datacheck.Check(log, datacheck.Options{})
-	if o.raw || o.truth == sameLog { // exact values are too smooth for a sensor
-		return window.AllChecked(log, found.Timing(), m.Channels, window.Options{MaxGap: o.maxGap})
+	masks := found.Masks
+	if o.truth != sameLog { // exact values are too smooth for a sensor
+		problems = found.Problems
 	}
+	if o.raw || o.truth == sameLog {
+		masks = found.Timing()
+	} else {
+		list(found.Problems, log.Path, messages)
+	}
+	flights, excluded = window.AllChecked(log, masks, m.Channels, window.Options{MaxGap: o.maxGap})
+	return flights, excluded, problems
+}
+
+// list prints the problems for which values are excluded.
+func list(problems []datacheck.Problem, path string, messages io.Writer) {
 	listed := 0
-	for _, p := range found.Problems {
+	for _, p := range problems {
 		if p.Severity != datacheck.Exclude {
 			continue
 		}
@@ -178,9 +193,8 @@ func cut(m *model.Model, log *flightlog.Log, o *options, messages io.Writer) (fl
 		}
 	}
 	if listed > mostListed {
-		fmt.Fprintf(messages, "data check: and %d more; dgm-train --check --log %s lists all\n", listed-mostListed, log.Path)
+		fmt.Fprintf(messages, "data check: and %d more; dgm-train --check --log %s lists all\n", listed-mostListed, path)
 	}
-	return window.AllChecked(log, found.Masks, m.Channels, window.Options{MaxGap: o.maxGap})
 }
 
 // addTruth adds to the flights of a log the exact states to compare with.

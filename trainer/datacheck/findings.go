@@ -27,8 +27,8 @@ func (r *recording) add(kind Kind, sev Severity, k int, at span, text string, ar
 	return r.keepProblem(p, k)
 }
 
-// addLog reports something about the whole recording.
-func (r *recording) addLog(kind Kind, sev Severity, k, count int, text string, args ...any) {
+// addLog reports something about the whole recording. The problem is returned as by add.
+func (r *recording) addLog(kind Kind, sev Severity, k, count int, text string, args ...any) *Problem {
 	p := Problem{Kind: kind, Index: -1, Severity: sev, Count: count, Text: fmt.Sprintf(text, args...)}
 	for _, s := range r.segs {
 		p.To = max(p.To, s.t[s.n()-1])
@@ -36,12 +36,16 @@ func (r *recording) addLog(kind Kind, sev Severity, k, count int, text string, a
 	if len(r.segs) == 1 {
 		p.Segment, p.Index = r.segs[0].name, r.segs[0].index
 	}
-	r.keepProblem(p, k)
+	return r.keepProblem(p, k)
 }
 
 func (r *recording) keepProblem(p Problem, k int) *Problem {
 	if k >= 0 {
 		p.Channel = r.channels[k].Name
+	}
+	switch p.Kind {
+	case Unit, Swapped, Clock, Angle:
+		p.Misread = k < 0 || r.channels[k].Role != channel.Aux
 	}
 	r.found.problems = append(r.found.problems, p)
 	return &r.found.problems[len(r.found.problems)-1]

@@ -36,9 +36,10 @@ func (s series) frozen() (slow bool) {
 		}
 	}
 	if len(found) > 8 && float64(held) > oftenFrozen*float64(total) {
-		s.addLog(Rate, Note, s.k, held,
+		p := s.addLog(Rate, Note, s.k, held,
 			"%s does not change in %d places, %.0f %% of its samples: it is measured more slowly or more coarsely than the log is sampled. Log NaN where no new value was measured.",
 			s.Name, len(found), 100*float64(held)/float64(total))
+		p.Misread = s.Role != channel.Aux
 		return true
 	}
 	sev, remedy := s.severity(s.k), "These samples are left out; check the sensor, its bus, and what fills in lost packets."
@@ -46,9 +47,10 @@ func (s series) frozen() (slow bool) {
 		sev, remedy = Note, "This is right if it was commanded; if it was measured, the sensor was frozen: cut the span out."
 	}
 	for _, z := range found {
-		s.add(Frozen, sev, s.k, z.at, "%s is frozen at %s for %s, %s, %s. %s",
+		p := s.add(Frozen, sev, s.k, z.at, "%s is frozen at %s for %s, %s, %s. %s",
 			s.Name, s.value(s.k, z.at.seg.col[s.k][z.at.first]), plural(z.n, "sample"), z.at, z.why, remedy)
 		if sev != Note {
+			p.Misread = float64(held) > muchFrozen*float64(total)
 			z.at.mark(s.k, BadSpan)
 		}
 	}

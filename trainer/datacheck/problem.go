@@ -61,6 +61,10 @@ type Problem struct {
 	Places   []Place  `json:"places,omitempty"`   // all, where there are several
 	Channels []string `json:"channels,omitempty"` // all, where there are several, of which each is affected alike
 
+	// Misread: the values are not what they are taken for, in unit, axes or time, or are held
+	// between measurements. It is mended in logger or map; more flights are misread alike.
+	Misread bool `json:"-"`
+
 	cause string // what findings of one cause have in common; "" = it stands alone
 }
 

@@ -14,9 +14,10 @@ func (r *recording) rates(usual float64) {
 		return
 	}
 	if usual < fastestRate || usual > slowestRate {
-		r.addLog(Rate, Note, -1, 0,
+		p := r.addLog(Rate, Note, -1, 0,
 			"The log has one sample every %s (%s per second). If the robot was sampled at another rate, the unit of time is wrong: set time.unit in the map.",
 			duration(usual), num(1/usual))
+		p.Misread = true
 	} else if usual > slowSampling {
 		text := ""
 		if r.horizon > 0 {
@@ -110,8 +111,9 @@ func (s series) held() {
 		if held < 2 || quantile(l, 0.9) > 1.5*held+1 || quantile(l, 0.1) < 0.5*held {
 			continue
 		}
-		s.add(Rate, Note, s.k, seg.whole(),
+		p := s.add(Rate, Note, s.k, seg.whole(),
 			"%s changes only about every %d samples (%s per second): it is measured more slowly than the log is sampled, and held between measurements. Log NaN between measurements, or log at its rate.",
 			s.Name, int(held), num(1/(held*seg.dt)))
+		p.Misread = s.Role != channel.Aux
 	}
 }

@@ -246,8 +246,9 @@ func (r *recording) filled(all []filling) {
 		if len(names) > 1 {
 			k = -1
 		}
-		r.add(Rate, Note, k, s.whole(),
+		p := r.add(Rate, Note, k, s.whole(),
 			"Up to %.0f %% of the samples of %s are exactly on straight lines between others, up to %d in a row: lost packets that were filled in. They hold less information than measurements; log NaN instead where possible.",
-			100*float64(most.samples)/float64(s.n()), strings.Join(names, ", "), most.longest).Count = most.samples
+			100*float64(most.samples)/float64(s.n()), strings.Join(names, ", "), most.longest)
+		p.Count, p.Misread = most.samples, true
 	}
 }

@@ -30,11 +30,12 @@ const (
 	briefShare = 0.1 // of the horizon: so do those of a hole this long
 
 	// Frozen values.
-	shortestFreeze = 4   // equal values in a row
-	oftenFrozen    = 0.1 // share of the samples: a channel frozen more often is slow, not broken
-	frozenLogOdds  = 15  // −ln of the chance of a run of equal values
-	noiseReach     = 25  // samples on either side of a run, by which noise is known
-	motionReach    = 20  // samples on either side of a run, by which usual changes are known
+	shortestFreeze = 4    // equal values in a row
+	oftenFrozen    = 0.1  // share of the samples: a channel frozen more often is slow, not broken
+	muchFrozen     = 0.02 // share of the samples: a channel that is frozen more often is to be mended before more is recorded
+	frozenLogOdds  = 15   // −ln of the chance of a run of equal values
+	noiseReach     = 25   // samples on either side of a run, by which noise is known
+	motionReach    = 20   // samples on either side of a run, by which usual changes are known
 
 	// Clipped values.
 	shortestClip  = 3 // samples at the extreme in a row: two are a rounded peak

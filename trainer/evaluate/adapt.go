@@ -79,7 +79,11 @@ type causal struct {
 // which is learned and which is not scored. The error wraps adapt.ErrNone for a model that
 // cannot adapt.
 func Adapt(ctx context.Context, m *model.Model, flights []window.Flight, opt Options) (*Adapted, error) {
-	opt, c, err := prepare(m, opt)
+	opt, _, err := opt.scoring(m.Horizon, flights)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newComparer(m, opt)
 	if err != nil {
 		return nil, err
 	}

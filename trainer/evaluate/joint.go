@@ -40,7 +40,7 @@ func Joint(ctx context.Context, m *model.Model, flights []window.Flight, opt Opt
 		return nil, nil
 	}
 	opt.Horizons = m.EqualTimes(jointSteps)
-	opt, err := opt.withDefaults(m.Horizon)
+	opt, _, err := opt.scoring(m.Horizon, flights)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,8 @@
 //     and measurement (Attitude).
 //   - x(t0+h) is carried from the nearest sample, never across a gap. A channel that is
 //     measured more slowly than the log is sampled is scored next to its own samples only;
-//     the table names where it has none.
+//     the table names where it has none. Horizons that are shorter than the interval between
+//     samples are not scored, and named.
 //   - With the readout plan, the recorded input over the horizon comes with the
 //     state, averaged into rows of equal length; with hold, the input of t0 is
 //     held. The linear baseline gets the same input.
@@ -42,7 +43,7 @@ const slowRate = 19.2
 // The flights' states and inputs must be those of the model, in its order (see
 // channel.SameLayout).
 func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Options) (*Table, error) {
-	opt, err := opt.withDefaults(m.Horizon)
+	opt, left, err := opt.scoring(m.Horizon, flights)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +65,7 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 	if err != nil {
 		return nil, err
 	}
+	table.TooShort = left
 	for k, c := range m.Channels[:m.K] {
 		if window.Rate(flights, k) < slowRate {
 			table.Slow = append(table.Slow, c.Name)

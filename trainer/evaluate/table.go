@@ -32,6 +32,9 @@ type Table struct {
 	// Coverage of the tubes by their nominal probability, as "0.95"; nil = the model has none.
 	Joint map[string]JointCoverage `json:"joint,omitempty"`
 
+	// Horizons that were left out; nil = none.
+	TooShort *TooShort `json:"too_short,omitempty"`
+
 	// Set by MeasureSmoothness; nil = not asked for, or the model has no Jacobian by the state.
 	Derivatives *Smoothness `json:"derivatives,omitempty"`
 

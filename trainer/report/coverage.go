@@ -22,7 +22,7 @@ type cell struct {
 // coverageAspect judges the coverage of 95 % intervals by horizon, and by channel and horizon.
 func coverageAspect(t *evaluate.Table, partial string) aspect {
 	low, high := t.CoverageRange()
-	a := aspect{level: Use, sentence: fmt.Sprintf("95 %% intervals covered %s of the %s, by horizon.", evaluate.Percent(low, high), measured(t))}
+	a := aspect{level: Use, data: partial == "", sentence: fmt.Sprintf("95 %% intervals covered %s of the %s, by horizon.", evaluate.Percent(low, high), measured(t))}
 	care := func(level Level, format string, args ...any) {
 		if severity[level] <= severity[a.level] {
 			return
@@ -71,7 +71,7 @@ func centreAspect(t *evaluate.Table) aspect {
 		if (mean < centreNarrow || mean > centreWide) && off(mean, 0.5, h.Independent, float64(len(t.Horizons))) {
 			return aspect{
 				Care, fmt.Sprintf("50 %% intervals covered %s of the %s after %s, as a mean over channels.", evaluate.Percent(mean, mean), measured(t), evaluate.Seconds(h.T)),
-				"Rely on 95 % intervals only; record four flights or more like those that will be flown.",
+				"Rely on 95 % intervals only; record four flights or more like those that will be flown.", true,
 			}
 		}
 	}

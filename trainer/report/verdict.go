@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
@@ -88,11 +89,13 @@ type aspect struct {
 	level    Level
 	sentence string
 	next     string // what to do, where the level is not Use
+	data     bool   // the data may be the cause, as they are if values are not what they are taken for
 }
 
 // Judge returns the verdict of a table; hold is that without a plan (nil without inputs, and
-// where t is), partial the reason why the training ended early, empty if it did not.
-func Judge(t, hold *evaluate.Table, partial string) Verdict {
+// where t is), partial the reason why the training ended early, empty if it did not, found the
+// findings of the data check in the logs: what they name is to be mended before more is recorded.
+func Judge(t, hold *evaluate.Table, partial string, found []datacheck.Problem) Verdict {
 	if t == nil {
 		return Verdict{
 			Level: No, Reason: "No data were held out: the error on new flights is unknown.",
@@ -103,6 +106,9 @@ func Judge(t, hold *evaluate.Table, partial string) Verdict {
 	all := []aspect{
 		trainedOn(t), partialAspect(partial), compared, behind(t), covered, centreAspect(t), supported(t, partial), calibrated(t), withoutPlan(t, hold),
 		angles(t), windows(t), flights(t), flagged(t),
+	}
+	if t.TooShort != nil {
+		all = append(all, aspect{level: Use, sentence: t.TooShort.String()})
 	}
 	if t.Networks != nil {
 		all = append(all, aspect{level: Use, sentence: t.Networks.Brief()})
@@ -118,7 +124,9 @@ func Judge(t, hold *evaluate.Table, partial string) Verdict {
 		v.Next = "Evaluate it with dgm-eval on the next flight, and run it with dgm-estimator."
 		worst = compared
 	}
-	if v.Next == moreData && len(t.Slow) > 0 {
+	if first := mend(found); worst.data && v.Level != Use && first != "" {
+		v.Next = first
+	} else if v.Next == moreData && len(t.Slow) > 0 {
 		v.Next = fmt.Sprintf("Log %s at 50 Hz or more (less than 20 Hz were measured; dgm-bridge import names the setting), in four flights or more.", strings.Join(t.Slow, ", "))
 	}
 	for _, a := range all {
@@ -133,7 +141,7 @@ func partialAspect(partial string) aspect {
 	if partial == "" {
 		return aspect{level: Use}
 	}
-	return aspect{Care, "The training ended early: " + partial + ".", "Train again with a larger budget, or on an otherwise idle machine."}
+	return aspect{Care, "The training ended early: " + partial + ".", "Train again with a larger budget, or on an otherwise idle machine.", false}
 }
 
 var baselinePhrase = map[string]string{
@@ -145,7 +153,7 @@ const moreData = "Record more and more varied flights, four or more, in which ev
 
 func comparison(t *evaluate.Table) aspect {
 	name, ratio := t.Geo.Best()
-	a := aspect{level: Use}
+	a := aspect{level: Use, data: true}
 	rank := "is better than"
 	switch {
 	case ratio > loses:
@@ -160,7 +168,7 @@ func comparison(t *evaluate.Table) aspect {
 // behind names the channels on which the model is worse than the best baseline.
 func behind(t *evaluate.Table) aspect {
 	const most = 3
-	a := aspect{level: Use}
+	a := aspect{level: Use, data: true}
 	var worse []string
 	more := 0
 	for _, r := range t.WorstRatios() {
@@ -208,9 +216,9 @@ func supported(t *evaluate.Table, partial string) aspect {
 		what = "The unfinished training supports"
 	}
 	if s == 0 {
-		return aspect{No, what + " no horizon: no prediction is better than holding the last value with calibrated intervals.", moreData}
+		return aspect{No, what + " no horizon: no prediction is better than holding the last value with calibrated intervals.", moreData, true}
 	}
-	return aspect{Care, fmt.Sprintf("%s a horizon of %s, not more.", what, evaluate.Seconds(s)), fmt.Sprintf("Train again with --horizon %gs, or record more flights.", s)}
+	return aspect{Care, fmt.Sprintf("%s a horizon of %s, not more.", what, evaluate.Seconds(s)), fmt.Sprintf("Train again with --horizon %gs, or record more flights.", s), true}
 }
 
 func calibrated(t *evaluate.Table) aspect {
@@ -218,7 +226,7 @@ func calibrated(t *evaluate.Table) aspect {
 	if c == nil || c.Better() {
 		return aspect{level: Use}
 	}
-	return aspect{Care, fmt.Sprintf("A linear model with calibrated intervals predicts distributions as well: log likelihood %.2f against the model's %.2f, CRPS ratio %.2f.", c.LinearLogLik, c.LogLik, c.CRPS), moreData}
+	return aspect{Care, fmt.Sprintf("A linear model with calibrated intervals predicts distributions as well: log likelihood %.2f against the model's %.2f, CRPS ratio %.2f.", c.LinearLogLik, c.LogLik, c.CRPS), moreData, true}
 }
 
 // withoutPlan judges predictions for which the last input is held. Their best baseline has the
@@ -266,7 +274,7 @@ func trainedOn(t *evaluate.Table) aspect {
 	}
 	return aspect{
 		Care, "The model was trained on " + these + ": the scores are those of the training, not of a new flight (" + strings.Join(names, ", ") + ").",
-		"Evaluate it on a flight that it was not trained on.",
+		"Evaluate it on a flight that it was not trained on.", false,
 	}
 }
 
@@ -277,7 +285,7 @@ func angles(t *evaluate.Table) aspect {
 	}
 	return aspect{
 		Care, "States that look like angles were learned without a period: " + strings.Join(t.Angles, ", ") + ".",
-		"Add the period that the data check names to the map, import the logs again and train.",
+		"Add the period that the data check names to the map, import the logs again and train.", false,
 	}
 }
 
@@ -287,12 +295,12 @@ func windows(t *evaluate.Table) aspect {
 	if n >= fewWindows {
 		return aspect{level: Use}
 	}
-	return aspect{Care, fmt.Sprintf("Only about %.0f windows of the horizon do not overlap: the scores are uncertain.", n), "Evaluate it with dgm-eval on a longer flight."}
+	return aspect{Care, fmt.Sprintf("Only about %.0f windows of the horizon do not overlap: the scores are uncertain.", n), "Evaluate it with dgm-eval on a longer flight.", false}
 }
 
 // flights judges whether another flight may be covered.
 func flights(t *evaluate.Table) aspect {
-	a, n := aspect{level: Use}, t.CalibrationFlights
+	a, n := aspect{level: Use, data: true}, t.CalibrationFlights
 	switch {
 	case t.WholeFlights != nil && !*t.WholeFlights:
 		a.sentence = "No whole flight was held out: errors and coverage on another flight are not known."
@@ -318,7 +326,7 @@ func flagged(t *evaluate.Table) aspect {
 	if s < manyFlagged {
 		return aspect{level: Use}
 	}
-	a := aspect{level: Use, sentence: fmt.Sprintf("%s of the predictions were flagged OOD; do not plan on flagged predictions.", evaluate.Percent(s, s))}
+	a := aspect{level: Use, data: true, sentence: fmt.Sprintf("%s of the predictions were flagged OOD; do not plan on flagged predictions.", evaluate.Percent(s, s))}
 	if s >= mostFlagged {
 		a.level, a.next = Care, "Train on flights like these, too."
 	}

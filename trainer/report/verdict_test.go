@@ -84,7 +84,7 @@ func TestVerdict(t *testing.T) {
 			}
 		}), nil, "", Care, "60 % of the predictions were flagged OOD"},
 	} {
-		v := Judge(c.table, c.hold, c.partial)
+		v := Judge(c.table, c.hold, c.partial, nil)
 		if v.Level != c.level || !strings.Contains(v.Reason, c.reason) || v.Next == "" || strings.Count(v.Reason, ". ") > 0 {
 			t.Errorf("%s: %+v", c.name, v)
 		}
@@ -103,7 +103,7 @@ func TestVerdict(t *testing.T) {
 // these would not help.
 func TestVerdictOfSlowLogs(t *testing.T) {
 	for _, ratio := range []float64{0.2, 0.5} {
-		v := Judge(edited(table(ratio, 0.4, 0.95), func(t *evaluate.Table) { t.Slow = []string{"x", "vx"} }), nil, "")
+		v := Judge(edited(table(ratio, 0.4, 0.95), func(t *evaluate.Table) { t.Slow = []string{"x", "vx"} }), nil, "", nil)
 		if strings.HasPrefix(v.Next, "Log x, vx at 50 Hz or more") != (v.Level == No) {
 			t.Errorf("%+v", v)
 		}
@@ -148,7 +148,7 @@ func TestVerdictOfOneChannel(t *testing.T) {
 		{"one of 45 %", many(12, one(0.97, 0.45)), No, "but only 45 % of x3 after 0.1 s"},
 		{"many a little off", many(12, func(k int) float64 { return []float64{0.85, 0.999, 0.96}[k%3] }), Care, "too narrow at 8 and too wide at 8"},
 	} {
-		if v := Judge(c.table, nil, ""); v.Level != c.level || !strings.Contains(v.Reason, c.reason) {
+		if v := Judge(c.table, nil, "", nil); v.Level != c.level || !strings.Contains(v.Reason, c.reason) {
 			t.Errorf("%s: %+v", c.name, v)
 		}
 	}
@@ -158,7 +158,7 @@ func TestVerdictOfOneChannel(t *testing.T) {
 		y.Name, y.RMSE = "y", 1.2*behind.Horizons[i].T/0.5
 		behind.Horizons[i].Channels = append(behind.Horizons[i].Channels, y, evaluate.Channel{Name: "still", Coverage95: 0.95})
 	}
-	if v := Judge(behind, nil, ""); v.Level != Care || !strings.Contains(v.Reason, "y (after 0.5 s: 200 % higher RMSE than the ridge regression)") {
+	if v := Judge(behind, nil, "", nil); v.Level != Care || !strings.Contains(v.Reason, "y (after 0.5 s: 200 % higher RMSE than the ridge regression)") {
 		t.Errorf("a channel far behind: %+v", v)
 	}
 }
@@ -186,7 +186,7 @@ func TestFewWindowsDecideLittle(t *testing.T) {
 					h.Channels = append(h.Channels, x)
 				}
 			}
-			if Judge(all, nil, "").Level != Use {
+			if Judge(all, nil, "", nil).Level != Use {
 				share += 1.0 / draws
 			}
 		}

@@ -13,7 +13,7 @@ const minHorizons = 8
 // seconds, of which a share is held out; shorter returns a horizon that they are enough
 // for, 0 if there is none.
 func Enough(flights []Flight, windows []Window, recorded, horizon, share float64, shorter func() float64) error {
-	if dt := Interval(flights); horizon < 0.99*dt {
+	if dt := StateInterval(flights); horizon < 0.99*dt {
 		return fmt.Errorf("a horizon of %.3g s is shorter than the time from one sample to the next, %.3g s: nothing was measured within it; choose a --horizon of %.2gs or more", horizon, dt, 10*dt)
 	}
 	longest, usable := Longest(flights), 0.0

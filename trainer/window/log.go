@@ -14,6 +14,53 @@ func Interval(flights []Flight) float64 {
 			dt = append(dt, t[j]-t[j-1])
 		}
 	}
+	return median(dt)
+}
+
+// StateInterval returns the median time from one measurement to the next, s, of the state that
+// is measured most often; 0 where none is measured twice.
+func StateInterval(flights []Flight) float64 {
+	if len(flights) == 0 {
+		return 0
+	}
+	often, most := 0, 0
+	for k := range flights[0].K {
+		n := 0
+		for i := range flights {
+			n += flights[i].measurements(k)
+		}
+		if n > most {
+			often, most = k, n
+		}
+	}
+	var dt []float64
+	for i := range flights {
+		f, last := &flights[i], -1
+		for j, t := range f.T {
+			if math.IsNaN(f.State(j)[often]) {
+				continue
+			}
+			if last >= 0 {
+				dt = append(dt, t-f.T[last])
+			}
+			last = j
+		}
+	}
+	return median(dt)
+}
+
+// measurements returns how often state k was measured.
+func (f *Flight) measurements(k int) (n int) {
+	for j := range f.N() {
+		if !math.IsNaN(f.State(j)[k]) {
+			n++
+		}
+	}
+	return n
+}
+
+// median returns that of intervals, which it sorts; 0 without any.
+func median(dt []float64) float64 {
 	if len(dt) == 0 {
 		return 0
 	}
@@ -43,11 +90,7 @@ func Duration(flights []Flight) float64 {
 func Rate(flights []Flight, k int) float64 {
 	n := -len(flights) // as many steps as samples but one of each
 	for i := range flights {
-		for j := range flights[i].N() {
-			if !math.IsNaN(flights[i].State(j)[k]) {
-				n++
-			}
-		}
+		n += flights[i].measurements(k)
 	}
 	return float64(n) / Duration(flights)
 }

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"math"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -28,6 +29,34 @@ func TestFlightsOfALog(t *testing.T) {
 	}
 	if d := Longest(nil); d != 0 {
 		t.Errorf("longest of none %v", d)
+	}
+}
+
+// The interval is that of the state that is measured most often, not of the rows.
+func TestStateInterval(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		name string
+		x    []float64 // two states
+		want float64
+	}{
+		{"every row", []float64{1, 1, 2, 2, 3, 3, 4, 4}, 0.001},
+		{"every second row", []float64{1, 1, nan, nan, 3, 3, nan, nan, 5, 5}, 0.002},
+		{"one of two states", []float64{nan, 1, nan, 2, 3, 3, nan, 4}, 0.001},
+		{"one sample", []float64{1, 1, nan, nan}, 0},
+		{"none", nil, 0},
+	} {
+		var flights []Flight
+		if n := len(c.x) / 2; n > 0 {
+			f := Flight{K: 2, X: c.x}
+			for i := range n {
+				f.T = append(f.T, 0.001*float64(i))
+			}
+			flights = append(flights, f)
+		}
+		if got := StateInterval(flights); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s: %v s, want %v", c.name, got, c.want)
+		}
 	}
 }
 
