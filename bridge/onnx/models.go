@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/dynamics"
@@ -57,13 +58,18 @@ func modelOf(about map[string]any, p *program.Named) []byte {
 		}
 	}
 	w.batch = w.node("Concat", []string{w.node("Max", sizes), w.ints(1, 1)}, integer("axis", 0))
+	var given []string
+	for _, in := range p.Inputs {
+		given = append(given, registers[in.Reg].name)
+	}
+	unknown := w.zeroOf(given...)
 	v := w.program(p.Program, registers)
 	for _, out := range p.Outputs {
-		t := w.wide(v[out.Reg]).name
+		t := w.node("Add", []string{w.wide(v[out.Reg]).name, unknown})
 		batch := dim{name: "batch"}
 		switch out.Name {
 		case dynamics.OOD:
-			w.nodeTo("Squeeze", []string{"ood"}, []string{t, w.ints(1, 2)})
+			w.nodeTo("Squeeze", []string{"ood"}, []string{w.guarded(t, w.wide(v[displacementOf(p)]).name), w.ints(1, 2)})
 			w.output("ood", float, batch)
 			continue
 		case dynamics.Displacement:
@@ -80,6 +86,29 @@ func modelOf(about map[string]any, p *program.Named) []byte {
 	}
 	text := fmt.Sprintf("Predictions of model %v of vehicle %v, condition %s. Left out: %v.", about["model"], about["vehicle"], p.Name, about["left_out"])
 	return w.encodeModel("dgm_model", text, metadata(about, states, inputs))
+}
+
+// displacementOf returns the register of what the mean is made of.
+func displacementOf(p *program.Named) program.Reg {
+	return p.Outputs[slices.IndexFunc(p.Outputs, func(o program.Port) bool { return o.Name == dynamics.Displacement })].Reg
+}
+
+// guarded returns a score, batch×1×1, that is infinite where it, or a number of another tensor of the batch, is not finite.
+func (w *writer) guarded(score, of string) string {
+	sum := w.node("Add", []string{score, w.zeroOf(of)})
+	return w.node("Where", []string{w.node("IsNaN", []string{sum}), w.floats([]float64{math.Inf(1)}, 1, 1), sum})
+}
+
+// zeroOf returns 0 for each row of a batch, ×1×1, and NaN where a number of tensors is not finite.
+func (w *writer) zeroOf(tensors ...string) (zero string) {
+	for i, t := range tensors {
+		z := w.node("Mul", []string{w.node("ReduceSum", []string{t, w.ints(1, 2)}), w.floats([]float64{0}, 1, 1)})
+		if i > 0 {
+			z = w.node("Add", []string{zero, z})
+		}
+		zero = z
+	}
+	return zero
 }
 
 // size returns the first dimension of a tensor.

@@ -8,9 +8,9 @@ needs the packages of dgm[queries].
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Optional, Union
 
-from .model import PLAN_ROWS, Gradient, Jacobians, Model, Prediction, Violation
+from .model import Gradient, Jacobians, Model, Prediction, Violation
 from .queries import Answer, QueryClient, Refused
 
 if TYPE_CHECKING:
@@ -20,28 +20,34 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Gradient", "Jacobians", "Model", "Prediction", "QueryClient", "Refused", "Violation", "casadi", "jax"]
 
 
-def jax(m: Union[Model, str, os.PathLike[str]], plan_rows: int = PLAN_ROWS) -> JaxFunction:
+def jax(m: Union[Model, str, os.PathLike[str]], plan_rows: Optional[int] = None) -> JaxFunction:
     """A model, or the model of a file, as a JAX function f(x, history, u, plan) → (mean, std), each (T, K).
 
     x (K), history (n, K+P) with the newest row first, u (P) and plan (plan_rows, P), whose rows divide the horizon, are
     those of Model.predict. It is for jit, vmap, grad and jacfwd; float32, or float64 with jax_enable_x64.
     """
-    from . import program_jax
+    try:
+        from . import program_jax
 
-    return program_jax.function(_document(m, plan_rows))
+        return program_jax.function(_document(m, plan_rows))
+    except ImportError as e:
+        raise ImportError(f"{e}; pip install './python[jax]'") from e
 
 
-def casadi(m: Union[Model, str, os.PathLike[str]], plan_rows: int = PLAN_ROWS) -> CasadiFunction:
+def casadi(m: Union[Model, str, os.PathLike[str]], plan_rows: Optional[int] = None) -> CasadiFunction:
     """A model, or the model of a file, as a CasADi function f(x, history, u, plan) → (mean, std), each T × K.
 
     Its arguments are those of jax, numbers or symbols; f.function(condition) is the casadi.Function.
     """
-    from . import program_casadi
+    try:
+        from . import program_casadi
 
-    return program_casadi.function(_document(m, plan_rows))
+        return program_casadi.function(_document(m, plan_rows))
+    except ImportError as e:
+        raise ImportError(f"{e}; pip install './python[casadi]'") from e
 
 
-def _document(m: Union[Model, str, os.PathLike[str]], plan_rows: int) -> bytes:
+def _document(m: Union[Model, str, os.PathLike[str]], plan_rows: Optional[int]) -> bytes:
     if isinstance(m, Model):
         return m.program(plan_rows)
     with Model.load(m) as opened:

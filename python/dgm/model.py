@@ -1,6 +1,7 @@
 """Predictions of a model file in process."""
 
 import ctypes
+import operator
 import os
 import weakref
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from .library import numbers, pointer
 
 HALF95 = 1.959963984540054
 TUBES = (0.5, 0.9, 0.95)
-PLAN_ROWS = 20  # of a program, where none are given
+PLAN_ROWS = 20  # of a program at most, where none are given
 
 Floats = NDArray[np.float64]
 History = Union[ArrayLike, Tuple[ArrayLike, ArrayLike, ArrayLike]]
@@ -220,9 +221,14 @@ class Model:
                 return out
             out[name.value.decode()] = (value.value, std.value, unit.value.decode())
 
-    def program(self, plan_rows: int = PLAN_ROWS) -> bytes:
+    def program(self, plan_rows: Optional[int] = None) -> bytes:
         """The model's programs for plans of so many rows that divide the horizon: the document of PROGRAM-FORMAT.md, which
-        dgm.jax and dgm.casadi evaluate."""
+        dgm.jax and dgm.casadi evaluate. None: as many rows as the model has times, and at most 20."""
+        if plan_rows is None:
+            plan_rows = min(len(self.times), PLAN_ROWS)
+        plan_rows = operator.index(plan_rows)
+        if plan_rows < 1:
+            raise ValueError(f"plan_rows: {plan_rows} is not positive")
         size = ctypes.c_size_t()
         self._library.call("dgm_get_program", self._handle, plan_rows, None, 0, ctypes.byref(size))
         document = ctypes.create_string_buffer(size.value)

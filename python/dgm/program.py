@@ -227,6 +227,10 @@ class Document:
 
     def condition(self, history: Any, plan: Any) -> str:
         """The name of the program that a query needs. A history of fewer rows than the model reads counts as none."""
+        if history is not None and len(self.history) == 0:
+            raise ValueError("history: the model reads none")
+        if plan is not None and len(self.inputs) == 0:
+            raise ValueError("plan: the model has no inputs")
         name = "plan" if plan is not None or not self.inputs else "hold"
         if len(self.history) and (history is None or len(history) < len(self.history)):
             name += "-without-history"

@@ -74,6 +74,13 @@ class CasadiFunction:
         out = {name: values[r].T for name, r in program.outputs.items()}
         start = x if d.origin is None else ca.DM(d.origin)
         out["mean"] = out.pop("displacement") + ca.repmat(start.T, len(d.times), 1)
+        # Conditions are false for NaN, and bounds and nets that saturate would hide what is not finite.
+        known = _finite(*symbols.values())
+        out["mean"] = out["mean"] + ca.if_else(known, 0, np.nan)
+        finite = ca.logic_and(known, _finite(out["mean"]))
+        for name in ("std", "obs_std"):
+            out[name] = out[name] + ca.if_else(finite, 0, np.nan)
+        out["ood"] = ca.if_else(finite, out["ood"], np.inf)
         names = ["mean", "std", "obs_std", "ood"]
         return ca.Function("dgm_" + condition.replace("-", "_"), [*symbols.values()], [ca.densify(out[n]) for n in names], [*symbols], names)
 
@@ -96,6 +103,11 @@ def _shaped(name: str, x: Any, shape: Tuple[int, int]) -> Any:
 def _vector(name: str, x: Any, n: int) -> Any:
     x = _matrix(x)
     return _shaped(name, x.T if x.shape == (1, n) else x, (n, 1))
+
+
+def _finite(*all_: Any) -> Any:
+    """Whether all numbers are."""
+    return sum(ca.sum1(ca.sum2(ca.fabs(x))) for x in all_) < np.inf
 
 
 def _wide(x: Any, columns: int) -> Any:

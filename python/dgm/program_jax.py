@@ -50,7 +50,12 @@ class JaxFunction:
         values = program.evaluate(_Operations(x.dtype), {r: inputs[name] for name, r in program.inputs.items()})
         out = {name: values[r].T for name, r in program.outputs.items()}
         mean = out.pop("displacement") + (x if d.origin is None else jnp.asarray(d.origin, x.dtype))
-        return {"mean": mean, "std": out["std"], "obs_std": out["obs_std"], "ood": out["ood"][0, 0]}
+        # Bounds and nets that saturate would hide what is not finite.
+        known = jnp.stack([jnp.isfinite(v).all() for v in inputs.values()]).all()
+        mean, std, obs_std = (jnp.where(known, v, jnp.nan) for v in (mean, out["std"], out["obs_std"]))
+        ood = out["ood"][0, 0]
+        ood = jnp.where(jnp.isfinite(mean).all() & ~jnp.isnan(ood), ood, jnp.inf)
+        return {"mean": mean, "std": std, "obs_std": obs_std, "ood": ood}
 
 
 def function(source: Any) -> JaxFunction:

@@ -70,6 +70,42 @@ def test_casadi(model):
     assert worst <= 1e-9
 
 
+def not_finite(model):
+    """Arguments with a number that is none, and the condition they are of."""
+    for value in (np.nan, np.inf):
+        for name, v in next(questions(model))[0].items():
+            if v is not None and v.size:
+                arguments = {k: None if a is None else a.copy() for k, a in next(questions(model))[0].items()}
+                if name == "u" and arguments["plan"] is not None:
+                    continue  # it is not read
+                arguments[name].flat[-1] = value
+                yield arguments
+
+
+def refused(mean, std, obs_std, ood):
+    """Whether an answer cannot be taken for one."""
+    finite = [np.isfinite(np.asarray(v, dtype=np.float64)).all() for v in (mean, std, obs_std)]
+    return not any(finite[:2]) and float(np.ravel(ood)[0]) == np.inf
+
+
+@for_jax(MODELS)
+def test_not_finite_in_jax(model):
+    f = exported(model, "jax").f
+    import jax
+
+    for arguments in not_finite(model):
+        assert refused(**jax.jit(f.outputs)(**arguments)), arguments
+
+
+@each_model
+def test_not_finite_in_casadi(model):
+    f = exported(model, "casadi").f
+    for arguments in not_finite(model):
+        function = f.function(f.document.condition(arguments["history"], arguments["plan"]))
+        given = [arguments[k] if arguments[k] is not None else f.document.input_mean for k in function.name_in()]
+        assert refused(*function(*given)), arguments
+
+
 DERIVED = [p for p in MODELS if p.name in ("pendulum", "chain", "direct", "v3-exact", "v3-body")]  # every operation between them
 
 
@@ -145,6 +181,9 @@ def test_onnx(model):
         worst = max(worst, error((mean[0], std[0]), want))
         # A batch of starts, and of one start with others.
         many = {k: np.repeat(v, 3, axis=0) for k, v in given.items()}
+        wrong = {k: v.copy() for k, v in given.items()}
+        wrong["x"][0, -1] = np.nan
+        assert refused(*session.run(["mean", "std", "obs_std", "ood"], wrong))
         batches = session.run(["mean"], many)[0], session.run(["mean"], {**many, "x": given["x"]})[0] if len(given) > 1 else mean
         assert all(np.abs((m - mean) / std).max() < 1e-4 for m in batches)
     print(f"\n{model.name}: onnx {worst:.1e}")

@@ -55,7 +55,7 @@ static int finite_numbers(const dgm_real *v, int n)
 
 static int finite_inputs(const dgm_real *x, const dgm_real *history, const dgm_real *u, const dgm_real *plan)
 {
-    return x && finite_numbers(x, DGM_K) && finite_numbers(history, DGM_HISTORY_ROWS * (DGM_K + DGM_P)) && finite_numbers(u, DGM_P) &&
+    return x && finite_numbers(x, DGM_K) && finite_numbers(history, DGM_HISTORY_ROWS * (DGM_K + DGM_P)) && (plan || finite_numbers(u, DGM_P)) &&
            finite_numbers(plan, DGM_PLAN_ROWS * DGM_P);
 }
 

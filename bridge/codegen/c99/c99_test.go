@@ -300,11 +300,17 @@ func TestWhatIsNotFiniteIsRefused(t *testing.T) {
 			all = append(all, q)
 		}
 	}
+	held := question(m, rng, false, true, true, true)
+	held.U[0] = math.NaN()
+	all = append(all, held)
 	huge := question(m, rng, true, true, true, true)
 	huge.X0[3] = 1e38
 	for i, a := range ask[float32](t, program, m, append(all, huge)) {
 		want := [2]int32{1, 1}
-		if i == len(all) {
+		switch i {
+		case 2, 6: // u beside a plan
+			want = [2]int32{}
+		case len(all):
 			want[0], want[1] = 2, a.code[1]
 		}
 		if a.code != want {
