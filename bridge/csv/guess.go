@@ -82,11 +82,11 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 	if c.clock > 0 && 10*c.clock >= 9*(c.Others+c.Numbers) {
 		return 8
 	}
-	if c.Others > 0 || c.Numbers == 0 || len(c.steps) == 0 && c.Numbers > 1 {
+	if c.Others+c.Infinite > 0 || c.Numbers == 0 || len(c.steps) == 0 && c.Numbers > 1 {
 		return 0
 	}
 	_, unit := unitPower[c.Unit]
-	name, counter := hasWord(c.Name, timeWords), hasWord(c.Name, counterWords) || c.Column == ""
+	name, counter := hasWord(c.Name, timeWords), hasWord(c.Name, counterWords) || c.unnamed
 	switch {
 	case unit:
 		n += 6

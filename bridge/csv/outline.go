@@ -30,15 +30,18 @@ type Outline struct {
 
 // Column is what an outline knows of a column.
 type Column struct {
-	Column    string // its name in the file
+	Column    string // its name in the file, or its number where it has none
 	Name      string // without its unit
 	Unit      string // of a column that is called like omega [rad/s] or omega_dps, else ""
 	Numbers   int    // cells that are numbers
 	Others    int    // cells that are neither a number nor missing
+	Infinite  int    // cells that are an infinite number
 	Low, High float64
 	Turns     frames.Turns // whether its values wrap as those of an angle
 	Clock     bool         // it looks like a time, or a part of one
 	Same      string       // an earlier column of which it is a copy, filtered, rounded or measured again; "" = none
+
+	unnamed bool // as the index of a frame of pandas
 
 	whole bool           // all cells are whole numbers
 	falls int            // cells below the one before them
@@ -75,7 +78,11 @@ func Look(path string, open Opener) (*Outline, error) {
 		if name == "" {
 			name = "index"
 		}
-		o.Columns[i] = Column{Column: text, named: map[string]int{}, Name: name, Unit: unit, whole: true, last: math.Inf(-1), Low: math.Inf(1), High: math.Inf(-1)}
+		unnamed := text == ""
+		if unnamed {
+			text = strconv.Itoa(i + 1)
+		}
+		o.Columns[i] = Column{Column: text, unnamed: unnamed, named: map[string]int{}, Name: name, Unit: unit, whole: true, last: math.Inf(-1), Low: math.Inf(1), High: math.Inf(-1)}
 		names[name]++
 	}
 	for i := range o.Columns {
@@ -152,7 +159,11 @@ func (c *Column) add(cell string, sampled bool) {
 	if _, there := c.named[cell]; there || len(c.named) < mostNames {
 		c.named[c.text]++
 	}
-	if err != nil || math.IsInf(v, 0) {
+	if math.IsInf(v, 0) {
+		c.Infinite++
+		return
+	}
+	if err != nil {
 		c.Others++
 		if _, err := parseDate(cell); err == nil {
 			c.dates++
