@@ -62,9 +62,14 @@ func noted(t *testing.T, n changes.Note) []byte {
 
 // What happens to ground stations' logs, two at a time.
 func TestChangedLogs(t *testing.T) {
+	first := changes.Change{Name: "another vehicle first", Apply: func(n []changes.Note) []changes.Note {
+		other := n[0]
+		other.What, other.File = changes.Other, 0
+		return append([]changes.Note{other, other, other}, n...)
+	}}
 	changes.Pairs(t, &changes.Format{
 		Name: "mavlink", Map: changedMap, Open: telemetry.Opens(mavlink.Open),
 		Head:  func(changes.Note) []byte { return nil },
 		Write: func(n changes.Note) []byte { return noted(t, n) },
-	}, changes.Common(), nil)
+	}, append(changes.Common(), first), nil)
 }

@@ -1,7 +1,7 @@
 // Package changes changes logs in the ways in which the logs of strangers differ, two ways at
 // a time, and compares what an import makes of them with what was driven. It is for tests only.
 //
-// A log is a list of notes, which each format writes in its own way. The values of a note tell
+// A log is a list of notes, which each format writes in its own way. The values of a note show
 // its number, so that a row that joins what does not belong together shows it.
 package changes
 
@@ -187,7 +187,7 @@ func (f *Format) files(notes []Note) (out [][]byte) {
 }
 
 // Pairs makes all pairs of changes and fails where a row is not what was
-// driven, or is missing though nothing is said. skip tells pairs that mean nothing.
+// driven, or is missing though nothing is said. skip reports pairs that mean nothing.
 func Pairs(t *testing.T, f *Format, changes []Change, skip func(a, b *Change) bool) {
 	t.Helper()
 	m, err := importer.ParseMap("map.toml", []byte(f.Map))
