@@ -319,13 +319,14 @@ func abs(v int64) int64 { return max(v, -v) }
 // one goes on; where all pause an epoch begins.
 func TestPauseOfOneTopic(t *testing.T) {
 	for _, c := range []struct {
-		until  int64 // s, that topic 0 runs at least
+		until  int64  // s, that topic 0 runs at least
+		clock  string // of its stamps
 		epochs int
-	}{{400, 0}, {100, 1}} {
+	}{{400, "", 0}, {100, "", 1}, {400, "robot", 0}, {100, "robot", 1}} {
 		var all []stored
 		for at := int64(0); at < 400_000; at += 100 {
 			if at < 1000*c.until || at > 300_000 {
-				all = append(all, stored{t: at * ms, logged: at * ms})
+				all = append(all, stored{clock: c.clock, stamped: c.clock != "", t: at * ms, logged: at * ms})
 			}
 			if at < 50_000 && at%500 == 0 || at > 302_000 && at%500 == 0 {
 				all = append(all, stored{topic: 1, t: at * ms, logged: at * ms})
