@@ -58,6 +58,9 @@ func parseClock(s string) (int64, error) {
 		s = strings.TrimPrefix(strings.TrimLeft(strings.TrimPrefix(rest, "s"), ", "), "+")
 	}
 	s = strings.Replace(s, ",", ".", 1)
+	if strings.Count(s, ":") == 1 && strings.Contains(s, ".") { // minutes and seconds
+		s = "0:" + s
+	}
 	for _, l := range []string{"15:04:05", "15:04"} {
 		if t, err := time.Parse(l, s); err == nil {
 			return days*day + t.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)).Nanoseconds(), nil

@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -184,4 +185,23 @@ func unitOf(c *Column) string {
 		}
 	}
 	return "s"
+}
+
+// nearlyTime returns why a column is no time that is called like one; "" without such a column.
+func (o *Outline) nearlyTime() string {
+	for i := range o.Columns {
+		c := &o.Columns[i]
+		_, unit := unitPower[c.Unit]
+		switch {
+		case !unit && !hasWord(c.Name, timeWords):
+			continue
+		case c.Others > 0:
+			return fmt.Sprintf(": %s of column %s is no number, no date as 2026-03-05T12:30:00.25 and no time as 12:30:00.25", quote(c.other), quote(c.Column))
+		case c.Low == c.High:
+			return fmt.Sprintf(": column %s is %g throughout", quote(c.Column), c.Low)
+		case 2*c.falls > c.Numbers:
+			return fmt.Sprintf(": column %s falls, the rows are in reverse order", quote(c.Column))
+		}
+	}
+	return ""
 }

@@ -49,6 +49,7 @@ type Column struct {
 	dates int            // cells that are a date and a time
 	clock int            // cells that are a time of day
 	text  string         // of the cell before
+	other string         // the first cell that is no number
 	named map[string]int // the first mostNames different cells
 	ones  int            // steps of 1
 	last  float64
@@ -105,7 +106,7 @@ func Look(path string, open Opener) (*Outline, error) {
 	o.findCopies()
 	o.findSegments()
 	if o.Time = o.timeOf(); o.Rows == 0 || o.Time < 0 {
-		return nil, t.fail(0, "", "no column of it looks like a time", "add a column of times, such as the seconds since the start, or write the map by hand (a counter of rows is no time: its rate is not known)")
+		return nil, t.fail(0, "", "no column of it looks like a time"+o.nearlyTime(), "add a column of times, such as the seconds since the start, or write the map by hand (a counter of rows is no time: its rate is not known)")
 	}
 	o.findFraction()
 	o.findUnit()
@@ -164,6 +165,9 @@ func (c *Column) add(cell string, sampled bool) {
 		return
 	}
 	if err != nil {
+		if c.Others == 0 {
+			c.other = strings.Clone(cell)
+		}
 		c.Others++
 		if _, err := parseDate(cell); err == nil {
 			c.dates++
@@ -188,6 +192,9 @@ func (c *Column) add(cell string, sampled bool) {
 	c.Turns.Add(v)
 	c.last, c.Low, c.High = v, math.Min(c.Low, v), math.Max(c.High, v)
 }
+
+// Lists reports whether the cells are lists, as in [1, 2].
+func (c *Column) Lists() bool { return strings.HasPrefix(c.other, "[") }
 
 // mostNames bounds the different cells that are kept of a column.
 const mostNames = 64

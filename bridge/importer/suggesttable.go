@@ -50,6 +50,8 @@ func (s *suggestion) column(c *csv.Column) {
 	switch {
 	case c.Numbers == 0 && c.Others == 0 && c.Infinite == 0:
 		remark = "empty"
+	case c.Lists():
+		remark = "lists: write their numbers into columns of their own"
 	case c.Others > 0:
 		remark = "text: perhaps segment_column of [time]"
 	case c.Infinite > 0:
