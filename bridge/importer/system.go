@@ -34,7 +34,10 @@ func (j *job) surveyVehicle(ctx context.Context) (said remarks, err error) {
 	if err := j.survey(ctx); err != nil || m.IsTable() {
 		return nil, err
 	}
-	if m.vehicle != "" || m.selectsSystem() {
+	if m.vehicle != "" {
+		return nil, m.silent(j.files)
+	}
+	if m.selectsSystem() {
 		return nil, nil
 	}
 	all := m.systems(j.files[0].counts)
@@ -57,7 +60,10 @@ func (j *job) surveyVehicle(ctx context.Context) (said remarks, err error) {
 	}
 	said.add("senders", Warning, "", "%s has messages of several vehicles: system=%s is read, %s left out", j.files[0].base(), best.number, strings.Join(others, ", ")).Remedy = "choose another one with --where"
 	j.files, j.read = nil, 0
-	return said, j.survey(ctx)
+	if err := j.survey(ctx); err != nil {
+		return nil, err
+	}
+	return said, m.silent(j.files)
 }
 
 // survey reads what is in the files: of topics in a pass of their own, of tables from
@@ -80,6 +86,16 @@ func (j *job) survey(ctx context.Context) error {
 			return err
 		}
 		j.files = append(j.files, f)
+	}
+	return nil
+}
+
+// silent returns an error where the vehicle that is read sends nothing in a file.
+func (m *Map) silent(files []*survey) error {
+	for _, f := range files {
+		if len(f.counts) == 0 {
+			return &mapfile.Error{File: m.file, Field: "where", Reason: fmt.Sprintf("%s has no messages of system=%s", f.base(), m.vehicle), Remedy: "dgm-bridge topics " + f.path + " --suggest lists those that it has"}
+		}
 	}
 	return nil
 }

@@ -61,6 +61,7 @@ func TestVehicles(t *testing.T) {
 		{true, "", 0, "messages of several vehicles: system=1 (600 messages), system=3 (600 messages)"},
 		{true, "3", 3000, ""},
 		{false, "1", 0, "a log of a boat"},
+		{false, "9", 0, "a.tlog has no messages of system=9"},
 	} {
 		dir := t.TempDir()
 		in, out := filepath.Join(dir, "a.tlog"), filepath.Join(dir, "out")
