@@ -87,7 +87,10 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 		return 0
 	}
 	_, unit := unitPower[c.Unit]
-	name, counter := hasWord(c.Name, timeWords), hasWord(c.Name, counterWords) || c.unnamed
+	name, counter := hasWord(c.Name, timeWords), hasWord(c.Name, counterWords)
+	if c.unnamed { // the index of a frame: its times, or the numbers of its rows
+		counter = c.whole
+	}
 	switch {
 	case unit:
 		n += 6

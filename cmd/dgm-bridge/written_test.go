@@ -115,7 +115,7 @@ func imports(t *testing.T, format, path, rows string, how ...string) {
 // Tables that pandas wrote in many ways have the rows of the frame, by the suggested map.
 func TestTablesOfPandas(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(writtenByOthers, "pandas-*"))
-	if err != nil || len(files) < 17 {
+	if err != nil || len(files) < 18 {
 		t.Fatal(len(files), err)
 	}
 	for _, path := range files {

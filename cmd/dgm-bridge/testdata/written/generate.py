@@ -295,6 +295,7 @@ def tables():
         "german": (plain, dict(index=False, sep=";", decimal=",")),
         "quoted": (plain, dict(index=False, quoting=csv.QUOTE_ALL, encoding="utf-8-sig", lineterminator="\r\n")),
         "utf16": (plain, dict(index=False, sep="\t", encoding="utf-16")),
+        "unnamed-seconds": (plain.drop(columns="time").set_index(t / 1e6), {}),
         "dates": (plain.drop(columns="time").set_index(pd.Index(dates, name="stamp")), {}),
         "zoned": (plain.drop(columns="time").set_index(pd.Index(dates.tz_localize("UTC").tz_convert("Europe/Berlin"), name="stamp")), {}),
         "unnamed-dates": (plain.drop(columns="time").set_index(dates), {}),
