@@ -50,7 +50,8 @@ type format struct {
 	instance accessor // of the field that numbers instances; of no kind where there is none
 	topics   map[int]*subscription
 
-	described bool // an FMTU record says which field numbers instances, if one does
+	unread    string // why its fields cannot be read: its records are passed over
+	described bool   // an FMTU record says which field numbers instances, if one does
 }
 
 // numbered reports whether a format may number instances: its second field is a byte.
@@ -95,7 +96,8 @@ func parseFMT(b []byte) (*format, error) {
 	for i, name := range list {
 		n := size(types[i])
 		if n == 0 {
-			return nil, fmt.Errorf("%s.%s: type %q is not known", f.name, name, types[i])
+			f.columns, f.unread = nil, fmt.Sprintf("%s.%s: type %q is not known: its records are not read", f.name, name, types[i])
+			return f, nil
 		}
 		f.columns = append(f.columns, column{name: name, kind: types[i], at: at})
 		at += n
@@ -230,4 +232,15 @@ func (f *format) describe(unitIDs, multIDs string) error {
 		}
 	}
 	return nil
+}
+
+// time returns the place of a record's time and its unit, ns; of no kind where there is none.
+func (f *format) time() (a accessor, unit int64) {
+	if a, err := f.path("TimeUS"); err == nil {
+		return a, 1e3
+	}
+	if a, err := f.path("TimeMS"); err == nil {
+		return a, 1e6
+	}
+	return accessor{}, 0
 }

@@ -2,6 +2,7 @@ package ardupilot
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -31,6 +32,7 @@ type Reader struct {
 	last    int64 // ns, of the record before
 	ahead   bool  // only the descriptions of formats are read
 	looked  bool  // those behind the first records were read ahead
+	begun   bool  // last is set
 	message telemetry.Message
 }
 
@@ -76,6 +78,9 @@ func (r *Reader) Next() (*telemetry.Message, error) { return r.Loop(nil, r.recor
 
 // record reads one record. Both results are nil where there was none.
 func (r *Reader) record() (*telemetry.Message, error) {
+	if !r.begun && !r.ahead {
+		r.begun, r.last = true, firstTime(r.Window.Peek(window))
+	}
 	at := r.Window.Offset()
 	b := r.Window.Peek(headSize)
 	if len(b) < headSize {
@@ -94,6 +99,10 @@ func (r *Reader) record() (*telemetry.Message, error) {
 		return nil, r.End(at, len(whole))
 	}
 	content := whole[headSize:]
+	if f.unread != "" {
+		r.Window.Pass(f.length)
+		return nil, nil
+	}
 	if r.ahead {
 		if f.name == "FMT" || f.name == "FMTU" {
 			r.learn(at, f, content)
@@ -137,14 +146,7 @@ func (r *Reader) topic(f *format, content []byte) (*subscription, error) {
 		Check:  func(path string) error { _, err := f.path(path); return err },
 	}}
 	r.seq++
-	for _, c := range []struct {
-		name  string
-		scale int64
-	}{{"TimeUS", 1e3}, {"TimeMS", 1e6}} {
-		if a, err := f.path(c.name); err == nil && s.time.kind == number.None {
-			s.time, s.scale = a, c.scale
-		}
-	}
+	s.time, s.scale = f.time()
 	if a, err := f.path("SampleUS"); err == nil && s.scale == 1e3 {
 		s.sample = a
 	}
@@ -285,6 +287,9 @@ func (r *Reader) define(content []byte) error {
 		f.instance, f.described = g.instance, g.described
 	}
 	r.formats[f.id] = f
+	if f.unread != "" {
+		return errors.New(f.unread)
+	}
 	return nil
 }
 

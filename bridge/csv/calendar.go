@@ -2,6 +2,7 @@ package csv
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -12,7 +13,13 @@ const (
 	clockUnit = "clock" // time of day
 )
 
-var errNotDate = errors.New("is no date and time, such as 2026-03-05T12:30:00.25Z")
+var (
+	errNotDate  = errors.New("is no date and time, such as 2026-03-05T12:30:00.25Z")
+	errNotClock = errors.New("is no time of day, such as 12:30:00.25")
+)
+
+// mostDays is how many days a duration has at most: times are in ns.
+const mostDays = 100_000
 
 // layouts of dates with times, without the zone.
 var layouts = []string{"2006-01-02T15:04:05", "2006/01/02T15:04:05", "02.01.2006T15:04:05", "20060102T150405", "2006-01-02T15:04"}
@@ -37,15 +44,29 @@ func parseDate(s string) (int64, error) {
 	return 0, errNotDate
 }
 
-// parseClock reads a time of day into ns.
+// parseClock reads a time of day into ns, or a duration as Python writes it: "1 day, 0:00:02.5",
+// "-1 days +23:59:59.98".
 func parseClock(s string) (int64, error) {
-	s = strings.Replace(strings.TrimSpace(s), ",", ".", 1)
+	s = strings.TrimSpace(s)
+	var days int64
+	if text, rest, ok := strings.Cut(s, " day"); ok {
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || n < -mostDays || n > mostDays {
+			return 0, errNotClock
+		}
+		days = n
+		s = strings.TrimPrefix(strings.TrimLeft(strings.TrimPrefix(rest, "s"), ", "), "+")
+	}
+	s = strings.Replace(s, ",", ".", 1)
+	if strings.Count(s, ":") == 1 && strings.Contains(s, ".") { // minutes and seconds
+		s = "0:" + s
+	}
 	for _, l := range []string{"15:04:05", "15:04"} {
 		if t, err := time.Parse(l, s); err == nil {
-			return t.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)).Nanoseconds(), nil
+			return days*day + t.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)).Nanoseconds(), nil
 		}
 	}
-	return 0, errors.New("is no time of day, such as 12:30:00.25")
+	return 0, errNotClock
 }
 
 // midnight continues times of day over midnight.

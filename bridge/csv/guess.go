@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -82,11 +83,14 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 	if c.clock > 0 && 10*c.clock >= 9*(c.Others+c.Numbers) {
 		return 8
 	}
-	if c.Others > 0 || c.Numbers == 0 || len(c.steps) == 0 && c.Numbers > 1 {
+	if c.Others+c.Infinite > 0 || c.Numbers == 0 || len(c.steps) == 0 && c.Numbers > 1 {
 		return 0
 	}
 	_, unit := unitPower[c.Unit]
-	name, counter := hasWord(c.Name, timeWords), hasWord(c.Name, counterWords) || c.Column == ""
+	name, counter := hasWord(c.Name, timeWords), hasWord(c.Name, counterWords)
+	if c.unnamed { // the index of a frame: its times, or the numbers of its rows
+		counter = c.whole
+	}
 	switch {
 	case unit:
 		n += 6
@@ -184,4 +188,23 @@ func unitOf(c *Column) string {
 		}
 	}
 	return "s"
+}
+
+// nearlyTime returns why a column is no time that is called like one; "" without such a column.
+func (o *Outline) nearlyTime() string {
+	for i := range o.Columns {
+		c := &o.Columns[i]
+		_, unit := unitPower[c.Unit]
+		switch {
+		case !unit && !hasWord(c.Name, timeWords):
+			continue
+		case c.Others > 0:
+			return fmt.Sprintf(": %s of column %s is no number, no date as 2026-03-05T12:30:00.25 and no time as 12:30:00.25", quote(c.other), quote(c.Column))
+		case c.Low == c.High:
+			return fmt.Sprintf(": column %s is %g throughout", quote(c.Column), c.Low)
+		case 2*c.falls > c.Numbers:
+			return fmt.Sprintf(": column %s falls, the rows are in reverse order", quote(c.Column))
+		}
+	}
+	return ""
 }

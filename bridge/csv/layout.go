@@ -32,7 +32,11 @@ func layoutOf(head []byte, wanted []string) layout {
 		return l
 	}
 	best := []int{-1}
+	whole := strings.ContainsFunc(",;\t", func(sep rune) bool { return even(rows, sep) })
 	for _, sep := range ",;\t " {
+		if whole && len(split(rows[0], sep)) == 1 {
+			continue
+		}
 		score := []int{found(split(rows[0], sep), wanted), numbers(rows[1:], sep), len(split(rows[0], sep))}
 		if sep == ' ' {
 			score[2] = 0 // texts hold spaces, and names do before their units
@@ -58,6 +62,12 @@ func layoutOf(head []byte, wanted []string) layout {
 		l.mend = l.remedy(rows, wanted)
 	}
 	return l
+}
+
+// even reports whether a separator gives all rows as many cells, several.
+func even(rows []string, sep rune) bool {
+	n := len(split(rows[0], sep))
+	return n > 1 && !slices.ContainsFunc(rows, func(row string) bool { return len(split(row, sep)) != n })
 }
 
 // remedy returns what may be wrong where a wanted column is not in the first row.
@@ -157,6 +167,9 @@ func (l *layout) name(cells, comments, wanted []string) {
 		}
 	}
 	if slices.ContainsFunc(cells, func(c string) bool { return !number(c) }) {
+		if k := len(comments) - 1; k >= 0 && l.named(split(comments[k], l.comma), cells) {
+			l.names = split(comments[k], l.comma)
+		}
 		return
 	}
 	for _, c := range slices.Backward(comments) {
@@ -173,9 +186,18 @@ func (l *layout) name(cells, comments, wanted []string) {
 	l.mend = "; its first line holds numbers: name the columns in it, or by their numbers, as in column = \"1\""
 }
 
+// named reports whether names, of a comment ahead, are those of the columns, though some of
+// the cells of the first row are texts, as ROS writes %time,field.header.frame_id.
+func (l *layout) named(names, cells []string) bool {
+	return len(names) == len(cells) && len(cells) > 1 && !slices.ContainsFunc(names, number) && 2*len(slices.DeleteFunc(slices.Clone(cells), func(c string) bool { return !number(c) })) >= len(cells)
+}
+
 // point returns a cell without spaces around it, its number with a decimal point.
 func (l *layout) point(cell string) string {
 	cell = strings.TrimSpace(cell)
+	if strings.HasPrefix(cell, minus) {
+		cell = "-" + cell[len(minus):]
+	}
 	if l.decimal && commaNumber(cell) {
 		cell = strings.Replace(cell, ",", ".", 1)
 	}
@@ -193,7 +215,17 @@ func split(line string, sep rune) []string {
 	if sep == ' ' {
 		return strings.FieldsFunc(line, unicode.IsSpace)
 	}
-	cells := strings.Split(line, string(sep))
+	quoted := false
+	var cells []string
+	for from, i := 0, 0; i <= len(line); i++ {
+		switch {
+		case i == len(line) || rune(line[i]) == sep && !quoted:
+			cells = append(cells, line[from:i])
+			from = i + 1
+		case line[i] == '"':
+			quoted = !quoted
+		}
+	}
 	for i := range cells {
 		cells[i] = strings.Trim(cells[i], " \"")
 	}
@@ -240,13 +272,17 @@ func commaNumber(cell string) bool {
 	return err == nil
 }
 
-// missing reports whether a cell means that nothing was measured.
+// minus is how text for print begins negative numbers.
+const minus = "\u2212"
+
+// missing reports whether a cell means that nothing was measured: "--" is of masked arrays, "#N/A"
+// of spreadsheets, "-nan(ind)" and "1.#QNAN" of Windows.
 func missing(cell string) bool {
-	if len(cell) > 4 {
+	if len(cell) > 9 {
 		return false
 	}
 	switch strings.ToLower(cell) {
-	case "", "nan", "-nan", "na", "n/a", "null", "none", "nat", "--": // "--" is of masked arrays
+	case "", "nan", "-nan", "na", "n/a", "null", "none", "nat", "--", "#n/a", "<na>", "nan(ind)", "-nan(ind)", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan":
 		return true
 	}
 	return false

@@ -30,15 +30,18 @@ type Outline struct {
 
 // Column is what an outline knows of a column.
 type Column struct {
-	Column    string // its name in the file
+	Column    string // its name in the file, or its number where it has none
 	Name      string // without its unit
 	Unit      string // of a column that is called like omega [rad/s] or omega_dps, else ""
 	Numbers   int    // cells that are numbers
 	Others    int    // cells that are neither a number nor missing
+	Infinite  int    // cells that are an infinite number
 	Low, High float64
 	Turns     frames.Turns // whether its values wrap as those of an angle
 	Clock     bool         // it looks like a time, or a part of one
 	Same      string       // an earlier column of which it is a copy, filtered, rounded or measured again; "" = none
+
+	unnamed bool // as the index of a frame of pandas
 
 	whole bool           // all cells are whole numbers
 	falls int            // cells below the one before them
@@ -46,6 +49,7 @@ type Column struct {
 	dates int            // cells that are a date and a time
 	clock int            // cells that are a time of day
 	text  string         // of the cell before
+	other string         // the first cell that is no number
 	named map[string]int // the first mostNames different cells
 	ones  int            // steps of 1
 	last  float64
@@ -75,7 +79,11 @@ func Look(path string, open Opener) (*Outline, error) {
 		if name == "" {
 			name = "index"
 		}
-		o.Columns[i] = Column{Column: text, named: map[string]int{}, Name: name, Unit: unit, whole: true, last: math.Inf(-1), Low: math.Inf(1), High: math.Inf(-1)}
+		unnamed := text == ""
+		if unnamed {
+			text = strconv.Itoa(i + 1)
+		}
+		o.Columns[i] = Column{Column: text, unnamed: unnamed, named: map[string]int{}, Name: name, Unit: unit, whole: true, last: math.Inf(-1), Low: math.Inf(1), High: math.Inf(-1)}
 		names[name]++
 	}
 	for i := range o.Columns {
@@ -98,7 +106,7 @@ func Look(path string, open Opener) (*Outline, error) {
 	o.findCopies()
 	o.findSegments()
 	if o.Time = o.timeOf(); o.Rows == 0 || o.Time < 0 {
-		return nil, t.fail(0, "", "no column of it looks like a time", "add a column of times, such as the seconds since the start, or write the map by hand (a counter of rows is no time: its rate is not known)")
+		return nil, t.fail(0, "", "no column of it looks like a time"+o.nearlyTime(), "add a column of times, such as the seconds since the start, or write the map by hand (a counter of rows is no time: its rate is not known)")
 	}
 	o.findFraction()
 	o.findUnit()
@@ -152,7 +160,14 @@ func (c *Column) add(cell string, sampled bool) {
 	if _, there := c.named[cell]; there || len(c.named) < mostNames {
 		c.named[c.text]++
 	}
-	if err != nil || math.IsInf(v, 0) {
+	if math.IsInf(v, 0) {
+		c.Infinite++
+		return
+	}
+	if err != nil {
+		if c.Others == 0 {
+			c.other = strings.Clone(cell)
+		}
 		c.Others++
 		if _, err := parseDate(cell); err == nil {
 			c.dates++
@@ -177,6 +192,9 @@ func (c *Column) add(cell string, sampled bool) {
 	c.Turns.Add(v)
 	c.last, c.Low, c.High = v, math.Min(c.Low, v), math.Max(c.High, v)
 }
+
+// Lists reports whether the cells are lists, as in [1, 2].
+func (c *Column) Lists() bool { return strings.HasPrefix(c.other, "[") }
 
 // mostNames bounds the different cells that are kept of a column.
 const mostNames = 64

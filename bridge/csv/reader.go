@@ -157,7 +157,7 @@ func (r *Reader) stamp(cells []string) (int64, error) {
 	case r.cfg.Unit == isoUnit:
 		t, err = parseDate(cell)
 	case r.cfg.Unit == clockUnit:
-		if t, err = parseClock(cell); err == nil {
+		if t, err = parseClock(cell); err == nil && !strings.Contains(cell, "day") {
 			t = r.midnight.add(t)
 		}
 	default:

@@ -319,6 +319,9 @@ func (t *table) next() ([]string, error) {
 	}
 	if len(cells) != len(t.columns) {
 		remedy := "correct the line or delete it"
+		if len(cells) > 1 && len(t.columns) == 1 {
+			remedy = "where the names of the columns are behind other lines, delete these or begin them with #"
+		}
 		if _, err := t.records.Read(); errors.Is(err, io.EOF) {
 			remedy = "it is the last line, so the file was cut off: delete the line or use the whole file"
 		}

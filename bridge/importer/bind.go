@@ -28,9 +28,8 @@ func bind(m *Map, files []*survey) (*plan, error) {
 	for i := range m.Channels {
 		c := &m.Channels[i]
 		s, id, why := choose(c, files)
-		if s == nil && !c.Optional && !m.lenient {
-			return nil, &mapfile.Error{File: m.file, Field: "channel " + c.label(), Reason: strings.Join(why, "; "),
-				Remedy: "correct the map, write optional = true, or look at what is there with dgm-bridge topics " + files[0].path}
+		if s == nil && (!c.Optional || c.ambiguous(files[0])) && !m.lenient {
+			return nil, m.absent(c, files[0], why)
 		}
 		p.sources, p.read = append(p.sources, s), append(p.read, -1)
 		if s == nil {
@@ -85,6 +84,15 @@ func bind(m *Map, files []*survey) (*plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// absent returns the error about a channel that has no source in a file.
+func (m *Map) absent(c *Channel, f *survey, why []string) error {
+	remedy := "correct the map, write optional = true, or look at what is there with dgm-bridge topics " + f.path
+	if c.Optional {
+		remedy = "write topic in place of type in a copy of the map (--print-map)"
+	}
+	return &mapfile.Error{File: m.file, Field: "channel " + c.label(), Reason: strings.Join(why, "; "), Remedy: remedy}
 }
 
 // unread reports outputs behind those that a source reads, which move: motors, where the

@@ -74,6 +74,12 @@ func find(s *Source, paths []string, files []*survey) (id topicID, reason string
 	return id, ""
 }
 
+// ambiguous reports whether several topics of a file are of a type that the channel names: it is
+// not left out, for one of them may be meant.
+func (c *Channel) ambiguous(f *survey) bool {
+	return slices.ContainsFunc(c.sources(), func(s *Source) bool { return len(namesOf(match(s, f))) > 1 })
+}
+
 // match returns the topics of a file that a source could mean, the lowest instance first.
 func match(s *Source, f *survey) (all []*telemetry.Count) {
 	for _, c := range f.counts { // they are sorted

@@ -84,7 +84,8 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 	if joined {
 		j.join()
 	}
-	if err := j.survey(ctx); err != nil {
+	said, err := j.surveyVehicle(ctx)
+	if err != nil {
 		return nil, err
 	}
 	if j.Map, err = j.Map.expand(j.files); err != nil {
@@ -94,6 +95,7 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 	if j.plan, err = bind(j.Map, j.files); err != nil {
 		return nil, err
 	}
+	j.plan.leftOut = append(j.plan.leftOut, said...)
 	if joined {
 		j.plan.leftOut.add("joined", Info, "", "columns are filled in rows of their own: they were joined as topics are (join = false under [time] keeps the rows)")
 	}
@@ -125,30 +127,6 @@ func (j *job) checkOut() error {
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, existing) {
 			return fmt.Errorf("%s: is an input, too; choose another name for the log", j.Out)
 		}
-	}
-	return nil
-}
-
-// survey reads what is in the files: of topics in a pass of their own, of tables from
-// the names of their columns.
-func (j *job) survey(ctx context.Context) error {
-	j.passes = 3
-	if j.Map.IsTable() {
-		j.passes = 2
-	}
-	for _, in := range j.inputs {
-		var f *survey
-		var err error
-		if j.Map.IsTable() {
-			f, err = surveyTable(in, j.opener(&csv.Counts{}, in.group))
-		} else {
-			f, err = surveyTopics(ctx, j.Map, in.path, j.Open, j.progress)
-			j.read++
-		}
-		if err != nil {
-			return err
-		}
-		j.files = append(j.files, f)
 	}
 	return nil
 }

@@ -39,6 +39,7 @@ type Map struct {
 	file    string // its name, for errors
 	joined  bool   // it describes tables whose columns are read as topics
 	lenient bool   // channels that are not in a log are left out
+	vehicle string // (optional) the number of the one that is read, of a log of several
 }
 
 // Time describes where rows and segments begin.

@@ -15,7 +15,7 @@ func (r *rowMaker) read(ctx context.Context, n int, open telemetry.Opener, progr
 	if !in.Sorted {
 		r.joiner.Wait(in.Behind)
 	}
-	wants := telemetry.Wants{Senders: r.plan.m.senders(), Select: func(t *telemetry.Topic) []string { return r.plan.paths(f, t) }}
+	wants := telemetry.Wants{Senders: r.plan.m.senders(), Vehicle: r.plan.m.vehicle, Select: func(t *telemetry.Topic) []string { return r.plan.paths(f, t) }}
 	if text != nil {
 		wants.Text = func(t int64, s string) { text(in.Recorded(t), s) }
 	}

@@ -48,10 +48,14 @@ func (s *suggestion) column(c *csv.Column) {
 	hash, remark := "# ", fmt.Sprintf("%.6g to %.6g", c.Low, c.High)
 	where := fmt.Sprintf("column = %q", c.Column)
 	switch {
-	case c.Numbers == 0 && c.Others == 0:
+	case c.Numbers == 0 && c.Others == 0 && c.Infinite == 0:
 		remark = "empty"
+	case c.Lists():
+		remark = "lists: write their numbers into columns of their own"
 	case c.Others > 0:
 		remark = "text: perhaps segment_column of [time]"
+	case c.Infinite > 0:
+		hash, remark = "", fmt.Sprintf("infinite in %d rows, which an import refuses: clear these cells", c.Infinite)
 	case c.Low == c.High:
 		remark = fmt.Sprintf("%.6g throughout", c.Low)
 		hash, where = "", where+"\nvaries = true # left out unless it varies in another file: of what is constant nothing is learned"

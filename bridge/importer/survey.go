@@ -126,7 +126,7 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 	for _, c := range m.Clocks {
 		f.times.Give(c.Name, int64(1e9*c.Offset))
 	}
-	s, err := open(path, telemetry.Wants{Senders: m.senders(), Select: pass.choose, Parameter: func(name string, v float64) {
+	s, err := open(path, telemetry.Wants{Senders: m.senders(), Vehicle: m.vehicle, Select: pass.choose, Parameter: func(name string, v float64) {
 		if len(f.settings) < maxSettings {
 			f.settings[name] = v
 		}

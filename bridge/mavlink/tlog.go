@@ -152,6 +152,9 @@ func plausible(us uint64) bool { return float64(us) > earliest && float64(us) < 
 
 // content makes a message of a packet whose payload is in full.
 func (r *Tlog) content(at, logged int64, p *packet, l *layout) (*telemetry.Message, error) {
+	if v := r.Wants.Vehicle; v != "" && v != strconv.Itoa(int(p.system)) {
+		return nil, nil
+	}
 	key := topicKey{p.id, p.system, p.sender}
 	s := r.topics[key]
 	if s == nil {

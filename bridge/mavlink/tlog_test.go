@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,16 +25,24 @@ import (
 // start is when the first packet of a log came.
 var start = time.Unix(1_700_000_000, 0)
 
+// layouts are those of the messages that were written, *message.ReadWriter by number.
+var layouts sync.Map
+
 // station writes a log as a ground station does, by the library.
 type station struct{ bytes.Buffer }
 
 // packet writes a packet that came ms after the start.
 func (s *station) packet(t testing.TB, ms int, version int, system, component byte, m message.Message) {
 	t.Helper()
-	rw := &message.ReadWriter{Message: m}
-	if err := rw.Initialize(); err != nil {
-		t.Fatal(err)
+	known, ok := layouts.Load(m.GetID())
+	if !ok {
+		rw := &message.ReadWriter{Message: m}
+		if err := rw.Initialize(); err != nil {
+			t.Fatal(err)
+		}
+		known, _ = layouts.LoadOrStore(m.GetID(), rw)
 	}
+	rw := known.(*message.ReadWriter)
 	var f frame.Frame
 	if version == 1 {
 		v1 := &frame.V1Frame{SystemID: system, ComponentID: component, Message: rw.Write(m, false)}

@@ -36,7 +36,7 @@ type note struct {
 var channels = []struct {
 	topic  string
 	schema uint16
-}{{"/odom", 1}, {"/cmd_vel", 2}, {"/joint_states", 3}, {"/tf", 4}, {"/odom", 1}, {"/cmd_vel", 2}}
+}{{"/odom", 1}, {"/cmd_vel", 2}, {"/joint_states", 3}, {"/tf", 4}, {"/odom", 1}, {"/cmd_vel", 2}, {"/cmd_vel_nav", 2}}
 
 // second is a time in a recording, ns.
 const second = int64(1e9)

@@ -91,6 +91,9 @@ type Wants struct {
 	// Senders are texts in messages by which their senders are distinguished, beside those
 	// that a format knows. (optional)
 	Senders []string
+	// Vehicle is the number of the vehicle that is read, of a log in which senders say it (the text
+	// system of a topic's senders): nothing of others is. (optional)
+	Vehicle string
 	// Text receives the texts of the robot: time on the recorder's clock (ns) and
 	// text. (optional)
 	Text func(t int64, text string)

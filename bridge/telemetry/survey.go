@@ -30,7 +30,9 @@ func (c *Count) add(t int64) {
 		c.First, c.Last = t, t
 	} else {
 		d := t - c.latest
-		c.steps.Add(d)
+		if d != 0 { // messages that are there twice have no rate
+			c.steps.Add(d)
+		}
 		if d >= 0 && d <= longestStep {
 			c.span, c.n = c.span+d, c.n+1
 		}
@@ -52,8 +54,8 @@ func (c *Count) Rate() float64 {
 	return float64(c.N-1) / (1e-9 * float64(c.Last-c.First)) // stored in no order
 }
 
-// Step returns the median step of time, ns, which gaps do not change; 0 where
-// there is none.
+// Step returns the median step of time, ns, which gaps and repeated stamps do not change; 0
+// where there is none.
 func (c *Count) Step() int64 { return max(0, c.steps.Median()) }
 
 // Each reads a source to its end and calls f with every message. progress, if not

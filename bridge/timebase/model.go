@@ -141,6 +141,11 @@ func (m *Model) Finish() {
 			s.finish()
 		}
 	}
+	for _, s := range m.streams {
+		if s != nil && !s.unordered {
+			s.join(m.ran)
+		}
+	}
 	for name, c := range m.clocks {
 		for _, p := range c.pieces {
 			p.fit()

@@ -314,3 +314,32 @@ func TestSorter(t *testing.T) {
 }
 
 func abs(v int64) int64 { return max(v, -v) }
+
+// A topic that pauses for minutes, as commands do, shows no clock that was set while another
+// one goes on; where all pause an epoch begins.
+func TestPauseOfOneTopic(t *testing.T) {
+	for _, c := range []struct {
+		until  int64  // s, that topic 0 runs at least
+		clock  string // of its stamps
+		epochs int
+	}{{400, "", 0}, {100, "", 1}, {400, "robot", 0}, {100, "robot", 1}} {
+		var all []stored
+		for at := int64(0); at < 400_000; at += 100 {
+			if at < 1000*c.until || at > 300_000 {
+				all = append(all, stored{clock: c.clock, stamped: c.clock != "", t: at * ms, logged: at * ms})
+			}
+			if at < 50_000 && at%500 == 0 || at > 302_000 && at%500 == 0 {
+				all = append(all, stored{topic: 1, t: at * ms, logged: at * ms})
+			}
+		}
+		out, _, tl := place(all, 1)
+		if n, _, _ := tl.Jumps(); n != c.epochs {
+			t.Errorf("until %d s: %d epochs", c.until, n)
+		}
+		for i, p := range out {
+			if !p.ok || p.t != all[i].t || c.epochs == 0 && p.epoch != 0 {
+				t.Fatalf("until %d s: message %d: %+v of %+v", c.until, i, p, all[i])
+			}
+		}
+	}
+}

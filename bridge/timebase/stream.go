@@ -17,6 +17,7 @@ type stream struct {
 	repeats int   // messages with the time of the one before
 	begin   int   // number of the first message that counts
 	begun   bool
+	resumed []int // numbers of messages behind pauses longer than far
 	events  []event
 	epochs  []interval // between the events, by time
 	waiting []waiting

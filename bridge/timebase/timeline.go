@@ -261,6 +261,9 @@ func (tl *Timeline) early(c *cursor, n int, t, logged int64) bool {
 func (c *cursor) counts(n int, t, logged int64) bool {
 	s := c.s
 	d := logged - t
+	if slices.Contains(s.resumed, n) {
+		c.begun = false
+	}
 	switch {
 	case s.unordered:
 		return true

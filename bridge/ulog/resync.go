@@ -41,7 +41,7 @@ func (r *Reader) sensible(b []byte, size int, kind byte) bool {
 // window and the file go.
 func (r *Reader) follows(n int) bool {
 	held := r.Window.Peek(window / 2)
-	for range chain - 1 {
+	for k := 1; k < chain; k++ {
 		if n == len(held) {
 			return true // the file ends with a whole record, or the window with it
 		}
@@ -50,12 +50,23 @@ func (r *Reader) follows(n int) bool {
 		}
 		size := int(binary.LittleEndian.Uint16(held[n:]))
 		content := held[n+frameSize : min(len(held), n+frameSize+size)]
-		if len(content) < size || !r.sensible(content, size, held[n+2]) {
+		switch {
+		case len(content) < size:
 			return false
+		case !r.sensible(content, size, held[n+2]):
+			if !later(held[n+2], size) {
+				return false
+			}
+			k-- // it shows nothing
 		}
 		n += frameSize + size
 	}
 	return true
+}
+
+// later reports whether a record may be of a later version of the format.
+func later(kind byte, size int) bool {
+	return names[kind] == "" && kind >= 'A' && kind <= 'Z' && size > 0
 }
 
 // resync continues at the next byte from which records make sense. The record at
@@ -88,8 +99,14 @@ func (r *Reader) resyncCandidate(held []byte) bool {
 			return false
 		}
 		size := int(binary.LittleEndian.Uint16(held[n:]))
-		if n+frameSize+size > len(held) || !r.sensible(held[n+frameSize:n+frameSize+size], size, held[n+2]) {
+		switch {
+		case n+frameSize+size > len(held):
 			return false
+		case !r.sensible(held[n+frameSize:n+frameSize+size], size, held[n+2]):
+			if n == 0 || !later(held[n+2], size) {
+				return false
+			}
+			k--
 		}
 		n += frameSize + size
 	}
