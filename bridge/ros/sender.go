@@ -49,7 +49,7 @@ func identify(t *cdr.Type, more []string) *identity {
 	for _, a := range nameArrays {
 		if t.CheckText(a+"[0]") == nil && id.names == "" {
 			id.names = a
-			// The frame of joints says nothing about who sends them.
+			// The frame of joints does not name their sender.
 			id.paths, id.elements = nil, ""
 		}
 	}
