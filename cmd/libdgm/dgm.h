@@ -3,7 +3,7 @@
  * A model file of dgm-train is opened once. dgm_predict then answers one question or
  * thousands: state, input or plan, history in; means, standard deviations, covariances,
  * Jacobians, gradients, probabilities of violations or sampled trajectories out. Numbers are double, matrices are row-major, angles of an answer
- * are continuous from the state's, units are the model's.
+ * are continuous from the state's (of a model in the paper's form, those of its training), units are the model's.
  *
  *   K states, P inputs, T times, N questions, S samples, R rows of a plan, H rows of history
  *

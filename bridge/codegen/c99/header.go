@@ -52,8 +52,11 @@ typedef %s dgm_real;
 			if c.unit != "" {
 				fmt.Fprintf(&b, ", %s", plain(c.unit))
 			}
-			if c.period > 0 {
+			switch {
+			case c.period > 0 && a.displacement:
 				fmt.Fprintf(&b, ", period %.6g: any turn goes in, what comes out is continuous from x on", c.period)
+			case c.period > 0:
+				fmt.Fprintf(&b, ", period %.6g: any turn goes in, what comes out is as in the training data", c.period)
 			}
 			b.WriteString("\n")
 		}
