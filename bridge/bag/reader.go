@@ -5,7 +5,6 @@ import (
 	"compress/bzip2"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/pierrec/lz4/v4"
@@ -63,15 +62,7 @@ func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
 }
 
 func (r *Reader) begin() error {
-	b := r.Window.Peek(len(Magic))
-	if err := r.Window.Err(); err != nil {
-		return fmt.Errorf("%s: %w", r.Path, err)
-	}
-	if !bytes.Equal(b, Magic) {
-		return fmt.Errorf("%s: byte 0: this is no bag of ROS 1, version 2.0: it begins with % x; give a file ending in .bag", r.Path, b)
-	}
-	r.Window.Pass(len(Magic))
-	return nil
+	return r.Begins(Magic, "bag of ROS 1, version 2.0", "give a file ending in .bag")
 }
 
 // Next returns the next message of any topic, or io.EOF.

@@ -69,15 +69,7 @@ func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
 }
 
 func (r *Reader) begin() error {
-	b := r.Window.Peek(len(Magic))
-	if err := r.Window.Err(); err != nil {
-		return fmt.Errorf("%s: %w", r.Path, err)
-	}
-	if !bytes.Equal(b, Magic) {
-		return fmt.Errorf("%s: byte 0: this is no MCAP file: it begins with % x; give a file ending in .mcap (a bag in SQLite has an importer of its own, db3)", r.Path, b)
-	}
-	r.Window.Pass(len(Magic))
-	return nil
+	return r.Begins(Magic, "MCAP file", "give a file ending in .mcap (a bag in SQLite has an importer of its own, db3)")
 }
 
 // Next returns the next message of any topic, or io.EOF.

@@ -3,7 +3,9 @@
 package logfile
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/dgm-robotics/dgm/bridge/input"
@@ -40,6 +42,19 @@ func Open[R any](path string, wants telemetry.Wants, reader func(string, io.Read
 		return none, errors.Join(err, file.Close())
 	}
 	return r, nil
+}
+
+// Begins passes the first bytes of a file, and refuses one that has others: it is no what; mend is what to give instead.
+func (r *Reader) Begins(magic []byte, what, mend string) error {
+	b := r.Window.Peek(len(magic))
+	if err := r.Window.Err(); err != nil {
+		return fmt.Errorf("%s: %w", r.Path, err)
+	}
+	if !bytes.Equal(b, magic) {
+		return fmt.Errorf("%s: byte 0: this is no %s: it begins with % x; %s", r.Path, what, b, mend)
+	}
+	r.Window.Pass(len(magic))
+	return nil
 }
 
 // Loop calls begin (optional) at the start of the file, and record until it returns a
