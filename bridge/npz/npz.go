@@ -73,7 +73,8 @@ func Open(path string) (*Table, error) {
 	}
 	t := &Table{file: z, size: info.Size()}
 	if err := t.begin(); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), t.Close())
+		_ = t.Close() // was read only: what it says of damage is said already
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return t, nil
 }
@@ -88,7 +89,7 @@ func (t *Table) begin() error {
 		}
 		a, err := openArray(name, f)
 		if err != nil {
-			why = append(why, fmt.Sprintf("%s: %v", name, err))
+			why = append(why, fmt.Sprintf("%q: %v", name, err))
 			continue
 		}
 		t.arrays = append(t.arrays, a)
@@ -138,7 +139,8 @@ func openArray(name string, f *zip.File) (*array, error) {
 	}
 	a := &array{name: name, body: body, r: bufio.NewReader(body)}
 	if err := a.head(); err != nil {
-		return nil, errors.Join(err, body.Close())
+		_ = body.Close() // was read only
+		return nil, err
 	}
 	return a, nil
 }
@@ -271,7 +273,7 @@ func (t *Table) Next() ([]string, error) {
 	at := 0
 	for _, a := range t.arrays {
 		if _, err := io.ReadFull(a.r, a.buf); err != nil {
-			return nil, fmt.Errorf("array %s is cut off or damaged in row %d (%w)", a.name, t.n, err)
+			return nil, fmt.Errorf("array %q is cut off or damaged in row %d (%w)", a.name, t.n, err)
 		}
 		for i := range a.cols {
 			t.cells[at] = a.cell(a.buf[i*a.width : (i+1)*a.width])
