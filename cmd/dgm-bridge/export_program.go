@@ -58,6 +58,9 @@ horizon. What it leaves out: adaptation in flight, filter of measurements, covar
 			if err != nil {
 				return err
 			}
+			if out == "" {
+				return cli.Usage("--out is empty: give a folder")
+			}
 			if !cmd.Flags().Changed("plan-rows") {
 				planRows = min(m.Points, mostDefaultRows)
 			}
@@ -70,6 +73,9 @@ horizon. What it leaves out: adaptation in flight, filter of measurements, covar
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			if m.P == 0 {
+				if cmd.Flags().Changed("plan-rows") {
+					w.note += "--plan-rows is not used: the model has no inputs\n"
+				}
 				planRows = 0
 			}
 			w.note = fmt.Sprintf("%s at %s, plans of %s\n", cli.Count(m.K, "state"), cli.Count(m.Points, "time"), cli.Count(planRows, "row")) + w.note

@@ -168,7 +168,7 @@ func TestExportProgram(t *testing.T) {
 				t.Errorf("%s needs the package, or not %s", name, target)
 			}
 		}
-		for _, wrong := range [][]string{{path}, {path, "--out", to, "--plan-rows", "0"}, {"none.dgm", "--out", to}} {
+		for _, wrong := range [][]string{{path}, {path, "--out", to, "--plan-rows", "0"}, {path, "--out", ""}, {"none.dgm", "--out", to}} {
 			if code, _, errs := run(append([]string{"export", target}, wrong...)...); code == cli.Done || errs == "" {
 				t.Errorf("%q: exit %d, %s", wrong, code, errs)
 			}

@@ -61,6 +61,7 @@ static int finite_inputs(const dgm_real *x, const dgm_real *history, const dgm_r
 
 int dgm_predict(const dgm_real *x, const dgm_real *history, const dgm_real *u, const dgm_real *plan, dgm_real *mean, dgm_real *std)
 {
+    dgm_score = (dgm_real)HUGE_VAL;
     if (!mean || !std || !finite_inputs(x, history, u, plan))
         return DGM_INPUT;
 `)

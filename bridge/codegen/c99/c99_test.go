@@ -313,8 +313,8 @@ func TestWhatIsNotFiniteIsRefused(t *testing.T) {
 		case len(all):
 			want[0], want[1] = 2, a.code[1]
 		}
-		if a.code != want {
-			t.Errorf("query %d: codes %v, expected %v", i, a.code, want)
+		if a.code != want || (want[0] == 1) != math.IsInf(a.score, 1) {
+			t.Errorf("query %d: codes %v and score %v, expected %v and a score that is infinite after 1", i, a.code, a.score, want)
 		}
 	}
 }

@@ -99,7 +99,7 @@ extern const dgm_real dgm_times[DGM_T];
  */
 int dgm_predict(const dgm_real *x, const dgm_real *history, const dgm_real *u, const dgm_real *plan, dgm_real *mean, dgm_real *std);
 
-/* Out-of-distribution score of the last prediction: above 1 do not plan on it. */
+/* Out-of-distribution score of the last prediction: above 1 do not plan on it. Infinite after DGM_INPUT. */
 dgm_real dgm_ood(void);
 
 #ifndef DGM_NO_JACOBIAN
