@@ -35,6 +35,7 @@ type Channel struct {
 	Invariant  bool    // the dynamics do not depend on its value (a position)
 	Noise      float64 // (optional) known standard deviation of the sensor, in its unit; 0 = unknown
 	Frame      string  // (optional) free text, e.g. "ned"
+	Estimated  bool    // nothing measures this state: a filter estimates it
 }
 
 // Angle is the period of an angle in radians.
@@ -49,6 +50,11 @@ func Select(all []Channel, role Role) []Channel {
 		}
 	}
 	return out
+}
+
+// Measured returns the channels that are not estimated, in their order.
+func Measured(all []Channel) []Channel {
+	return slices.DeleteFunc(slices.Clone(all), func(c Channel) bool { return c.Estimated })
 }
 
 // Names returns the names in order.
@@ -87,6 +93,8 @@ func Check(all []Channel) error {
 			return fmt.Errorf("channel %q: period %v must be positive and finite", c.Name, c.Period)
 		case c.Noise < 0 || math.IsNaN(c.Noise) || math.IsInf(c.Noise*c.Noise, 0):
 			return fmt.Errorf("channel %q: noise %v must be positive and finite, and so must its square", c.Name, c.Noise)
+		case c.Estimated && c.Role != State:
+			return fmt.Errorf("channel %q: estimated is for states, and its role is %q", c.Name, c.Role)
 		}
 		seen[c.Name] = true
 	}

@@ -150,8 +150,8 @@ func (c *compiler) rollout(m *priordynamics.Model) program.Reg {
 		if n > 0 {
 			between = append(between, program.Entry{To: len(inside), From: n - 1, W: 1})
 		}
-		curve := 0.5 * s * (s - 1)
-		at, first, second = append(at, t), append(first, s-curve), append(second, curve)
+		w0, w1 := PartOfStep(s)
+		at, first, second = append(at, t), append(first, w0), append(second, w1)
 		inside, spans = append(inside, i), append(spans, Span{float64(n) * h, t, 1})
 	}
 	nodes := c.stepsOf(m, steps)

@@ -85,6 +85,12 @@ func (m *Model) fields(c *coder, version int) {
 			}
 		})
 	}
+	if c.optional("filter", m.Filter != nil) {
+		if m.Filter == nil {
+			m.Filter = new(Filter)
+		}
+		c.object("filter", func(c *coder) { filterFields(m.Filter, c) })
+	}
 	c.object("provenance", func(c *coder) {
 		p := &m.Provenance
 		c.text("tool", &p.Tool)
@@ -111,6 +117,9 @@ func channelFields(ch *channel.Channel, c *coder) {
 	c.flag("invariant", &ch.Invariant)
 	c.float("noise", &ch.Noise)
 	c.text("frame", &ch.Frame)
+	if c.optional("estimated", ch.Estimated) {
+		c.flag("estimated", &ch.Estimated)
+	}
 	if c.decodes() {
 		ch.Role = channel.Role(role)
 	}

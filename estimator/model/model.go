@@ -72,6 +72,7 @@ type Model struct {
 	Baseline        linear.Model // the best simple predictor, for comparison; no A = none was fitted
 	LinearStd       []float64    // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
 	Adaptation      Adaptation   // what adaptation to the robot of today needs; the zero value = the model cannot adapt
+	Filter          *Filter      // what estimates the states that nothing measures; nil = all are measured
 	Ridge           Ridge        // the direct ridge regression, for comparison; no levels = none was fitted
 	Provenance      Provenance
 	Checks          []SelfCheck // re-evaluated at load

@@ -1,0 +1,108 @@
+package filter
+
+import (
+	"github.com/dgm-robotics/dgm/estimator/dynamics"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+	"github.com/dgm-robotics/dgm/estimator/program"
+)
+
+// Learned is the process of a difference equation, whose derivative is exact: it is the tangent of its program. Rates are
+// driven by white noise, which their positions integrate; other channels are free.
+type Learned struct {
+	Chains []Chain   // with the intensity of the noise of the rate, unit²/s³
+	Free   []float64 // K, variance that a step adds to a channel of no chain, unit²
+
+	k, p                     int
+	step                     float64 // s
+	machine                  *program.Machine[float64]
+	x, u, first, second, out program.Reg
+	part, total              []float64 // K×K
+}
+
+// NewLearned takes all memory for an equation of k states and p inputs.
+func NewLearned(m *priordynamics.Model, k, p int) *Learned {
+	code := dynamics.Step(m, k, p)
+	l := &Learned{
+		Free: make([]float64, k), k: k, p: p, step: m.Step, u: program.None, out: code.Outputs[0].Reg,
+		machine: program.New[float64](code, program.Options{Seeds: k, Tangents: []string{dynamics.X}}),
+		part:    make([]float64, k*k), total: make([]float64, k*k),
+	}
+	for _, in := range code.Inputs {
+		switch in.Name {
+		case dynamics.X:
+			l.x = in.Reg
+		case dynamics.Plan:
+			l.u = in.Reg
+		case dynamics.First:
+			l.first = in.Reg
+		case dynamics.Second:
+			l.second = in.Reg
+		}
+	}
+	for i := range k {
+		l.machine.SetTangent(l.x, i, 0, i, 1)
+	}
+	return l
+}
+
+// Dim returns K.
+func (l *Learned) Dim() int { return l.k }
+
+// Step implements Process. Without an input it reads none: the equation's inputs are 0 then.
+func (l *Learned) Step(next, f, q, x, u []float64, dt float64) {
+	K := l.k
+	copy(next, x)
+	clear(f)
+	for i := range K {
+		f[i*K+i] = 1
+	}
+	for p := range l.p {
+		v := 0.
+		if p < len(u) {
+			v = u[p]
+		}
+		l.machine.Set(l.u, p, 0, 0, v)
+	}
+	for left := dt / l.step; left > 0; left-- {
+		l.advance(next, f, min(left, 1))
+	}
+	for k, v := range l.Free {
+		q[k*K+k] += v
+	}
+	for i := range l.Chains {
+		c := &l.Chains[i]
+		q[c.Rate*K+c.Rate] += c.Q * dt
+		q[c.Rate*K+c.Position] += c.Q * dt * dt / 2
+		q[c.Position*K+c.Rate] += c.Q * dt * dt / 2
+		q[c.Position*K+c.Position] += c.Q * dt * dt * dt / 3
+	}
+}
+
+// advance moves x by a part σ of a step, and multiplies its derivative on f.
+func (l *Learned) advance(x, f []float64, part float64) {
+	K, m := l.k, l.machine
+	for k, v := range x {
+		m.Set(l.x, k, 0, 0, v)
+	}
+	w0, w1 := dynamics.PartOfStep(part)
+	m.Set(l.first, 0, 0, 0, w0)
+	m.Set(l.second, 0, 0, 0, w1)
+	m.Value()
+	m.Tangent()
+	for i := range K {
+		x[i] = m.Get(l.out, i, 0, 0)
+		for j := range K {
+			l.part[i*K+j] = m.TangentOf(l.out, i, 0, 0, j)
+		}
+	}
+	for i := range K {
+		row := l.total[i*K : (i+1)*K]
+		clear(row)
+		for j, v := range l.part[i*K : (i+1)*K] {
+			for c, w := range f[j*K : (j+1)*K] {
+				row[c] += v * w
+			}
+		}
+	}
+	copy(f, l.total)
+}

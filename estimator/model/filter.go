@@ -1,0 +1,77 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+)
+
+// Filter are the parameters of the filter that estimates what nothing measures, see package filter.
+type Filter struct {
+	R      []float64 // K, variance of each state's sensor, unit²; 0 where none measures it
+	Chains []FilterChain
+	Start  []float64 // K + chains: variances of states, then accelerations, before anything is known of them; with an equation K
+	Gap    float64   // s without a sample, after which it begins anew
+
+	Equation priordynamics.Model // (optional) process in place of accelerations that wander; degree 0 = none
+}
+
+// FilterChain is a position whose rate the filter estimates.
+type FilterChain struct {
+	Position, Rate int     // states
+	Q              float64 // intensity of the noise that drives the acceleration, unit²/s⁵; with an equation the rate, unit²/s³
+	Settled        float64 // variance of the rate up to which its estimate counts; 0 = any
+}
+
+// Measured returns the states that are measured, then the inputs: the channels of logs and state messages.
+func (m *Model) Measured() []channel.Channel { return channel.Measured(m.Channels) }
+
+func (m *Model) checkFilter(c *checker) {
+	estimated := m.K + m.P - len(m.Measured())
+	if m.Filter == nil {
+		return // predictions do not need it, only the state that they start from
+	}
+	f := m.Filter
+	c.that(estimated > 0 && estimated < m.K, "filter", "%d of %d states are estimated", estimated, m.K)
+	c.length("filter.r", f.R, m.K)
+	c.each("filter.r", f.R, func(v float64) bool { return v >= 0 }, "variance %v is negative")
+	c.that(len(f.Chains) <= m.K, "filter.chains", "%d, more than the states", len(f.Chains))
+	n := m.K + len(f.Chains)
+	if f.Equation.Degree > 0 {
+		n = m.K
+		m.checkEquation(c, "filter.equation", &f.Equation)
+	}
+	c.length("filter.start", f.Start, n)
+	c.allPositive("filter.start", f.Start)
+	c.positive("filter.gap", f.Gap)
+	follows := make([]bool, m.K)
+	for i, ch := range f.Chains {
+		field := fmt.Sprintf("filter.chains[%d]", i)
+		in := func(k int) bool { return k >= 0 && k < m.K }
+		c.that(in(ch.Position) && in(ch.Rate), field, "states %d and %d are outside 0…%d", ch.Position, ch.Rate, m.K-1)
+		c.positive(field+".q", ch.Q)
+		c.that(ch.Settled >= 0, field+".settled", "variance %v is negative", ch.Settled)
+		if c.err != nil {
+			return
+		}
+		c.that(!m.Channels[ch.Position].Estimated && m.Channels[ch.Rate].Estimated && !follows[ch.Rate], field, "a measured position must have an estimated rate of its own")
+		follows[ch.Rate] = true
+	}
+	c.that(len(f.Chains) == estimated, "filter.chains", "%d, and %d states are estimated", len(f.Chains), estimated)
+}
+
+func filterFields(f *Filter, c *coder) {
+	c.floats("r", &f.R)
+	list(c, "chains", &f.Chains, func(ch *FilterChain, c *coder) {
+		c.int("position", &ch.Position)
+		c.int("rate", &ch.Rate)
+		c.float("q", &ch.Q)
+		c.float("settled", &ch.Settled)
+	})
+	c.floats("start", &f.Start)
+	c.float("gap", &f.Gap)
+	if c.optional("equation", f.Equation.Degree > 0) {
+		c.object("equation", func(c *coder) { equationFields(&f.Equation, c) })
+	}
+}
