@@ -41,6 +41,7 @@ type Config struct {
 	Members   int      `toml:"members"`
 	Variances int      `toml:"variances"`
 	Refits    int      `toml:"refits"`
+	Filter    string   `toml:"filter"`
 	Noise     string   `toml:"noise"`
 	Separate  bool     `toml:"separate"`
 	Stride    Duration `toml:"stride"`
@@ -212,6 +213,7 @@ func (c *Config) Check() error {
 		{c.Budget > 0, "budget", "must be positive"},
 		{within(c.Members, 1, 16), "members", "must be within 1…16"},
 		{within(c.Variances, 1, 16), "variances", "must be within 1…16"},
+		{oneOf(c.Filter, "auto", "on", "off"), "filter", `must be "auto", "on" or "off"`},
 		{oneOf(c.Noise, "growing", "constant"), "noise", `must be "growing" or "constant"`},
 		{c.Stride >= 0, "stride", "must not be negative"},
 		{c.MaxGap >= 0, "max_gap", "must not be negative"},

@@ -11,6 +11,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/baseline"
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
+	"github.com/dgm-robotics/dgm/trainer/estimation"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/ood"
@@ -40,7 +41,7 @@ type assembly struct {
 // model returns a model conditioned on data, without its provenance.
 func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error) {
 	m := d.Frame.Model()
-	m.Vehicle, m.Points = a.data.Vehicle, a.cfg.Points
+	m.Vehicle, m.Points, m.Filter = a.data.Vehicle, a.cfg.Points, a.data.Filter
 	var err error
 	m.Members, m.Refits, err = a.ensemble.Condition(d, nets.Posteriors{
 		Conditioning: a.posterior, Readouts: a.readouts, Variances: a.cfg.Variances, Refits: a.cfg.Refits,
@@ -53,6 +54,9 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 	m.Dynamics.Net = a.ensemble.Members[0].Params.Dynamics
 	if a.cfg.Separate {
 		m.Sensor = d.Frame.SensorNoise(d.Flights, d.Windows, a.cfg.Noise == "growing")
+		if m.Filter != nil {
+			estimation.SetSensors(m.Sensor, m.Filter)
+		}
 	}
 	linear, err := baseline.Linear(d.Flights, a.task)
 	if err != nil {

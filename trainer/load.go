@@ -6,14 +6,17 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
+	"github.com/dgm-robotics/dgm/trainer/estimation"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -25,8 +28,10 @@ type Data struct {
 	Body       priordynamics.Body // and the states that they are of
 	Flights    []window.Flight
 	Problems   []Problem
-	Hash       string   // of all samples, hex
-	Segments   []string // window.Fingerprint of each segment
+	Hash       string           // of all samples, hex
+	Filter     *model.Filter    // what estimated states that nothing measures; nil = all are measured
+	Filtered   estimation.Score // how it did on the flights
+	Segments   []string         // window.Fingerprint of each segment
 }
 
 // task returns states, inputs and horizon of the predictions of the data.
@@ -116,7 +121,42 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 		}
 	}
 	d.Hash = hex.EncodeToString(samples.Sum(nil))
-	return d, nil
+	return d, d.estimate(logs, cfg)
+}
+
+// Estimated is the kind of the note on a state that nothing measures and a filter estimates.
+const Estimated datacheck.Kind = "estimated"
+
+// estimate adds the rates of positions that have none.
+func (d *Data) estimate(logs []*flightlog.Log, cfg Config) (err error) {
+	states := channel.Select(d.Channels, channel.State)
+	positions := estimation.Positions(states, &d.Kinematics)
+	switch {
+	case cfg.Filter == "off" || len(d.Flights) == 0:
+		return nil
+	case len(positions) == 0 && cfg.Filter == "on":
+		return fmt.Errorf("%s: filter is \"on\", and no position lacks its rate: set it to \"auto\" or \"off\"", logs[0].Path)
+	case len(positions) == 0:
+		return nil
+	}
+	all := estimation.WithRates(states, positions)
+	if d.Filter, err = estimation.Fit(d.Flights, all, positions); err != nil {
+		return fmt.Errorf("%s: %w", logs[0].Path, err)
+	}
+	if d.Filter, err = estimation.Learn(d.Flights, d.Filter, window.Task{States: all, Inputs: len(d.Channels) - len(states), Horizon: cfg.Horizon.Seconds()}); err != nil {
+		return fmt.Errorf("%s: %w", logs[0].Path, err)
+	}
+	if d.Flights, d.Filtered, err = estimation.Apply(d.Flights, d.Filter, all); err != nil {
+		return fmt.Errorf("%s: %w", logs[0].Path, err)
+	}
+	d.Channels = append(all, d.Channels[len(states):]...)
+	for _, c := range d.Filter.Chains {
+		p := &all[c.Position]
+		d.Problems = append(d.Problems, Problem{logs[0].Path, datacheck.Problem{Kind: Estimated, Index: -1, Channel: all[c.Rate].Name, Severity: datacheck.Note, Text: fmt.Sprintf(
+			"%s: estimated, no sensor. A filter makes it of %s, whose sensor has a standard deviation of %.2g %s; the normalised innovations squared are %.2f as a mean (1 = the filter is right), %d of %d measurements were outliers.",
+			all[c.Rate].Name, p.Name, math.Sqrt(d.Filter.R[c.Position]), p.Unit, d.Filtered.NIS, d.Filtered.Rejected, d.Filtered.Used+d.Filtered.Rejected)}})
+	}
+	return nil
 }
 
 // write hashes slices of numbers, which does not fail.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -10,12 +11,16 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
-// places returns where the channels that are wanted are among the others of their role. One that
-// is missing, or has another role or unit, is an error.
+// places returns where the channels that are wanted are among the others of their role; −1 for one that is missing and
+// estimated. Another one that is missing, or has another role or unit, is an error.
 func places(want, have []channel.Channel) ([]int, error) {
 	var out []int
 	for _, c := range want {
 		i := channel.Index(have, c.Name)
+		if i < 0 && c.Estimated {
+			out = append(out, -1)
+			continue
+		}
 		if i < 0 {
 			return nil, fmt.Errorf("channel %q is missing", c.Name)
 		}
@@ -27,33 +32,34 @@ func places(want, have []channel.Channel) ([]int, error) {
 	return out, nil
 }
 
-// keepChannels keeps the states and inputs of a log that a model has, in its order, and
-// returns the names of the others.
-func keepChannels(m *model.Model, log *flightlog.Log) (leftOut []string, err error) {
-	at, err := places(m.Channels, log.Channels)
+// keepChannels keeps the states and inputs of a log that are wanted, in their order, and returns the names of the others.
+// Estimated ones that the log has not are not measured.
+func keepChannels(want []channel.Channel, log *flightlog.Log) (leftOut []string, err error) {
+	at, err := places(want, log.Channels)
 	if err != nil {
 		return nil, err
 	}
 	states, inputs := channel.Select(log.Channels, channel.State), channel.Select(log.Channels, channel.Input)
 	for _, c := range slices.Concat(states, inputs) {
-		if channel.Index(m.Channels, c.Name) < 0 {
+		if channel.Index(want, c.Name) < 0 {
 			leftOut = append(leftOut, c.Name)
 		}
 	}
+	K := len(channel.Select(want, channel.State))
 	for i := range log.Segments {
 		seg := &log.Segments[i]
-		seg.X, seg.X0 = columns(seg.X, len(states), at[:m.K]), columns(seg.X0, len(states), at[:m.K])
-		seg.U = columns(seg.U, len(inputs), at[m.K:])
+		seg.X, seg.X0 = columns(seg.X, len(states), at[:K]), columns(seg.X0, len(states), at[:K])
+		seg.U = columns(seg.U, len(inputs), at[K:])
 		for j := range seg.Plans {
-			seg.Plans[j].U = columns(seg.Plans[j].U, len(inputs), at[m.K:])
+			seg.Plans[j].U = columns(seg.Plans[j].U, len(inputs), at[K:])
 		}
 	}
 	// The model's description of the channels (periods above all) holds.
-	log.Channels = m.Channels
+	log.Channels = want
 	return leftOut, nil
 }
 
-// columns returns the columns at some places of a matrix with rows of a width, row-major.
+// columns returns the columns at some places of a matrix with rows of a width, row-major; NaN at −1.
 func columns(rows []float64, width int, at []int) []float64 {
 	if width == 0 || len(rows) == 0 {
 		return nil
@@ -61,6 +67,10 @@ func columns(rows []float64, width int, at []int) []float64 {
 	out := make([]float64, 0, len(rows)/width*len(at))
 	for i := 0; i < len(rows); i += width {
 		for _, k := range at {
+			if k < 0 {
+				out = append(out, math.NaN())
+				continue
+			}
 			out = append(out, rows[i+k])
 		}
 	}

@@ -58,7 +58,7 @@ func compare(ctx context.Context, o *options, models []*model.Model, out, messag
 			return err
 		}
 		for i, m := range models {
-			if _, err := places(m.Channels, have.Channels); err != nil {
+			if _, err := places(m.Measured(), have.Channels); err != nil {
 				c.LeftOut = append(c.LeftOut, leftOut{o.models[i], log, err.Error()})
 				continue
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/logs"
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -28,6 +29,8 @@ type evaluation struct {
 	*evaluate.Table
 	WithoutPlan *evaluate.Table `json:"without_plan,omitempty"` // the same with the last input held; nil without inputs, and where the table is that
 
+	Filter filterScore `json:"filter"`
+
 	flights []window.Flight
 	found   []datacheck.Problem // by the data check
 	options evaluate.Options
@@ -40,7 +43,7 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 	samples, excluded, number := 0.0, 0.0, 0
 	var trained []string
 	for i, path := range paths {
-		log, err := load(m, path, modelPath, messages)
+		log, err := load(m, m.Measured(), path, modelPath, messages)
 		if err != nil {
 			return nil, err
 		}
@@ -54,8 +57,11 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 		if len(flights) == 0 {
 			return nil, fmt.Errorf("%s: no two consecutive samples; nothing can be scored", path)
 		}
+		if flights, err = e.Filter.apply(m, modelPath, flights); err != nil {
+			return nil, err
+		}
 		if o.truth != "" && o.truth != sameLog {
-			if err := addTruth(m, modelPath, log, flights, o, messages); err != nil {
+			if err := e.addTruth(m, modelPath, log, flights, o, messages); err != nil {
 				return nil, err
 			}
 		}
@@ -73,6 +79,7 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 	if o.truth != "" && o.truth != sameLog {
 		name += " against " + o.truth
 	}
+	e.Filter.end()
 	tables, err := e.score(ctx, m)
 	if err != nil {
 		return nil, fmt.Errorf("%s on %s: %w", modelPath, strings.Join(paths, ", "), err)
@@ -137,8 +144,8 @@ func heldOut(m *model.Model) (scores evaluate.Table) {
 	return scores
 }
 
-// load reads the channels of a log that a model has. A log without one of them is an error.
-func load(m *model.Model, path, modelPath string, messages io.Writer) (*flightlog.Log, error) {
+// load reads the channels of a log that are wanted for a model. A log without one of them is an error.
+func load(m *model.Model, want []channel.Channel, path, modelPath string, messages io.Writer) (*flightlog.Log, error) {
 	log, err := logs.Read(path)
 	if err != nil {
 		return nil, err
@@ -146,7 +153,7 @@ func load(m *model.Model, path, modelPath string, messages io.Writer) (*flightlo
 	for _, d := range log.Damages {
 		fmt.Fprintf(messages, "warning: %v; the intact records are used\n", d)
 	}
-	others, err := keepChannels(m, log)
+	others, err := keepChannels(want, log)
 	if err != nil {
 		return nil, fmt.Errorf("%s: does not have the channels of %s: %w; evaluate on a log with the channels that the model was trained on", path, modelPath, err)
 	}
@@ -177,7 +184,7 @@ func cut(m *model.Model, log *flightlog.Log, o *options, messages io.Writer) (fl
 	} else {
 		list(found.Problems, log.Path, messages)
 	}
-	flights, excluded = window.AllChecked(log, masks, m.Channels, window.Options{MaxGap: o.maxGap})
+	flights, excluded = window.AllChecked(log, masks, log.Channels, window.Options{MaxGap: o.maxGap})
 	return flights, excluded, problems
 }
 
@@ -198,12 +205,15 @@ func list(problems []datacheck.Problem, path string, messages io.Writer) {
 }
 
 // addTruth adds to the flights of a log the exact states to compare with.
-func addTruth(m *model.Model, modelPath string, log *flightlog.Log, flights []window.Flight, o *options, messages io.Writer) error {
-	exact, err := load(m, o.truth, modelPath, messages)
+func (e *evaluation) addTruth(m *model.Model, modelPath string, log *flightlog.Log, flights []window.Flight, o *options, messages io.Writer) error {
+	exact, err := load(m, m.Channels, o.truth, modelPath, messages)
 	if err != nil {
 		return err
 	}
 	eraseImplausible(m, exact, messages)
+	if m.Filter != nil && e.options.Channels == nil && !measures(exact, m) {
+		e.options.Channels = channel.Names(channel.Select(m.Measured(), channel.State))
+	}
 	if a, b := len(log.Segments), len(exact.Segments); a != b {
 		return fmt.Errorf("%s has %s, %s has %d: both logs must be recorded together", log.Path, cli.Count(a, "segment"), o.truth, b)
 	}
@@ -217,14 +227,15 @@ func addTruth(m *model.Model, modelPath string, log *flightlog.Log, flights []wi
 // robot as too large to predict from. For each channel it prints their number and the
 // place of the first one.
 func eraseImplausible(m *model.Model, log *flightlog.Log, messages io.Writer) {
-	for k, c := range m.Channels {
+	states := channel.Select(log.Channels, channel.State)
+	for k, c := range log.Channels {
 		count, first := 0, ""
 		for s := range log.Segments {
 			seg := &log.Segments[s]
-			values, width, column := seg.X, m.K, k
-			implausible := func(x float64) bool { return wire.Coarse(x, m.Scale[k]) }
-			if k >= m.K {
-				values, width, column = seg.U, m.P, k-m.K
+			values, width, column := seg.X, len(states), k
+			implausible := func(x float64) bool { return wire.Coarse(x, m.Scale[channel.Index(m.Channels, c.Name)]) }
+			if k >= len(states) {
+				values, width, column = seg.U, m.P, k-len(states)
 				mean, std := m.Inputs.InputMean[column], m.Inputs.InputStd[column]
 				implausible = func(u float64) bool { return wire.ImplausibleInput(u, mean, std) }
 			}

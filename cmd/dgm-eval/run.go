@@ -56,6 +56,9 @@ func run(ctx context.Context, o *options, out, messages io.Writer) error {
 	w := bufio.NewWriter(out) // keeps the first error
 	fmt.Fprintf(w, "%s\n\n", e.Verdict.Text())
 	_ = e.WriteText(w) // the error is Flush's
+	if text := e.Filter.String(); text != "" {
+		fmt.Fprintln(w, text)
+	}
 	if e.Networks != nil {
 		fmt.Fprintln(w, e.Networks)
 	}

@@ -18,7 +18,7 @@ type Options struct {
 	Truth        bool               // score Std, not ObsStd: the channels of the log are exact
 	StartNoise   float64            // (optional) standard deviation of noise added to start states, over that of the sensors
 	HideStartCov bool               // with StartNoise: the covariance of the start does not come with the state
-	Channels     []string           // (optional) names of the states to score; defaults to all
+	Channels     []string           // (optional) names of the states to score; defaults to those that are measured, with Truth to all
 	Kinematics   channel.Kinematics // (optional) what the log declares, for a model that declares nothing
 	Lead         []window.Flight    // (optional) for Adapt: what is flown before every flight
 	Seed         uint64             // of the bootstrap and of StartNoise

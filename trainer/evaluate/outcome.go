@@ -87,7 +87,7 @@ func newComparer(m *model.Model, opt Options) (*comparer, error) {
 		state: make([]float64, m.K), slope: make([]float64, m.K), scored: make([]bool, m.K),
 	}
 	for k, ch := range states {
-		c.scored[k] = opt.Channels == nil || slices.Contains(opt.Channels, ch.Name)
+		c.scored[k] = slices.Contains(opt.Channels, ch.Name) || opt.Channels == nil && (!ch.Estimated || opt.Truth)
 	}
 	if !slices.Contains(c.scored, true) {
 		return nil, fmt.Errorf("the model has none of the states to score: %s", strings.Join(opt.Channels, ", "))

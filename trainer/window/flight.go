@@ -42,7 +42,7 @@ type Flight struct {
 	X       []float64 // n×K; periodic channels unwrapped from sample to sample; NaN = not measured
 	U       []float64 // n×P; missing values replaced by the value before; NaN = not known yet
 	X0      []float64 // K, exact state at T[0] where it is known, else nil
-	Exact   []float64 // n×K, exact states, near X on the same turn of an angle; nil = not known
+	Exact   []float64 // n×K, what predictions are compared with in place of X: exact states, or measurements where X is estimated; near X on the same turn of an angle; nil = X
 	K, P    int
 
 	whole *Flight // (optional) that it is a part of, and whose samples before it are known

@@ -163,10 +163,14 @@ func (f *Flight) Displacement(dst []float64, start int, h float64) bool {
 	return all
 }
 
-// SampleDisplacement writes the measured X[i] − X[start] to dst (K), without any
-// interpolation. NaN = not measured at sample i.
+// SampleDisplacement writes X[i] − X[start] to dst (K), without any interpolation: that of Exact[i] where that is
+// known. NaN = not measured at sample i.
 func (f *Flight) SampleDisplacement(dst []float64, start, i int) {
-	copy(dst[:f.K], f.State(i))
+	x := f.X
+	if f.Exact != nil {
+		x = f.Exact
+	}
+	copy(dst[:f.K], x[i*f.K:])
 	f.subtract(dst, start)
 }
 

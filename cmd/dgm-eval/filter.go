@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/estimation"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// filterScore is how the filter of a model did on the logs.
+type filterScore struct {
+	Used      bool     `json:"used"`
+	NIS       float64  `json:"nis"`      // mean normalised innovation squared: 1 in a filter that is right
+	Rejected  int      `json:"rejected"` // outliers
+	Estimated []string `json:"estimated"`
+
+	measurements int
+}
+
+// apply returns the flights with the states that nothing measures, as the robot estimates them.
+func (s *filterScore) apply(m *model.Model, modelPath string, flights []window.Flight) ([]window.Flight, error) {
+	if s.Estimated == nil {
+		s.Estimated = []string{}
+	}
+	if m.Filter == nil {
+		if len(m.Measured()) < len(m.Channels) {
+			return nil, fmt.Errorf("%s: some of its states are estimated, and it holds no filter: train it again", modelPath)
+		}
+		return flights, nil
+	}
+	out, score, err := estimation.Apply(flights, m.Filter, m.Channels[:m.K])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", modelPath, err)
+	}
+	if s.Used = true; len(s.Estimated) == 0 {
+		for _, c := range m.Channels[:m.K] {
+			if c.Estimated {
+				s.Estimated = append(s.Estimated, c.Name)
+			}
+		}
+	}
+	s.NIS += score.NIS * float64(score.Used)
+	s.Rejected += score.Rejected
+	s.measurements += score.Used
+	return out, nil
+}
+
+// end makes the sum over logs a mean.
+func (s *filterScore) end() {
+	if s.measurements > 0 {
+		s.NIS /= float64(s.measurements)
+	}
+}
+
+// String says what was estimated; empty where all is measured.
+func (s *filterScore) String() string {
+	if !s.Used {
+		return ""
+	}
+	// The mean of n squares of normal numbers is within 2√(2/n) of 1.
+	return fmt.Sprintf("Estimated, no sensor: %s. Normalised innovations squared %.3f as a mean, expected 1 ± %.3f; %d outliers.",
+		quoted(s.Estimated), s.NIS, 2*math.Sqrt(2/float64(max(1, s.measurements))), s.Rejected)
+}
+
+// measures reports whether a log of the channels of a model has values of all states.
+func measures(log *flightlog.Log, m *model.Model) bool {
+	any := make([]bool, m.K)
+	for i := range log.Segments {
+		for j, v := range log.Segments[i].X {
+			any[j%m.K] = any[j%m.K] || !math.IsNaN(v)
+		}
+	}
+	return !slices.Contains(any, false)
+}

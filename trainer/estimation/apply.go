@@ -1,0 +1,172 @@
+package estimation
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/filter"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Score is how a filter did on flights.
+type Score struct {
+	NIS      float64 // mean of ν²/S of the measurements used: 1 in a filter that is right
+	Used     int     // measurements
+	Rejected int     // outliers
+}
+
+// layout is how the states of a model lie among those of flights, which are measured.
+type layout struct {
+	states []channel.Channel // K
+	like   []int             // K: the state of the flights; of an estimated one that of its position
+}
+
+func newLayout(spec *model.Filter, states []channel.Channel) layout {
+	l := layout{states: states, like: make([]int, len(states))}
+	at := 0
+	for k := range states {
+		if !states[k].Estimated {
+			l.like[k] = at
+			at++
+		}
+	}
+	for _, c := range spec.Chains {
+		l.like[c.Rate] = l.like[c.Position]
+	}
+	return l
+}
+
+// run takes a flight through a filter that begins with it. y (n×K) is what was measured; each is called after a sample.
+func (l *layout) run(f *filter.Filter, of *window.Flight, each func(i int, r filter.Result)) (y []float64) {
+	K := len(l.states)
+	y = make([]float64, of.N()*K)
+	f.Reset()
+	for i := range of.N() {
+		row := y[i*K : (i+1)*K]
+		for k := range row {
+			row[k] = of.X[i*of.K+l.like[k]]
+			if l.states[k].Estimated {
+				row[k] = math.NaN()
+			}
+		}
+		each(i, f.Update(of.Origin+int64(math.Round(of.T[i]*1e9)), row, of.Input(i)))
+	}
+	return y
+}
+
+// Apply returns the flights with all states (K): what the filter, causally, made of the samples so far. They are compared
+// with the measurements, and with the estimate where nothing measures a state. Until the filter has settled, states that
+// are estimated are not known.
+func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel) ([]window.Flight, Score, error) {
+	var score Score
+	if len(flights) == 0 {
+		return nil, score, nil
+	}
+	f, err := filter.Of(spec, states, flights[0].P)
+	if err != nil {
+		return nil, score, err
+	}
+	l, K := newLayout(spec, states), len(states)
+	out := make([]window.Flight, len(flights))
+	for i := range flights {
+		of := &flights[i]
+		x, settled := make([]float64, of.N()*K), make([]bool, of.N())
+		y := l.run(f, of, func(j int, r filter.Result) {
+			if settled[j] = f.Settled(); settled[j] {
+				score.NIS += r.NIS
+				score.Used += r.Used
+				score.Rejected += r.Rejected
+			}
+			copy(x[j*K:], f.Estimate())
+		})
+		for j, v := range y {
+			switch k := j % K; {
+			case !states[k].Estimated && math.IsNaN(v) && spec.R[k] == 0, states[k].Estimated && !settled[j/K]:
+				x[j] = math.NaN() // nothing is known of it
+			case states[k].Estimated:
+				y[j] = x[j]
+			}
+		}
+		out[i] = of.Estimated(x, y, l.like)
+	}
+	score.NIS /= math.Max(1, float64(score.Used))
+	return out, score, nil
+}
+
+// SetSensors sets the variances of the sensors (K) of what a filter estimates: predictions start from the estimate and are
+// compared with a measurement, whose noise the likelihood has found, and with the estimate of what nothing measures.
+func SetSensors(r []float64, spec *model.Filter) {
+	for _, c := range spec.Chains {
+		r[c.Position], r[c.Rate] = spec.R[c.Position], 0
+	}
+}
+
+// unsettled is how many times its usual variance a rate has at most when its estimate counts.
+const unsettled = 4
+
+// settle sets the variances up to which estimates count, by the usual ones in flights.
+func settle(flights []window.Flight, spec *model.Filter, states []channel.Channel) error {
+	f, err := filter.Of(spec, states, flights[0].P)
+	if err != nil {
+		return err
+	}
+	l, K, p := newLayout(spec, states), len(states), make([]float64, len(states)*len(states))
+	usual := make([][]float64, len(spec.Chains))
+	for i := range flights {
+		l.run(f, &flights[i], func(int, filter.Result) {
+			f.Covariance(p)
+			for j, c := range spec.Chains {
+				usual[j] = append(usual[j], p[c.Rate*K+c.Rate])
+			}
+		})
+	}
+	for j, all := range usual {
+		slices.Sort(all)
+		spec.Chains[j].Settled = unsettled * all[len(all)/2]
+	}
+	return nil
+}
+
+// smooth returns the flights with all states, each given all samples of its flight.
+func smooth(flights []window.Flight, spec *model.Filter, states []channel.Channel) ([]window.Flight, error) {
+	f, err := filter.Of(spec, states, flights[0].P)
+	if err != nil {
+		return nil, err
+	}
+	l, K := newLayout(spec, states), len(states)
+	var out []window.Flight
+	for i := range flights {
+		var trace filter.Trace
+		f.Record(&trace)
+		l.run(f, &flights[i], func(int, filter.Result) {})
+		all, x := smoothed(&trace), make([]float64, 0, flights[i].N()*K)
+		for j := 0; j < len(all); j += trace.N {
+			x = append(x, all[j:j+K]...)
+		}
+		out = append(out, flights[i].Estimated(x, nil, l.like))
+	}
+	return out, nil
+}
+
+// likelihood returns the mean log likelihood of the innovations of a sample, nat.
+func likelihood(flights []window.Flight, spec *model.Filter, states []channel.Channel) float64 {
+	f, err := filter.Of(spec, states, flights[0].P)
+	if err != nil {
+		return math.Inf(-1)
+	}
+	f.Ungate()
+	l, sum, n := newLayout(spec, states), 0., 0.
+	for i := range flights {
+		l.run(f, &flights[i], func(_ int, r filter.Result) {
+			if f.Settled() {
+				sum, n = sum+r.Log, n+1
+			}
+		})
+	}
+	if n == 0 || math.IsNaN(sum) {
+		return math.Inf(-1)
+	}
+	return sum / n
+}

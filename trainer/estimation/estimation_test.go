@@ -1,0 +1,120 @@
+package estimation_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/estimation"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+var angle = []channel.Channel{{Name: "theta", Unit: "rad", Role: channel.State, Period: 2 * math.Pi}}
+
+// swings are flights of an angle that swings, measured with noise at intervals, s, wrapped, and its rates.
+func swings(flights int, duration, interval, noise float64) (out []window.Flight, rates [][]float64) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range flights {
+		var s window.Series
+		var rate []float64
+		phase := rng.Float64() * 6
+		for t := 0.; t < duration; t += interval {
+			w := 3 + 0.5*float64(i)
+			s.T = append(s.T, int64(math.Round(t*1e9)))
+			s.X = append(s.X, math.Remainder(2.5*math.Sin(w*t+phase)+noise*rng.NormFloat64(), 2*math.Pi))
+			rate = append(rate, 2.5*w*math.Cos(w*t+phase))
+		}
+		out, rates = append(out, window.Prepare(i, s, angle, 0, window.Options{})...), append(rates, rate)
+	}
+	return out, rates
+}
+
+func apply(t *testing.T, flights []window.Flight) (*model.Filter, []window.Flight, estimation.Score) {
+	t.Helper()
+	all := estimation.WithRates(angle, []int{0})
+	spec, err := estimation.Fit(flights, all, []int{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, score, err := estimation.Apply(flights, spec, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec, out, score
+}
+
+// The noise of the sensor is found, the innovations are what the filter says, and the rate is near the true one.
+func TestNoiseIsFound(t *testing.T) {
+	for _, c := range []struct{ interval, noise, worst float64 }{{0.005, 0.01, 0.35}, {0.02, 0.01, 0.5}, {0.01, 0.05, 1.5}, {0.01, 0, 0.02}} {
+		flights, rates := swings(3, 15, c.interval, c.noise)
+		spec, out, score := apply(t, flights)
+		if c.noise > 0 && math.Abs(math.Sqrt(spec.R[0])/c.noise-1) > 0.1 || c.noise == 0 && spec.R[0] > 1e-8 {
+			t.Errorf("every %v s a noise of %v is found as %v", c.interval, c.noise, math.Sqrt(spec.R[0]))
+		}
+		if c.noise > 0 && math.Abs(score.NIS-1) > 0.1 {
+			t.Errorf("every %v s with noise %v: normalised innovations squared are %v", c.interval, c.noise, score.NIS)
+		}
+		sum, n := 0., 0
+		for i := range out {
+			for j := range out[i].N() {
+				if e := out[i].X[2*j+1] - rates[i][j]; out[i].T[j] > 1 {
+					sum, n = sum+e*e, n+1
+				}
+			}
+		}
+		if rms := math.Sqrt(sum / float64(n)); !(rms < c.worst) {
+			t.Errorf("every %v s with noise %v: the rate is off by %v", c.interval, c.noise, rms)
+		}
+	}
+}
+
+// Predictions start from the estimate and are compared with the measurement; before the filter has settled nothing starts.
+func TestStartsAndComparisons(t *testing.T) {
+	flights, _ := swings(2, 3, 0.01, 0.01)
+	_, out, _ := apply(t, flights)
+	for i := range out {
+		f, of := &out[i], &flights[i]
+		if f.K != 2 || f.Known(3) || !f.Known(20) {
+			t.Fatalf("%d states, known at samples 3 and 20: %v and %v", f.K, f.Known(3), f.Known(20))
+		}
+		d := make([]float64, 2)
+		f.SampleDisplacement(d, 50, 60)
+		if want := of.X[60] - f.X[2*50]; d[0] != want || d[1] != f.X[2*60+1]-f.X[2*50+1] || f.X[2*50] == of.X[50] {
+			t.Errorf("displacement %v, expected %v from an estimate", d, want)
+		}
+	}
+}
+
+// Only angles and lengths without a rate get one.
+func TestPositions(t *testing.T) {
+	states := []channel.Channel{
+		{Name: "x", Unit: "m", Role: channel.State, Derivative: "vx"}, {Name: "vx", Unit: "m/s", Role: channel.State}, {Name: "y", Unit: "m", Role: channel.State},
+		{Name: "heading", Unit: "deg", Role: channel.State}, {Name: "temperature", Unit: "°C", Role: channel.State}, {Name: "roll", Unit: "rad", Role: channel.State}, {Name: "y_rate", Unit: "V", Role: channel.State},
+	}
+	kinematics := channel.Kinematics{Relation: channel.Quadrotor, Attitude: []string{"roll"}}
+	at := estimation.Positions(states, &kinematics)
+	if !slices.Equal(at, []int{2, 3}) {
+		t.Fatalf("positions %v", at)
+	}
+	all := estimation.WithRates(states, at)
+	if err := channel.Check(all); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Join(channel.Names(all[len(states):]), " "); got != "y_rate_ heading_rate" || all[2].Derivative != "y_rate_" || all[7].Unit != "m/s" || !all[8].Estimated || all[6].Estimated {
+		t.Errorf("added %q, %+v", got, all)
+	}
+	if len(channel.Measured(all)) != len(states) {
+		t.Errorf("measured %v", channel.Names(channel.Measured(all)))
+	}
+}
+
+func TestTooFewValues(t *testing.T) {
+	flights, _ := swings(1, 0.05, 0.01, 0.01)
+	if _, err := estimation.Fit(flights, estimation.WithRates(angle, []int{0}), []int{0}); err == nil || !strings.Contains(err.Error(), "theta has no rate, and 5 values") {
+		t.Error(err)
+	}
+}
