@@ -12,6 +12,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/durable"
+	"github.com/dgm-robotics/dgm/estimator/filter"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/queries"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/reporting"
@@ -137,6 +138,10 @@ func (n *Node) compose(reconnects uint64) *wire.Status {
 	}
 	s.Health, s.Miscalibrated = known.Consistency, uint64(t.Alarms)
 	s.History, s.HistoryGaps, s.HistoryBackward = uint64(known.HistoryRows), known.Resets[history.Gap], known.Resets[history.Backward]
+	s.NIS, s.Rejected, s.FilterResets = known.Estimate.NIS, known.Estimate.Rejected, 0
+	for _, n := range known.Estimate.Resets[filter.Gap:] {
+		s.FilterResets += n
+	}
 	s.Adapt = n.cfg.Adapt
 	s.AdaptNote, s.AdaptShare, s.Amounts = known.Adaptation.Note, 0, s.Amounts[:0]
 	if a := known.Adaptation.State; a != nil {

@@ -25,6 +25,9 @@ type worker struct {
 	clock    Clock
 	subject  string
 
+	estimates string // subject
+	estimate  []byte // the last message
+
 	mailbox  *intake.Mailbox
 	models   *models
 	counters *reporting.Counters
@@ -49,7 +52,7 @@ type request struct {
 
 func newWorker(n *Node, l *prediction.Loaded) *worker {
 	w := &worker{
-		settings: n.models.settings, priority: n.cfg.Priority, clock: n.cfg.Clock, subject: wire.PredictSubject(n.cfg.Vehicle),
+		settings: n.models.settings, priority: n.cfg.Priority, clock: n.cfg.Clock, subject: wire.PredictSubject(n.cfg.Vehicle), estimates: wire.EstimateSubject(n.cfg.Vehicle),
 		mailbox: n.intake.Mailbox, models: &n.models, counters: n.counters, peers: n.peers, snapshot: &snapshot{report: prediction.Report{Consistency: -1}},
 		engine: prediction.NewEngine(n.models.settings, l),
 	}
@@ -185,6 +188,11 @@ func (w *worker) serve(nc *nats.Conn, began int64) (wire.Reason, error) {
 	reason, cause := made, error(nil)
 	if made == wire.OK {
 		reason, cause = w.publish(nc, m, began)
+	}
+	if t.Fresh && nc.IsConnected() {
+		if w.estimate = w.engine.AppendEstimate(w.estimate[:0], t.Arrival); len(w.estimate) > 0 {
+			_ = nc.Publish(w.estimates, w.estimate) // what keeps it from the link keeps the prediction, which is counted
+		}
 	}
 	w.recorder.Task(t, m, made)
 	if w.engine.Learn(t) {

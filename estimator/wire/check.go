@@ -10,7 +10,9 @@ import (
 type PlausibilityLimits struct {
 	Layout string    // fingerprint of the model's channels
 	Spelt  string    // (optional) another one that states may have, see LayoutAsSpelt
+	Whole  string    // (optional) a third one: with the states that nothing measures
 	MaxStd []float64 // K, state units: the largest standard deviation that P0 may have
+	Absent []bool    // (optional) K, states that may be NaN, not measured; some other one is measured
 	Scale  []float64 // (optional) K, state units: usual distance of a prediction from its state
 
 	// (optional) P, input units: mean and standard deviation of the inputs
@@ -47,24 +49,31 @@ func ImplausibleInput(u, mean, std float64) bool {
 // Check returns an *Error for the first thing in a decoded state that is not
 // plausible, or nil. It does not check times and order.
 func (b *PlausibilityLimits) Check(s *State) error {
-	if s.Layout != "" && s.Layout != b.Layout && s.Layout != b.Spelt {
+	if s.Layout != "" && s.Layout != b.Layout && s.Layout != b.Spelt && s.Layout != b.Whole {
 		return fail(WrongLayout, "layout", "%q, and the model's channels have %q", s.Layout, b.Layout)
 	}
+	measured := len(s.X)
 	for _, v := range [...]struct {
-		field string
-		x     []float64
-	}{{"x", s.X}, {"P0", s.P0}, {"u", s.U}, {"plan", s.Plan}} {
+		field  string
+		x      []float64
+		absent []bool
+	}{{"x", s.X, b.Absent}, {"P0", s.P0, nil}, {"u", s.U, nil}, {"plan", s.Plan, nil}} {
 		for i, x := range v.x {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
+			if math.IsNaN(x) && i < len(v.absent) && v.absent[i] {
+				measured--
+			} else if math.IsNaN(x) || math.IsInf(x, 0) {
 				return fail(NotANumber, v.field, "element %d is %v", i, x)
 			}
 		}
+	}
+	if measured == 0 {
+		return fail(NotANumber, "x", "all elements are NaN: nothing was measured")
 	}
 	if dt := s.PlanDt; !(dt >= 0) || math.IsInf(dt, 1) {
 		return fail(Malformed, "plan_dt", "%v, expected seconds above 0", dt)
 	}
 	for k, x := range s.X {
-		if k < len(b.Scale) && Coarse(x, b.Scale[k]) {
+		if k < len(b.Scale) && !math.IsNaN(x) && Coarse(x, b.Scale[k]) {
 			return fail(Magnitude, "x", "element %d is %g: numbers of that size are too far apart for predictions that move by %g", k, x, b.Scale[k])
 		}
 	}

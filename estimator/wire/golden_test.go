@@ -75,8 +75,13 @@ var (
 			Model: "b1b2c3d4e5f60718", Role: wire.RoleShadow, Since: 1772682400500000000, Windows: 40, Skipped: 2, Buckets: []float64{0.5, 1}, Coverage: []float64{0.95, 1, 0.9, 0.925}, FlownCoverage: []float64{0.5, 0.75, 1, 1},
 			CRPS: []float64{0.25, 0.5, 0.5, 1}, FlownCRPS: []float64{0.5, 1, 1, 2}, Difference: -0.5, DifferenceStd: 0.125,
 		}}
+		s.NIS, s.Rejected, s.FilterResets = 1.0625, 3, 1
 		return s
 	}()
+	goldenEstimate = wire.Estimate{
+		Vehicle: "pend1", Model: "a1b2c3d4e5f60718", Instance: "x7", Seq: 41, T: 1772682400000000000, Channels: []string{"theta", "theta_rate"}, Units: []string{"rad", "rad/s"},
+		X: []float64{0.5, -2}, P: []float64{1e-4, 1e-3, 1e-3, 0.04}, Settled: true, Innovation: []float64{0.0078125, math.NaN()}, Ratio: []float64{0.015625, math.NaN()}, NIS: 0.96875, Rejected: 2, Sensors: []string{"theta"},
+	}
 )
 
 func TestGoldenFiles(t *testing.T) {
@@ -90,6 +95,7 @@ func TestGoldenFiles(t *testing.T) {
 		{"prediction-v1.msgpack", smallPrediction.Append(nil)},
 		{"prediction-v1-full.msgpack", fullPrediction.Append(nil)},
 		{"status-v1-full.msgpack", fullStatus.Append(nil)},
+		{"estimate-v1.msgpack", goldenEstimate.Append(nil)},
 	} {
 		path := filepath.Join("testdata", c.file)
 		if *update {
@@ -142,6 +148,11 @@ func TestGoldenFiles(t *testing.T) {
 	}
 	var st wire.Status
 	decode("status-v1-full.msgpack", st.Decode)
+	var e wire.Estimate
+	decode("estimate-v1.msgpack", e.Decode)
+	if again := e.Append(nil); !bytes.Equal(again, goldenEstimate.Append(nil)) {
+		t.Errorf("decoded %+v", e)
+	}
 	if d := cmp.Diff(fullStatus, st); d != "" {
 		t.Errorf("full status: %s", d)
 	}

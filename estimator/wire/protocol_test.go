@@ -57,7 +57,7 @@ func TestProtocolExamples(t *testing.T) {
 // Every field and reason is on the page, and the layout of its example is true.
 func TestProtocolNamesEverything(t *testing.T) {
 	text := page(t)
-	for _, b := range [][]byte{timedState.Append(nil), fullPrediction.Append(nil), fullStatus.Append(nil)} {
+	for _, b := range [][]byte{timedState.Append(nil), fullPrediction.Append(nil), fullStatus.Append(nil), goldenEstimate.Append(nil)} {
 		var m map[string]any
 		if err := msgpack.Unmarshal(b, &m); err != nil {
 			t.Fatal(err)

@@ -76,6 +76,10 @@ type Status struct {
 	HistoryGaps     uint64 // times that history began again after a gap between states
 	HistoryBackward uint64 // times that it did because time went back
 
+	NIS          float64 // normalised innovations squared of the filter, mean: 1 = it is right; 0 = there is none
+	Rejected     uint64  // measurements that the filter did not use, as outliers
+	FilterResets uint64  // times that the filter began again: after a gap, because time went back, it was lost, or a number was not finite
+
 	PlansUnused uint64 // predictions with the flag PlanUnused
 	PlansHeld   uint64 // … PlanHeld
 	PlansCut    uint64 // … PlanCut

@@ -4,16 +4,18 @@ import "fmt"
 
 // The subjects without their vehicle, and those of all vehicles.
 const (
-	statePrefix   = "dgm.state."
-	predictPrefix = "dgm.predict."
-	statusPrefix  = "dgm.status."
-	queryPrefix   = "dgm.query."
-	modelPrefix   = "dgm.model."
-	swapPrefix    = "dgm.swap."
+	statePrefix    = "dgm.state."
+	predictPrefix  = "dgm.predict."
+	statusPrefix   = "dgm.status."
+	estimatePrefix = "dgm.estimate."
+	queryPrefix    = "dgm.query."
+	modelPrefix    = "dgm.model."
+	swapPrefix     = "dgm.swap."
 
 	AllStates      = statePrefix + "*"
 	AllPredictions = predictPrefix + "*"
 	AllStatuses    = statusPrefix + "*"
+	AllEstimates   = estimatePrefix + "*"
 )
 
 // maxVehicle is the longest name of a vehicle, in bytes.
@@ -27,6 +29,9 @@ func PredictSubject(vehicle string) string { return predictPrefix + vehicle }
 
 // StatusSubject returns the subject of a vehicle's status.
 func StatusSubject(vehicle string) string { return statusPrefix + vehicle }
+
+// EstimateSubject returns the subject of what a filter estimates of a vehicle's state.
+func EstimateSubject(vehicle string) string { return estimatePrefix + vehicle }
 
 // EstimatorInbox returns the prefix of the subjects on which what runs on a vehicle is answered.
 func EstimatorInbox(vehicle string) string { return "_INBOX_estimator." + vehicle }

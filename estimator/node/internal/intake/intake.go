@@ -32,7 +32,9 @@ type Intake struct {
 
 	cfg      Config
 	counters *reporting.Counters
-	k, p     int // states and inputs
+	k, p     int   // states and inputs
+	places   []int // of the states that are measured among all; nil = all are
+	measured []float64
 	limits   wire.PlausibilityLimits
 	order    order
 	offset   offset
@@ -52,6 +54,7 @@ func New(cfg Config, m *model.Model, c *reporting.Counters) *Intake {
 		offset: offset{window: offsetWindow, resync: cfg.Resync},
 		seed:   maphash.MakeSeed(),
 	}
+	in.filtered(m)
 	return in
 }
 
@@ -74,7 +77,7 @@ func (in *Intake) Receive(data []byte, epoch uint64) {
 	a := in.Mailbox.Blank()
 	s := &a.State
 	var came moment
-	err := s.Decode(data, in.k, in.p)
+	err := in.decode(s, data)
 	if err == nil {
 		if s.Unknown > 0 {
 			in.counters.Unknown(s.Unknown, s.FirstUnknown)

@@ -13,6 +13,11 @@ type Arrival struct {
 	Age    int64  // ns, how old it was then
 	Period int64  // ns between states, as known then; 0 = not known
 	Epoch  uint64 // of the link when it came
+
+	// Set by the filter, where the model has one. State.X is then its estimate.
+	Measured  []float64 // K, what came, NaN = not measured
+	Compared  []float64 // K, what predictions are compared with: the measurement, the estimate of what was not measured
+	Unsettled bool      // the estimate does not count yet
 }
 
 // Mailbox hands arrivals from one goroutine to another, the oldest first. It holds a

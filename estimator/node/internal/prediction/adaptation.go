@@ -126,7 +126,7 @@ func newAdaptation(setting string, of *Predictors) (a *adaptation, note string, 
 // take keeps an arrival for learn. What comes without the input that was applied cannot be
 // learned from.
 func (a *adaptation) take(v *intake.Arrival) {
-	if a == nil {
+	if a == nil || v.Unsettled {
 		return
 	}
 	s := &a.samples[a.n]

@@ -111,6 +111,7 @@ func (e *Engine) Use(l *Loaded) {
 // Take adds an arrival to the history that predictions read. It is called once for each
 // that is taken from the mailbox, in their order and before the step that predicts from it.
 func (e *Engine) Take(a *intake.Arrival) {
+	e.Loaded.estimate.take(a, e.Loaded.past)
 	e.plans.take(&a.State, e.Loaded.Model.P)
 	e.resets[e.Loaded.past.add(&a.State)]++
 	e.Loaded.adaptation.take(a)
@@ -140,6 +141,9 @@ func (e *Engine) Step(t *Task) (*Message, wire.Reason) {
 
 // predict returns the prediction from the state of a task, propagated to its tick.
 func (e *Engine) predict(t *Task) (*estimator.Prediction, wire.Reason) {
+	if t.Arrival.Unsettled {
+		return nil, wire.Unsettled
+	}
 	s := &t.Arrival.State
 	q := &e.query
 	*q = estimator.Query{X0: s.X, P0: orNil(s.P0), U: orNil(s.U)}
@@ -289,12 +293,15 @@ const checkEvery = 32
 // robot. It is called after the message was published, so
 // that it delays none. It reports whether the shadow has a full window, to be scored.
 func (e *Engine) Learn(t *Task) (full bool) {
+	if t.Arrival.Unsettled {
+		return false
+	}
 	if e.monitor != nil {
 		if d := e.made; d != nil {
 			e.monitor.Predicted(e.message.T, d.Mean, d.ObsStd, trust.Tube(d.Tube))
 		}
 		if t.Fresh {
-			e.monitor.Observed(t.Arrival.State.T, t.Arrival.State.X)
+			e.monitor.Observed(t.Arrival.State.T, compared(t.Arrival))
 		}
 	}
 	e.Loaded.adaptation.learn()
@@ -315,6 +322,7 @@ type Report struct {
 	HistoryRows int     // that the model reads
 	Resets      [history.Resets]uint64
 	Adaptation  AdaptationReport
+	Estimate    Estimate // the zero value = all states are measured
 }
 
 // Report writes what is known to r.
@@ -326,6 +334,9 @@ func (e *Engine) Report(r *Report) {
 	r.Consistency = e.Loaded.consistency.score()
 	r.HistoryRows, r.Resets = e.Loaded.past.stream.Rows(), e.resets
 	e.Loaded.report(&r.Adaptation)
+	if e.Loaded.estimate != nil {
+		r.Estimate = e.Loaded.estimate.report
+	}
 }
 
 // AppendState appends the state of the trust monitor, if there is one, to dst.

@@ -33,6 +33,7 @@ type Loaded struct {
 	propagator  *propagator // nil where each state is answered
 	consistency *consistency
 	adaptation  *adaptation // nil = nothing is learned
+	estimate    *estimate   // nil = all states are measured
 	adaptKind   string
 }
 
@@ -98,6 +99,9 @@ func Load(s *journal.Settings, m *model.Model, record bool) (*Loaded, error) {
 		}
 	}
 	r.consistency = newConsistency(of, r.Times)
+	if r.estimate, err = newEstimate(m); err != nil {
+		return nil, err
+	}
 	if err := verified.result(); err != nil {
 		return nil, err
 	}

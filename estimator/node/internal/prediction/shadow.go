@@ -183,7 +183,7 @@ func (r *Shadow) learn(e *Engine, t *Task) (ready bool) {
 		return false
 	}
 	if r.stage.Load() == open && t.Fresh {
-		r.observe(t.Arrival.State.T, t.Arrival.State.X)
+		r.observe(t.Arrival.State.T, compared(t.Arrival))
 		if r.stage.Load() == full {
 			return true
 		}

@@ -52,7 +52,11 @@ func (r *Recorder) State(a *intake.Arrival) {
 	}
 	s := &r.state
 	s.At, s.Age, s.Period = a.At, a.Age, a.Period
-	s.Message = a.State.Append(s.Message[:0])
+	state := a.State
+	if len(a.Measured) > 0 {
+		state.X = a.Measured // a replay filters it again
+	}
+	s.Message = state.Append(s.Message[:0])
 	r.w.State(s)
 }
 
