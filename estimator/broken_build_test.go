@@ -62,7 +62,7 @@ var brokenBuilds = []brokenBuild{
 	{"program/columns.go", "addScaled(y[(e.to*each+b)*ly.stride:][:n], e.w,", "addScaled(y[(e.to*each+b)*ly.stride:][:n], 1,"},
 	{"program/products.go", "y[i] += s * u[i] * w[i]", "y[i] += u[i] * w[i]"},
 	{"program/repeat.go", "outer: m.asIs(k.out), in: k.in}, i-1)", "outer: m.asIs(k.out), in: k.in}, 0)"},
-	{"dynamics/step.go", "return s - curve, curve", "return s, curve"},
+	{"dynamics/parabola.go", "return s - curve, curve", "return s, curve"},
 	{"dynamics/stack.go", "terms = append(terms, weighted{c.Times(w, difference), 1})", "terms = append(terms, weighted{c.Times(w, difference), 0.9})"},
 	{"dynamics/direct.go", "W: 1 - share}", "W: 1}"},
 	{"dynamics/signal.go", "-at.Factor*mean[p]/std[p]", "-0.9*at.Factor*mean[p]/std[p]"},

@@ -45,6 +45,7 @@ type modelChannel struct {
 	Derivative string  `json:"derivative"`
 	Period     float64 `json:"period"`
 	Noise      float64 `json:"sensor_std"` // of a state, in its unit
+	Estimated  bool    `json:"estimated,omitempty"`
 }
 
 // modelScores is the part of the held-out table that is shown.
@@ -75,7 +76,7 @@ func describeModel(path string) (*modelReport, error) {
 		Tool: p.Tool, DataHash: p.DataHash, Recordings: len(p.Segments), Seed: p.Seed, Partial: p.Partial, Verdict: p.Verdict, Config: p.Config,
 	}
 	for i, c := range m.Channels {
-		ch := modelChannel{Name: c.Name, Role: string(c.Role), Unit: c.Unit, Derivative: c.Derivative, Period: c.Period}
+		ch := modelChannel{Name: c.Name, Role: string(c.Role), Unit: c.Unit, Derivative: c.Derivative, Period: c.Period, Estimated: c.Estimated}
 		if i < len(m.Sensor) {
 			ch.Noise = math.Sqrt(m.Sensor[i])
 		}
@@ -146,7 +147,10 @@ func (r *modelReport) writeText(out io.Writer) error {
 		if c.Period > 0 {
 			period = fmt.Sprintf("%.4g", c.Period)
 		}
-		if c.Noise > 0 {
+		switch {
+		case c.Estimated:
+			noise = "none: estimated"
+		case c.Noise > 0:
 			noise = fmt.Sprintf("%.3g", c.Noise)
 		}
 		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%s\n", c.Name, c.Role, c.Unit, c.Derivative, period, noise)

@@ -37,9 +37,3 @@ func Step(m *priordynamics.Model, K, P int) *program.Program {
 	p.Output(Next, sum(x, p.Products(K, d0, first, terms), p.Products(K, d1, second, terms)))
 	return p
 }
-
-// PartOfStep returns the weights of the first and second increment a part σ of a step later.
-func PartOfStep(s float64) (first, second float64) {
-	curve := 0.5 * s * (s - 1)
-	return s - curve, curve
-}

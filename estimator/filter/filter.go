@@ -34,7 +34,7 @@ type Config struct {
 const (
 	// DefaultGate is far out for a normal error: one in half a million.
 	DefaultGate = 5.
-	// mostRejected is how many outliers of a channel in a row are believed to be the filter's fault.
+	// mostRejected is how many outliers of a channel in a row mean that the filter is lost.
 	mostRejected = 5
 	// settled is how many samples a filter has seen at least when its estimate counts.
 	settled = 8

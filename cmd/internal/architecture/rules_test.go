@@ -165,6 +165,11 @@ var layers = []layer{
 		"the predictor knows models, not messages, logs or processes",
 	},
 	{
+		"estimator/filter",
+		[]string{"estimator/channel", "estimator/dynamics", "estimator/model", "estimator/priordynamics", "estimator/program"},
+		"the same filter estimates in training and on board: no input, output or clock",
+	},
+	{
 		"estimator/adapt",
 		[]string{"estimator", "estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/internal/msgbin", "estimator/model", "estimator/priordynamics"},
 		"what a robot has become is learned from numbers and times alone, so that it can be tried on recorded ones",
@@ -200,7 +205,7 @@ var layers = []layer{
 	{
 		"estimator/node/internal/prediction",
 		[]string{
-			"estimator", "estimator/adapt", "estimator/channel", "estimator/feature", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/journal",
+			"estimator", "estimator/adapt", "estimator/channel", "estimator/feature", "estimator/filter", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/journal",
 			"estimator/trust", "estimator/numeric/mlp", "estimator/priordynamics", "estimator/wire",
 		},
 		"a task becomes a message by one pure step: no network, no counters, no file",
@@ -221,7 +226,7 @@ var layers = []layer{
 	{
 		"estimator/node",
 		[]string{
-			"estimator/adapt", "estimator/channel", "estimator/durable", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
+			"estimator/adapt", "estimator/channel", "estimator/durable", "estimator/filter", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
 			"estimator/node/internal/queries", "estimator/node/internal/recording", "estimator/node/internal/reporting",
 			"estimator/node/journal", "estimator/node/realtime", "estimator/trust", "estimator/wire",
 		},
@@ -500,7 +505,7 @@ var permits = []permit{
 // parts of the product, its doorways, and what a visitor looks for first.
 var topLevel = []string{
 	"estimator", "trainer", "bridge", "firmware-sim", "cmd", "docs", "examples", "python",
-	"go.mod", "go.sum", "Taskfile.yml", "README.md", "LICENSE",
+	"go.mod", "go.sum", "Taskfile.yml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE",
 }
 
 // byproducts are patterns of what building and measuring leave there; .gitignore
