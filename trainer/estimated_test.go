@@ -76,8 +76,31 @@ func TestFilterSettings(t *testing.T) {
 	if d := load(t, anglesAlone(1, 3), cfg); d.Filter != nil || len(channel.Measured(d.Channels)) != len(d.Channels) {
 		t.Errorf("off: %+v", d.Channels)
 	}
+	undeclared := pendulum(1, 3)
+	undeclared.Channels[0].Derivative = ""
+	cfg.Filter = "auto"
+	if d := load(t, undeclared, cfg); len(d.Channels) != 3 {
+		t.Errorf("a rate that is measured and not declared is estimated beside: %+v", d.Channels)
+	}
 	cfg.Filter = "on"
-	if _, err := trainer.Load([]*flightlog.Log{pendulum(1, 3)}, cfg); err == nil || !strings.Contains(err.Error(), "pendulum.msgpack: filter is") {
+	if _, err := trainer.Load([]*flightlog.Log{undeclared}, cfg); err == nil || !strings.Contains(err.Error(), "pendulum.msgpack: filter is") {
 		t.Error(err)
+	}
+	d := load(t, pendulum(1, 6), cfg)
+	if d.Filter == nil || math.Abs(math.Sqrt(d.Filter.R[0])-0.003) > 0.001 || math.Abs(math.Sqrt(d.Filter.R[1])-0.01) > 0.003 {
+		t.Errorf("noises of 0.003 and 0.01 are found as %+v", d.Filter)
+	}
+}
+
+// Where all is measured the filter is used if it helps: with noisy sensors it does, with exact ones it is left out, and the
+// flights are as they were.
+func TestFilterIsChosen(t *testing.T) {
+	t.Parallel()
+	cfg := small()
+	if d := load(t, swings(1, 6, [2]float64{0.05, 0.5}), cfg); d.Filter == nil || !strings.Contains(d.Problems[0].Text, "theta and omega: filtered.") {
+		t.Errorf("noisy: %+v", d.Problems)
+	}
+	if d := load(t, swings(1, 6, [2]float64{}), cfg); d.Filter != nil || d.Flights[0].Exact != nil {
+		t.Errorf("with exact sensors: %+v", d.Problems)
 	}
 }

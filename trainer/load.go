@@ -127,36 +127,59 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 // Estimated is the kind of the note on a state that nothing measures and a filter estimates.
 const Estimated datacheck.Kind = "estimated"
 
-// estimate adds the rates of positions that have none.
-func (d *Data) estimate(logs []*flightlog.Log, cfg Config) (err error) {
+// estimate has a filter estimate the states: the rates of positions that have none, and where all states are measured those
+// with a rate, if that makes predictions better.
+func (d *Data) estimate(logs []*flightlog.Log, cfg Config) error {
 	states := channel.Select(d.Channels, channel.State)
-	positions := estimation.Positions(states, &d.Kinematics)
+	all := estimation.WithRates(states, estimation.Unmeasured(d.Flights, states, estimation.Positions(states, &d.Kinematics)))
+	added := len(all) > len(states)
+	pairs := estimation.Pairs(all, !added || cfg.Filter == "on")
 	switch {
 	case cfg.Filter == "off" || len(d.Flights) == 0:
 		return nil
-	case len(positions) == 0 && cfg.Filter == "on":
-		return fmt.Errorf("%s: filter is \"on\", and no position lacks its rate: set it to \"auto\" or \"off\"", logs[0].Path)
-	case len(positions) == 0:
+	case len(pairs) == 0 && cfg.Filter == "on":
+		return fmt.Errorf("%s: filter is \"on\", and no state is a position: give angles and lengths their units, or set filter to \"auto\"", logs[0].Path)
+	case len(pairs) == 0:
 		return nil
 	}
-	all := estimation.WithRates(states, positions)
-	if d.Filter, err = estimation.Fit(d.Flights, all, positions); err != nil {
+	task := window.Task{States: all, Inputs: len(d.Channels) - len(states), Horizon: cfg.Horizon.Seconds()}
+	spec, err := estimation.Fit(d.Flights, all, pairs)
+	if err == nil {
+		spec, err = estimation.Learn(d.Flights, spec, task)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", logs[0].Path, err)
 	}
-	if d.Filter, err = estimation.Learn(d.Flights, d.Filter, window.Task{States: all, Inputs: len(d.Channels) - len(states), Horizon: cfg.Horizon.Seconds()}); err != nil {
+	gain := ""
+	if !added {
+		ratio, helps, err := estimation.Helps(d.Flights, spec, task)
+		if err != nil {
+			return fmt.Errorf("%s: %w", logs[0].Path, err)
+		}
+		if !helps && cfg.Filter != "on" {
+			return nil
+		}
+		gain = fmt.Sprintf(" Difference equations predict with %.2f of the error that they have from the measurements.", ratio)
+	}
+	flights, score, err := estimation.Apply(d.Flights, spec, all)
+	if err != nil {
 		return fmt.Errorf("%s: %w", logs[0].Path, err)
 	}
-	if d.Flights, d.Filtered, err = estimation.Apply(d.Flights, d.Filter, all); err != nil {
-		return fmt.Errorf("%s: %w", logs[0].Path, err)
-	}
-	d.Channels = append(all, d.Channels[len(states):]...)
-	for _, c := range d.Filter.Chains {
-		p := &all[c.Position]
-		d.Problems = append(d.Problems, Problem{logs[0].Path, datacheck.Problem{Kind: Estimated, Index: -1, Channel: all[c.Rate].Name, Severity: datacheck.Note, Text: fmt.Sprintf(
-			"%s: estimated, no sensor. A filter makes it of %s, whose sensor has a standard deviation of %.2g %s; the normalised innovations squared are %.2f as a mean (1 = the filter is right), %d of %d measurements were outliers.",
-			all[c.Rate].Name, p.Name, math.Sqrt(d.Filter.R[c.Position]), p.Unit, d.Filtered.NIS, d.Filtered.Rejected, d.Filtered.Used+d.Filtered.Rejected)}})
+	d.Filter, d.Filtered, d.Flights, d.Channels = spec, score, flights, append(all, d.Channels[len(states):]...)
+	for _, c := range spec.Chains {
+		d.Problems = append(d.Problems, Problem{logs[0].Path, datacheck.Problem{Kind: Estimated, Index: -1, Channel: all[c.Rate].Name, Severity: datacheck.Note, Text: d.estimated(c) + gain}})
 	}
 	return nil
+}
+
+// estimated says what the filter makes of a position.
+func (d *Data) estimated(c model.FilterChain) string {
+	p, rate, r := &d.Channels[c.Position], &d.Channels[c.Rate], d.Filter.R
+	text := fmt.Sprintf("%s: estimated, no sensor. A filter makes it of %s, whose sensor has a standard deviation of %.2g %s", rate.Name, p.Name, math.Sqrt(r[c.Position]), p.Unit)
+	if !rate.Estimated {
+		text = fmt.Sprintf("%s and %s: filtered. Their sensors have standard deviations of %.2g %s and %.2g %s", p.Name, rate.Name, math.Sqrt(r[c.Position]), p.Unit, math.Sqrt(r[c.Rate]), rate.Unit)
+	}
+	return text + fmt.Sprintf("; the normalised innovations squared are %.2f as a mean (1 = the filter is right), %d of %d measurements were outliers.", d.Filtered.NIS, d.Filtered.Rejected, d.Filtered.Used+d.Filtered.Rejected)
 }
 
 // write hashes slices of numbers, which does not fail.

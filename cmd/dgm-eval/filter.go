@@ -62,8 +62,12 @@ func (s *filterScore) String() string {
 		return ""
 	}
 	// The mean of n squares of normal numbers is within 2√(2/n) of 1.
-	return fmt.Sprintf("Estimated, no sensor: %s. Normalised innovations squared %.3f as a mean, expected 1 ± %.3f; %d outliers.",
-		quoted(s.Estimated), s.NIS, 2*math.Sqrt(2/float64(max(1, s.measurements))), s.Rejected)
+	what := "Filtered."
+	if len(s.Estimated) > 0 {
+		what = "Estimated, no sensor: " + quoted(s.Estimated) + "."
+	}
+	return fmt.Sprintf("%s Normalised innovations squared %.3f as a mean, expected 1 ± %.3f; %d outliers.",
+		what, s.NIS, 2*math.Sqrt(2/float64(max(1, s.measurements))), s.Rejected)
 }
 
 // measures reports whether a log of the channels of a model has values of all states.

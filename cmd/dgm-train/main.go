@@ -103,7 +103,7 @@ to go back to a model, for dgm.model.<vehicle>.`,
 	f.StringVar(&cfg.Kernel, "kernel", cfg.Kernel, "rff (random features) or exact")
 	f.IntVar(&cfg.Features, "features", cfg.Features, "random features of each channel")
 	f.Uint64Var(&cfg.Seed, "seed", cfg.Seed, "seed of everything random")
-	f.StringVar(&cfg.Filter, "filter", cfg.Filter, "estimate the rates of positions that have none: auto, on or off")
+	f.StringVar(&cfg.Filter, "filter", cfg.Filter, "estimate positions and rates by a Kalman filter: auto, on or off")
 	f.Float64Var(&cfg.Holdout, "holdout", cfg.Holdout, "share of the data that is held out, in whole segments or blocks of time")
 	f.IntVar(&cfg.Members, "members", cfg.Members, "fits in the ensemble")
 	return c

@@ -137,14 +137,16 @@ func (f *Filter) Rejected() []int { return f.total }
 // (K); NaN where nothing was measured, and at the sample that the filter began with. Both are views.
 func (f *Filter) Innovations() (nu, ratio []float64) { return f.nu, f.ratio }
 
-// Settled reports whether the filter has seen enough for its estimate to count.
+// Settled reports whether the filter has seen enough for its estimate to count: at once where no variance has a limit.
 func (f *Filter) Settled() bool {
+	waits := false
 	for k, most := range f.cfg.Settled {
+		waits = waits || most > 0
 		if most > 0 && f.p[k*f.n+k] > most {
 			return false
 		}
 	}
-	return f.began && f.samples >= settled
+	return f.began && (!waits || f.samples >= settled)
 }
 
 // Estimate returns the state (K) at the last sample, a view. Angles are near the measurements.

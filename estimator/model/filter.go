@@ -33,7 +33,7 @@ func (m *Model) checkFilter(c *checker) {
 		return // predictions do not need it, only the state that they start from
 	}
 	f := m.Filter
-	c.that(estimated > 0 && estimated < m.K, "filter", "%d of %d states are estimated", estimated, m.K)
+	c.that(estimated < m.K, "filter", "%d of %d states are estimated", estimated, m.K)
 	c.length("filter.r", f.R, m.K)
 	c.each("filter.r", f.R, func(v float64) bool { return v >= 0 }, "variance %v is negative")
 	c.that(len(f.Chains) <= m.K, "filter.chains", "%d, more than the states", len(f.Chains))
@@ -55,10 +55,14 @@ func (m *Model) checkFilter(c *checker) {
 		if c.err != nil {
 			return
 		}
-		c.that(!m.Channels[ch.Position].Estimated && m.Channels[ch.Rate].Estimated && !follows[ch.Rate], field, "a measured position must have an estimated rate of its own")
-		follows[ch.Rate] = true
+		c.that(!m.Channels[ch.Position].Estimated && ch.Position != ch.Rate && !follows[ch.Rate] && !follows[ch.Position], field, "a measured position must have a rate of its own")
+		c.that(m.Channels[ch.Rate].Estimated == (f.R[ch.Rate] == 0), field, "a rate has a sensor with noise, or is estimated")
+		follows[ch.Position], follows[ch.Rate] = true, true
+		if m.Channels[ch.Rate].Estimated {
+			estimated--
+		}
 	}
-	c.that(len(f.Chains) == estimated, "filter.chains", "%d, and %d states are estimated", len(f.Chains), estimated)
+	c.that(estimated == 0, "filter.chains", "%d states are estimated, and no position has them as its rate", estimated)
 }
 
 func filterFields(f *Filter, c *coder) {

@@ -33,7 +33,9 @@ func newLayout(spec *model.Filter, states []channel.Channel) layout {
 		}
 	}
 	for _, c := range spec.Chains {
-		l.like[c.Rate] = l.like[c.Position]
+		if states[c.Rate].Estimated {
+			l.like[c.Rate] = l.like[c.Position]
+		}
 	}
 	return l
 }
@@ -99,7 +101,7 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 // compared with a measurement, whose noise the likelihood has found, and with the estimate of what nothing measures.
 func SetSensors(r []float64, spec *model.Filter) {
 	for _, c := range spec.Chains {
-		r[c.Position], r[c.Rate] = spec.R[c.Position], 0
+		r[c.Position], r[c.Rate] = spec.R[c.Position], spec.R[c.Rate]
 	}
 }
 
@@ -123,8 +125,10 @@ func settle(flights []window.Flight, spec *model.Filter, states []channel.Channe
 		})
 	}
 	for j, all := range usual {
-		slices.Sort(all)
-		spec.Chains[j].Settled = unsettled * all[len(all)/2]
+		if states[spec.Chains[j].Rate].Estimated {
+			slices.Sort(all)
+			spec.Chains[j].Settled = unsettled * all[len(all)/2]
+		}
 	}
 	return nil
 }

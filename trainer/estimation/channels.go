@@ -1,9 +1,11 @@
 package estimation
 
 import (
+	"math"
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // suffix names the rate of a position.
@@ -47,6 +49,53 @@ func WithRates(states []channel.Channel, positions []int) []channel.Channel {
 		}
 		c.Derivative = rate.Name
 		out = append(out, rate)
+	}
+	return out
+}
+
+// Unmeasured returns those of the positions whose rate is no other state of the flights, whatever the log declares.
+func Unmeasured(flights []window.Flight, states []channel.Channel, positions []int) (out []int) {
+	for _, k := range positions {
+		found := false
+		for j, c := range states {
+			// the channel of a rate has a name of its own, of which nothing is known
+			found = found || j != k && c.Period == 0 && !slices.Contains(units, channel.CanonicalUnit(c.Unit)) && follows(flights, k, j)
+		}
+		if !found {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// alike is the correlation with the slope of a position from which on a state is its rate.
+const alike = 0.8
+
+// follows reports whether state j of flights goes with the slope of state k over ten samples.
+func follows(flights []window.Flight, k, j int) bool {
+	const reach = 5
+	var sxx, sxy, syy float64
+	for i := range flights {
+		f := &flights[i]
+		for at := reach; at+reach < f.N(); at += reach {
+			slope := (f.X[(at+reach)*f.K+k] - f.X[(at-reach)*f.K+k]) / (f.T[at+reach] - f.T[at-reach])
+			if v := f.X[at*f.K+j]; !math.IsNaN(slope) && !math.IsNaN(v) {
+				sxx, sxy, syy = sxx+slope*slope, sxy+slope*v, syy+v*v
+			}
+		}
+	}
+	return math.Abs(sxy) > alike*math.Sqrt(sxx*syy)
+}
+
+// Pair is a position and its rate, states of a model.
+type Pair struct{ Position, Rate int }
+
+// Pairs returns the positions whose rate is a state, by the channels' derivatives: all, or those of estimated rates alone.
+func Pairs(states []channel.Channel, measured bool) (out []Pair) {
+	for k, c := range states {
+		if i := channel.Index(states, c.Derivative); c.Derivative != "" && (measured || states[i].Estimated) {
+			out = append(out, Pair{k, i})
+		}
 	}
 	return out
 }

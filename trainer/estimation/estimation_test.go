@@ -36,7 +36,7 @@ func swings(flights int, duration, interval, noise float64) (out []window.Flight
 func apply(t *testing.T, flights []window.Flight) (*model.Filter, []window.Flight, estimation.Score) {
 	t.Helper()
 	all := estimation.WithRates(angle, []int{0})
-	spec, err := estimation.Fit(flights, all, []int{0})
+	spec, err := estimation.Fit(flights, all, estimation.Pairs(all, false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestPositions(t *testing.T) {
 
 func TestTooFewValues(t *testing.T) {
 	flights, _ := swings(1, 0.05, 0.01, 0.01)
-	if _, err := estimation.Fit(flights, estimation.WithRates(angle, []int{0}), []int{0}); err == nil || !strings.Contains(err.Error(), "theta has no rate, and 5 values") {
+	if _, err := estimation.Fit(flights, estimation.WithRates(angle, []int{0}), []estimation.Pair{{Position: 0, Rate: 1}}); err == nil || !strings.Contains(err.Error(), "theta has no rate, and 5 values") {
 		t.Error(err)
 	}
 }

@@ -21,28 +21,32 @@ const (
 	unlikely = 1e300
 )
 
-// Fit returns the parameters of the filter of states (K: those of the flights, then the rates of positions), by the
-// likelihood of the flights. An error names the position that holds too little.
-func Fit(flights []window.Flight, states []channel.Channel, positions []int) (*model.Filter, error) {
-	measured := len(states) - len(positions)
-	out := &model.Filter{R: make([]float64, len(states)), Start: make([]float64, len(states)+len(positions))}
+// Fit returns the parameters of the filter of states (K: those of the flights, then the estimated ones) that moves pairs of
+// position and rate, by the likelihood of the flights. An error names the position that holds too little.
+func Fit(flights []window.Flight, states []channel.Channel, pairs []Pair) (*model.Filter, error) {
+	out := &model.Filter{R: make([]float64, len(states)), Start: make([]float64, len(states)+len(pairs))}
+	measured := len(channel.Measured(states))
 	for k := range measured {
 		v, _ := variance(flights, k)
-		out.Start[k] = math.Max(v, math.SmallestNonzeroFloat32)
+		out.Start[k] = positive(v)
 	}
-	for i, k := range positions {
-		s := collect(flights, k)
+	for i, pair := range pairs {
+		k, rate := pair.Position, pair.Rate
+		if rate >= measured {
+			rate = -1
+		}
+		s := collect(flights, k, rate)
 		if s.n < 3*order*order {
 			return nil, fmt.Errorf("%s has no rate, and %d values are too few to estimate one", states[k].Name, s.n)
 		}
 		f := newChainFit(s, states[k].Period)
-		r, q := f.maximise()
-		out.R[k] = r
-		out.Chains = append(out.Chains, model.FilterChain{Position: k, Rate: measured + i, Q: q})
-		out.Start[k], out.Start[measured+i], out.Start[len(states)+i] = f.start[0], f.start[1], f.start[2]
+		best := f.maximise()
+		out.R[k], out.R[pair.Rate] = best.r, best.rate
+		out.Chains = append(out.Chains, model.FilterChain{Position: k, Rate: pair.Rate, Q: best.q})
+		out.Start[k], out.Start[pair.Rate], out.Start[len(states)+i] = f.start[0], f.start[1], f.start[2]
 		out.Gap = math.Max(out.Gap, f.gap)
 	}
-	return out, nil
+	return out, settle(flights, out, states)
 }
 
 // order of the process: position, rate, acceleration.
@@ -65,27 +69,34 @@ func variance(flights []window.Flight, k int) (v float64, n int) {
 	return math.Max(0, squares-sum*sum/float64(n)) / float64(n), n
 }
 
-// series are stretches of one position.
+// series are stretches of one position, and of its rate where that is measured.
 type series struct {
-	t [][]int64 // ns
-	x [][]float64
-	n int // values
+	t    [][]int64   // ns
+	x, v [][]float64 // NaN = not measured
+	n    int         // values of the position
 }
 
-// collect returns the values of state k, of each flight as large a share.
-func collect(flights []window.Flight, k int) (s series) {
+// collect returns the values of state k, and of its rate (−1 = none), of each flight as large a share.
+func collect(flights []window.Flight, k, rate int) (s series) {
 	_, all := variance(flights, k)
 	share := math.Min(1, samples/math.Max(1, float64(all)))
 	for i := range flights {
 		f := &flights[i]
 		var t []int64
-		var x []float64
+		var x, v []float64
 		for j := range int(math.Ceil(share * float64(f.N()))) {
-			if v := f.X[j*f.K+k]; !math.IsNaN(v) {
-				t, x = append(t, int64(math.Round(f.T[j]*1e9))), append(x, v)
+			y, w := f.X[j*f.K+k], math.NaN()
+			if rate >= 0 {
+				w = f.X[j*f.K+rate]
+			}
+			if !math.IsNaN(y) || !math.IsNaN(w) {
+				t, x, v = append(t, int64(math.Round(f.T[j]*1e9))), append(x, y), append(v, w)
+			}
+			if !math.IsNaN(y) {
+				s.n++
 			}
 		}
-		s.t, s.x, s.n = append(s.t, t), append(s.x, x), s.n+len(x)
+		s.t, s.x, s.v = append(s.t, t), append(s.x, x), append(s.v, v)
 	}
 	return s
 }
@@ -96,93 +107,134 @@ type chainFit struct {
 	period float64
 	start  [order]float64
 	gap    float64 // s
-	r, q   float64 // where to begin
+	begin  noises  // where to begin
 	floor  float64 // of R
+	rated  bool    // the rate is measured, too
 }
+
+// noises are what is fitted: variances of the sensors of position and rate, and the intensity of the process.
+type noises struct{ r, q, rate float64 }
 
 func newChainFit(s series, period float64) *chainFit {
 	f := &chainFit{series: s, period: period}
-	var square [order + 1]float64 // mean squares of differences
-	var count [order + 1]float64
-	quantum, still, dt := math.Inf(1), 0.0, 0.0
-	for i, x := range s.x {
-		d := append([]float64(nil), x...)
-		for o := range square {
-			for _, v := range d {
-				square[o], count[o] = square[o]+v*v, count[o]+1
-			}
-			for j := range max(0, len(d)-1) {
-				d[j] = d[j+1] - d[j]
-				if step := math.Abs(d[j]); o == 0 && step > 0 {
-					quantum = math.Min(quantum, step)
-				} else if o == 0 {
-					still++
-				}
-			}
-			d = d[:max(0, len(d)-1)]
-		}
-		if n := len(x); n > 1 {
-			dt += float64(s.t[i][n-1]-s.t[i][0]) * 1e-9
-		}
+	var x, v differences
+	for i := range s.x {
+		x.add(s.t[i], s.x[i])
+		v.add(s.t[i], s.v[i])
 	}
-	for o := range square {
-		square[o] /= math.Max(1, count[o])
-	}
-	dt /= math.Max(1, count[1])
+	dt := x.end()
 	f.gap = gaps * dt
-	f.start = [order]float64{positive(square[0]), positive(square[1] / (dt * dt)), positive(square[2] / math.Pow(dt, 4))}
+	f.start = [order]float64{positive(x.square[0]), positive(x.square[1] / (dt * dt)), positive(x.square[2] / math.Pow(dt, 4))}
 	f.floor = 1e-14 * f.start[0]
-	if still > 0.01*count[1] { // the sensor's steps are seen
-		f.floor = math.Max(f.floor, quantum*quantum/12)
+	if x.still > 0.01*x.count[1] { // the sensor's steps are seen
+		f.floor = math.Max(f.floor, x.quantum*x.quantum/12)
 	}
-	// Of white noise alone the third differences have 20 R, of an integrated one Q dt⁵.
-	f.r, f.q = math.Max(square[order]/20, f.floor), positive(square[order]/math.Pow(dt, 5))
+	// Of white noise alone the third differences have 20 R, of an integrated one Q dt⁵; the second differences of a rate have 6 R.
+	f.begin = noises{r: math.Max(x.square[order]/20, f.floor), q: positive(x.square[order] / math.Pow(dt, 5))}
+	if v.count[2] > 0 {
+		v.end()
+		f.rated, f.begin.rate, f.start[1] = true, positive(v.square[2]/6), positive(v.square[0])
+	}
 	return f
+}
+
+// differences are mean squares of the values of a series and of their differences up to an order.
+type differences struct {
+	square, count [order + 1]float64
+	quantum       float64 // the least step that is not 0
+	still, time   float64 // steps of 0; s
+}
+
+func (d *differences) add(t []int64, x []float64) {
+	if d.quantum == 0 {
+		d.quantum = math.Inf(1)
+	}
+	var at []int64
+	var values []float64
+	for i, v := range x {
+		if !math.IsNaN(v) {
+			at, values = append(at, t[i]), append(values, v)
+		}
+	}
+	if n := len(values); n > 1 {
+		d.time += float64(at[n-1]-at[0]) * 1e-9
+	}
+	for o := range d.square {
+		for _, v := range values {
+			d.square[o], d.count[o] = d.square[o]+v*v, d.count[o]+1
+		}
+		for j := range max(0, len(values)-1) {
+			values[j] = values[j+1] - values[j]
+			if step := math.Abs(values[j]); o == 0 && step > 0 {
+				d.quantum = math.Min(d.quantum, step)
+			} else if o == 0 {
+				d.still++
+			}
+		}
+		values = values[:max(0, len(values)-1)]
+	}
+}
+
+// end makes sums means, and returns the mean interval, s.
+func (d *differences) end() float64 {
+	for o := range d.square {
+		d.square[o] /= math.Max(1, d.count[o])
+	}
+	return d.time / math.Max(1, d.count[1])
 }
 
 func positive(v float64) float64 { return math.Max(v, math.SmallestNonzeroFloat32) }
 
-// maximise returns R and Q of the largest likelihood.
-func (f *chainFit) maximise() (r, q float64) {
-	at := func(p []float64) (r, q float64) { return math.Max(math.Exp(p[0]), f.floor), math.Exp(p[1]) }
+// maximise returns the noises of the largest likelihood.
+func (f *chainFit) maximise() (best noises) {
+	at := func(p []float64) noises {
+		n := noises{r: math.Max(math.Exp(p[0]), f.floor), q: math.Exp(p[1])}
+		if f.rated {
+			n.rate = math.Exp(p[2])
+		}
+		return n
+	}
 	problem := optimize.Problem{Func: func(p []float64) float64 {
-		r, q := at(p)
-		if v := -f.likelihood(r, q) / float64(f.n); v < unlikely {
+		if v := -f.likelihood(at(p)) / float64(f.n); v < unlikely {
 			return v
 		}
 		return unlikely
 	}}
-	best := math.Inf(1)
-	for _, of := range [...][2]float64{{1, 1e-2}, {1e-4, 1}, {1, 1e-6}} {
-		p := []float64{math.Log(math.Max(f.r*of[0], f.floor)), math.Log(f.q * of[1])}
-		result, err := optimize.Minimize(problem, p, &optimize.Settings{MajorIterations: 60, Converger: &optimize.FunctionConverge{Absolute: 1e-4, Iterations: 12}}, &optimize.NelderMead{SimplexSize: 2})
-		if result != nil && result.F < best { // what ended a search does not matter to what it found
-			_ = err
-			best = result.F
-			r, q = at(result.X)
+	least := math.Inf(1)
+	for _, of := range [...]noises{{1, 1e-2, 1}, {1e-4, 1, 1e-2}, {1, 1e-6, 1}} {
+		p := []float64{math.Log(math.Max(f.begin.r*of.r, f.floor)), math.Log(f.begin.q * of.q)}
+		if f.rated {
+			p = append(p, math.Log(f.begin.rate*of.rate))
+		}
+		result, _ := optimize.Minimize(problem, p, &optimize.Settings{MajorIterations: 30 * len(p), Converger: &optimize.FunctionConverge{Absolute: 1e-4, Iterations: 12}}, &optimize.NelderMead{SimplexSize: 2})
+		if result != nil && result.F < least { // what ended a search does not matter to what it found
+			least, best = result.F, at(result.X)
 		}
 	}
-	return r, q
+	return best
 }
 
 // likelihood returns the logarithm of the likelihood of all innovations.
-func (f *chainFit) likelihood(r, q float64) (sum float64) {
+func (f *chainFit) likelihood(n noises) (sum float64) {
 	k, err := filter.New(filter.Config{
-		Channels: []filter.Channel{{Period: f.period, R: r}, {}}, Process: &filter.Kinematic{K: 2, Chains: []filter.Chain{{Position: 0, Rate: 1, Q: q}}},
+		Channels: []filter.Channel{{Period: f.period, R: n.r}, {R: n.rate}}, Process: &filter.Kinematic{K: 2, Chains: []filter.Chain{{Position: 0, Rate: 1, Q: n.q}}},
 		Start: f.start[:], Gate: math.MaxFloat64, MaxGap: f.gap,
 	}, 0)
 	if err != nil {
 		return -unlikely
 	}
-	y := [2]float64{1: math.NaN()}
+	var y [2]float64
 	for i, x := range f.x {
 		k.Reset()
 		for j, v := range x {
-			y[0] = v
-			if res := k.Update(f.t[i][j], y[:], nil); k.Settled() {
+			y[0], y[1] = v, f.v[i][j]
+			if res := k.Update(f.t[i][j], y[:], nil); j >= settled {
 				sum += res.Log
 			}
 		}
 	}
 	return sum
 }
+
+// settled is how many samples of a stretch do not count: the start is diffuse.
+const settled = 8

@@ -17,6 +17,21 @@ func Grid(H float64) []float64 {
 	return times
 }
 
+// Compare returns the errors of the roll-outs of models, each from the starts of flights of its own that have the same
+// samples: the geometric mean over flights, horizons and channels of RMSE over that of holding the last value of the first.
+func Compare(models []*priordynamics.Model, flights [][]window.Flight, task window.Task) (out []float64) {
+	var scale []float64
+	for i, m := range models {
+		windows := window.Cut(flights[i], task.Horizon, task.Horizon/5)
+		if scale == nil {
+			scale = rmsDisplacement(flights[i], windows, task.Horizon)
+		}
+		score, _ := rolloutError(m, flights[i], windows, task.Horizon, scale)
+		out = append(out, math.Exp(score))
+	}
+	return out
+}
+
 // rmsDisplacement returns the rms displacement over windows, at the horizons of the
 // grid (grid×K): the error of holding the last value.
 func rmsDisplacement(flights []window.Flight, windows []window.Window, H float64) []float64 {
