@@ -20,7 +20,7 @@ const (
 	// known is the part of each flight that equations are tried on; the rest judges them.
 	known = 0.7
 	// few samples are enough to compare filters.
-	few = 3000
+	few = 2000
 	// mostTerms bounds the monomials of an equation, which is evaluated at every sample on board.
 	mostTerms = 200
 )
@@ -50,41 +50,84 @@ func alternate(flights []window.Flight, spec *model.Filter, task window.Task) (*
 	if len(fit) == 0 || len(judge) == 0 {
 		return spec, nil
 	}
-	best, level := spec, likelihood(judge, spec, task.States)
+	best := judged{spec, likelihood(judge, spec, task.States)}
 	for range rounds {
-		states, err := smooth(fit, best, task.States)
+		states, err := smooth(fit, best.spec, task.States)
 		if err != nil {
 			return nil, err
 		}
-		found, height := best, level
+		found := best
 		for _, shape := range shapes(states, task) {
 			e, err := priordynamics.Regress(states, task, shape)
 			if err != nil || e.Check(len(task.States), task.Inputs) != nil {
 				continue // singular: too little moves
 			}
-			if f, h := withEquation(judge, spec, e, task); h > height {
-				found, height = f, h
-			}
+			found = found.orBetter(withEquation(judge, spec, e, task))
 		}
-		if height < level+better {
+		if found.height < best.height+better {
 			break
 		}
-		best, level = found, height
+		best = found.tuned(judge, task)
 	}
-	if best.Equation.Degree == 0 {
-		return best, nil
+	if best.spec.Equation.Degree == 0 {
+		return best.spec, nil
 	}
-	states, err := smooth(flights, best, task.States)
+	states, err := smooth(flights, best.spec, task.States)
 	if err != nil {
 		return nil, err
 	}
-	e, err := priordynamics.Regress(states, task, priordynamics.Shape{Step: best.Equation.Step, Degree: best.Equation.Degree, Ridge: ridge})
+	e, err := priordynamics.Regress(states, task, priordynamics.Shape{Step: best.spec.Equation.Step, Degree: best.spec.Equation.Degree, Ridge: ridge})
 	if err != nil {
-		return best, nil // that of the part is as good
+		return best.spec, nil // that of the part is as good
 	}
-	whole := *best
+	whole := *best.spec
 	whole.Equation = *e
 	return &whole, nil
+}
+
+// judged is a filter with the mean log likelihood that innovations have under it.
+type judged struct {
+	spec   *model.Filter
+	height float64
+}
+
+func (j judged) orBetter(o judged) judged {
+	if o.height > j.height {
+		return o
+	}
+	return j
+}
+
+// with returns a copy of a filter whose chain i has its intensity times q and its sensors' variances times r; i < 0 = all.
+func with(spec *model.Filter, i int, q, r float64) *model.Filter {
+	out := *spec
+	out.Chains, out.R = slices.Clone(spec.Chains), slices.Clone(spec.R)
+	for j := range out.Chains {
+		if c := &out.Chains[j]; i < 0 || i == j {
+			c.Q *= q
+			out.R[c.Position] *= r
+			out.R[c.Rate] *= r
+		}
+	}
+	return &out
+}
+
+// tuned returns the filter with intensities and noises, all and then chain by chain, that are more likely in flights.
+func (j judged) tuned(flights []window.Flight, task window.Task) judged {
+	try := func(i int, q, r float64) {
+		spec := with(j.spec, i, q, r)
+		j = j.orBetter(judged{spec, likelihood(flights, spec, task.States)})
+	}
+	for _, factor := range []float64{math.Sqrt(10), 1 / math.Sqrt(10)} {
+		try(-1, factor, 1)
+	}
+	for i := range j.spec.Chains {
+		for _, factor := range []float64{4, 0.25, 1.5, 0.67} {
+			try(i, factor, 1)
+			try(i, 1, factor)
+		}
+	}
+	return j
 }
 
 // ridge of the regressions, relative to the number of rows.
@@ -124,38 +167,22 @@ func shapes(flights []window.Flight, task window.Task) (out []priordynamics.Shap
 	return out
 }
 
-// withEquation returns the filter of an equation, with the intensity of the noise that makes the innovations of flights
-// most likely, and their likelihood.
-func withEquation(judge []window.Flight, spec *model.Filter, e *fitted.Model, task window.Task) (*model.Filter, float64) {
+// withEquation returns the filter of an equation, with the intensity of the noise, to a power of 100, that makes the
+// innovations of flights most likely.
+func withEquation(flights []window.Flight, spec *model.Filter, e *fitted.Model, task window.Task) (best judged) {
 	out := *spec
-	out.Equation, out.Start = *e, spec.Start[:len(task.States)]
-	out.Chains = slices.Clone(spec.Chains)
-	// Intensities in the proportion of those of the accelerations, at the scale of the step.
-	base := make([]float64, len(out.Chains))
-	for i, c := range spec.Chains {
-		base[i] = c.Q * e.Step * e.Step
+	out.Equation, out.Start, out.Chains = *e, spec.Start[:len(task.States)], slices.Clone(spec.Chains)
+	for i := range out.Chains { // what an acceleration does in a step, at first
+		out.Chains[i].Q *= e.Step * e.Step
 	}
-	at := func(exponent float64) *model.Filter {
-		f := out
-		f.Chains = slices.Clone(out.Chains)
-		for i := range f.Chains {
-			f.Chains[i].Q = base[i] * math.Pow(10, exponent)
+	best.height = math.Inf(-1)
+	for exponent := 0.; exponent >= -8; exponent -= 2 {
+		trial := with(&out, -1, math.Pow(10, exponent), 1)
+		h := likelihood(flights, trial, task.States)
+		if h < best.height { // it has one maximum
+			break
 		}
-		return &f
+		best = judged{trial, h}
 	}
-	value := func(exponent float64) float64 { return likelihood(judge, at(exponent), task.States) }
-	top, height := 0., math.Inf(-1)
-	for exponent := -8.; exponent <= 2; exponent += 2 {
-		if v := value(exponent); v > height {
-			top, height = exponent, v
-		}
-	}
-	for _, step := range []float64{1, 0.5, 0.25} {
-		for _, exponent := range []float64{top - step, top + step} {
-			if v := value(exponent); v > height {
-				top, height = exponent, v
-			}
-		}
-	}
-	return at(top), height
+	return best
 }
