@@ -151,12 +151,15 @@ func parts(flights []window.Flight) (fit, judge []window.Flight) {
 
 // shapes returns the equations to try on flights.
 func shapes(flights []window.Flight, task window.Task) (out []priordynamics.Shape) {
-	dt := window.Interval(flights)
+	dt, lift := window.Interval(flights), channel.NewLift(task.States)
+	if lift.Dim()+task.Inputs == 0 {
+		return nil // nothing to read: all states are invariant
+	}
 	for _, degree := range trialDegrees {
 		var taken []float64
 		for _, step := range trialSteps {
 			n := math.Max(1, math.Round(step/dt))
-			trial := fitted.Model{Degree: degree, Lift: channel.NewLift(task.States), UMean: make([]float64, task.Inputs)}
+			trial := fitted.Model{Degree: degree, Lift: lift, UMean: make([]float64, task.Inputs)}
 			if slices.Contains(taken, n) || trial.Terms() > mostTerms {
 				continue
 			}
