@@ -23,6 +23,7 @@ const (
 	silentSeconds = 10   // without any state since the start
 	changedShare  = 0.5  // how much adaptation counts, beyond which a change is an alarm
 	mostChanges   = 4    // that are named
+	mostNIS       = 4    // normalised innovations squared of a filter that is not right
 	lastsSeconds  = 60   // after what was counted last, an alarm ends
 )
 
@@ -73,6 +74,8 @@ func (s *Status) Alarms() []Alarm {
 			all[len(all)-1].Count = r.Count
 		}
 	}
+	add(lasts(s.FilterResets, s.age("filter_resets")), "filter_lost", "the filter began again (%d times): after a gap between states, or because five measurements in a row did not fit; check link and sensors", s.FilterResets)
+	add(s.NIS > mostNIS, "filter", "innovations of the filter squared are %.3g times what it expects: sensors are noisier than in training, or the robot moves otherwise; train with flights like this one", s.NIS)
 	add(s.Miscalibrated > 0, "miscalibrated", "95 %% intervals cover too little%s: scale them by factor, and train with flights like this one", s.tooNarrow())
 	add(s.Adapt == AdaptOn && s.AdaptNote != "", "adapt", "adaptation is on and learns nothing: %s", s.AdaptNote)
 	if s.AdaptShare > changedShare {

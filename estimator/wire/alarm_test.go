@@ -38,11 +38,13 @@ func TestAlarmsOfAStatus(t *testing.T) {
 			s.AdaptShare = 0.7
 			s.Amounts = []wire.Amount{{Name: "bias vz", Unit: "m/s²", Value: -0.8231, Std: 0.041}, {Name: "gain m1", Unit: "%", Value: -20.4, Std: 0.9}, {Name: "gain m2", Unit: "%", Value: 5, Std: 3}}
 		},
-		"adapt":      func(s *wire.Status) { s.Adapt, s.AdaptNote = wire.AdaptOn, "states come without u" },
-		"late":       func(s *wire.Status) { s.Late = 11 },
-		"no_history": func(s *wire.Status) { s.NoHistory = 501 },
-		"recording":  func(s *wire.Status) { s.Recording = "the disk is full" },
-		"model":      func(s *wire.Status) { s.Refused = "of another vehicle" },
+		"adapt":       func(s *wire.Status) { s.Adapt, s.AdaptNote = wire.AdaptOn, "states come without u" },
+		"filter_lost": func(s *wire.Status) { s.FilterResets = 1 },
+		"filter":      func(s *wire.Status) { s.NIS = 5 },
+		"late":        func(s *wire.Status) { s.Late = 11 },
+		"no_history":  func(s *wire.Status) { s.NoHistory = 501 },
+		"recording":   func(s *wire.Status) { s.Recording = "the disk is full" },
+		"model":       func(s *wire.Status) { s.Refused = "of another vehicle" },
 	} {
 		s := usual
 		change(&s)

@@ -41,7 +41,7 @@ func (r *Reporter) ages(steady int64) {
 	for _, c := range [...]struct {
 		name  string
 		count uint64
-	}{{"late", s.Late}, {"no_history", s.NoHistory}, {"plans_unused", s.PlansUnused}, {"plans_held", s.PlansHeld}, {"plans_cut", s.PlansCut}, {"unknown_keys", s.UnknownKeys}} {
+	}{{"late", s.Late}, {"no_history", s.NoHistory}, {"plans_unused", s.PlansUnused}, {"plans_held", s.PlansHeld}, {"plans_cut", s.PlansCut}, {"unknown_keys", s.UnknownKeys}, {"filter_resets", s.FilterResets}} {
 		if c.count > 0 {
 			s.Ages = append(s.Ages, wire.CounterAge{Name: c.name, Age: r.age(c.name, c.count, steady)})
 		}
