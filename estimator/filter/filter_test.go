@@ -17,7 +17,7 @@ func chain(t testing.TB, r, q float64) *filter.Filter {
 	t.Helper()
 	f, err := filter.New(filter.Config{
 		Channels: []filter.Channel{{R: r}, {}}, Process: &filter.Kinematic{K: 2, Chains: []filter.Chain{{Position: 0, Rate: 1, Q: q}}},
-		Start: []float64{4, 9, 25}, MaxGap: 0.3,
+		Start: []float64{4, 9, 25}, MaxGap: 0.3, Settled: []float64{0, 8.5},
 	}, 0)
 	if err != nil {
 		t.Fatal(err)

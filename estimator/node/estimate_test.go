@@ -17,7 +17,7 @@ func unmeasured() *model.Model {
 	m := reading()
 	m.Channels[0].Derivative = m.Channels[1].Name
 	m.Channels[0].Period, m.Channels[1].Estimated = 2*math.Pi, true
-	m.Filter = &model.Filter{R: []float64{1e-4, 0}, Chains: []model.FilterChain{{Position: 0, Rate: 1, Q: 100}}, Start: []float64{10, 100, 1000}, Gap: 0.2}
+	m.Filter = &model.Filter{R: []float64{1e-4, 0}, Chains: []model.FilterChain{{Position: 0, Rate: 1, Q: 100, Settled: 99}}, Start: []float64{10, 100, 1000}, Gap: 0.2}
 	return m
 }
 
