@@ -78,7 +78,6 @@ func TestEqualsConditioning(t *testing.T) {
 		return F, Q
 	}
 	P := mat.NewDense(3, 3, []float64{r, 0, 0, 0, 9, 0, 0, 0, 25}) // the first measurement is where it begins
-	var between []*mat.Dense
 	put := func(i, j int, m mat.Matrix) {
 		for a := range 3 {
 			for b := range 3 {
@@ -92,7 +91,7 @@ func TestEqualsConditioning(t *testing.T) {
 			next := new(mat.Dense)
 			next.Product(F, P, F.T())
 			next.Add(next, Q)
-			P, between = next, append(between, F)
+			P = next
 		}
 		put(i, i, P)
 		for j := i; j+1 < n; j++ { // Cov(x_i, x_j+1) = P_i Fᵀ … Fᵀ
