@@ -52,22 +52,8 @@ func (b *PlausibilityLimits) Check(s *State) error {
 	if s.Layout != "" && s.Layout != b.Layout && s.Layout != b.Spelt && s.Layout != b.Whole {
 		return fail(WrongLayout, "layout", "%q, and the model's channels have %q", s.Layout, b.Layout)
 	}
-	measured := len(s.X)
-	for _, v := range [...]struct {
-		field  string
-		x      []float64
-		absent []bool
-	}{{"x", s.X, b.Absent}, {"P0", s.P0, nil}, {"u", s.U, nil}, {"plan", s.Plan, nil}} {
-		for i, x := range v.x {
-			if math.IsNaN(x) && i < len(v.absent) && v.absent[i] {
-				measured--
-			} else if math.IsNaN(x) || math.IsInf(x, 0) {
-				return fail(NotANumber, v.field, "element %d is %v", i, x)
-			}
-		}
-	}
-	if measured == 0 {
-		return fail(NotANumber, "x", "all elements are NaN: nothing was measured")
+	if err := b.finite(s); err != nil {
+		return err
 	}
 	if dt := s.PlanDt; !(dt >= 0) || math.IsInf(dt, 1) {
 		return fail(Malformed, "plan_dt", "%v, expected seconds above 0", dt)
@@ -91,6 +77,28 @@ func (b *PlausibilityLimits) Check(s *State) error {
 		return nil
 	}
 	return b.covariance(s.P0, len(s.X))
+}
+
+// finite checks that every number is, but for states that may be absent.
+func (b *PlausibilityLimits) finite(s *State) error {
+	measured := len(s.X)
+	for _, v := range [...]struct {
+		field  string
+		x      []float64
+		absent []bool
+	}{{"x", s.X, b.Absent}, {"P0", s.P0, nil}, {"u", s.U, nil}, {"plan", s.Plan, nil}} {
+		for i, x := range v.x {
+			if math.IsNaN(x) && i < len(v.absent) && v.absent[i] {
+				measured--
+			} else if math.IsNaN(x) || math.IsInf(x, 0) {
+				return fail(NotANumber, v.field, "element %d is %v", i, x)
+			}
+		}
+	}
+	if measured == 0 {
+		return fail(NotANumber, "x", "all elements are NaN: nothing was measured")
+	}
+	return nil
 }
 
 // covariance checks that P0 is a covariance: its diagonal not negative and within
