@@ -12,6 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/candidates"
+	"github.com/dgm-robotics/dgm/trainer/estimation"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/ood"
@@ -142,6 +143,9 @@ func frame(d *Data, cfg Config, prior *candidates.Prior, known []window.Flight, 
 	})
 	if err != nil {
 		return nets.Data{}, calibration.Folds{}, err
+	}
+	if d.Filter != nil {
+		frame.LeastNoise = estimation.Noise(d.Filter, d.Filtered)
 	}
 	data := nets.NewData(frame, known, stride)
 	out := calibration.Folds{Whole: len(parts) > 0 && parts[0].Whole, Strata: ood.Starts(&frame.Inputs.Lift, known, data.Windows).Strata()}

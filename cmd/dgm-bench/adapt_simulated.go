@@ -14,6 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/firmware-sim/record"
 	"github.com/dgm-robotics/dgm/firmware-sim/robot"
 	"github.com/dgm-robotics/dgm/trainer"
+	"github.com/dgm-robotics/dgm/trainer/estimation"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -143,7 +144,14 @@ func (s *adaptSystem) fly(cfg robot.Config, seed uint64, length int) []window.Fl
 //	trained_ratio                       error over that of a model of the changed robot
 //	learned_trained_ratio               the same from 5 s on
 func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c *change, ofChanged func() (*model.Model, error), seed uint64, r *study.Row) error {
-	flight, calm := s.fly(s.changed(c), 100+seed, adaptChanged), s.fly(s.robot(), 200+seed, adaptCalm)
+	changed, calm := s.fly(s.changed(c), 100+seed, adaptChanged), s.fly(s.robot(), 200+seed, adaptCalm)
+	flight, _, err := estimation.As(m, changed)
+	if err != nil {
+		return err
+	}
+	if calm, _, err = estimation.As(m, calm); err != nil {
+		return err
+	}
 	fresh, err := adaptOn(ctx, m, nil, flight)
 	if err != nil {
 		return err
@@ -171,7 +179,11 @@ func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c *change, of
 		if err != nil {
 			return err
 		}
-		if err := overTrained(ctx, "trained_ratio", fresh, trained, flight, r); err != nil {
+		ofTrained, _, err := estimation.As(trained, changed)
+		if err != nil {
+			return err
+		}
+		if err := overTrained(ctx, "trained_ratio", fresh, trained, ofTrained, r); err != nil {
 			return err
 		}
 		f := &flight[0]
@@ -181,7 +193,7 @@ func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c *change, of
 		if err != nil {
 			return err
 		}
-		if err := overTrained(ctx, "learned_trained_ratio", learned, trained, rest, r); err != nil {
+		if err := overTrained(ctx, "learned_trained_ratio", learned, trained, []window.Flight{ofTrained[0].Following(first, f.N())}, r); err != nil {
 			return err
 		}
 	}

@@ -32,7 +32,7 @@ func (s *filterScore) apply(m *model.Model, modelPath string, flights []window.F
 		}
 		return flights, nil
 	}
-	out, score, err := estimation.Apply(flights, m.Filter, m.Channels[:m.K])
+	out, score, err := estimation.As(m, flights)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", modelPath, err)
 	}

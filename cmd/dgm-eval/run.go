@@ -10,7 +10,9 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/durable"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/estimation"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
+	"github.com/dgm-robotics/dgm/trainer/plot"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -75,7 +77,16 @@ func draw(picture *durable.File, m *model.Model, flights []window.Flight, opt ev
 	if err != nil {
 		return err
 	}
-	if err := evaluate.WriteSVG(picture, table, trace); err != nil {
+	var estimated [][]plot.Chart
+	if f := trace.Flight; m.Filter != nil {
+		first := f.T[0] + trace.T[0] - table.Horizons[len(table.Horizons)-1].T - f.InSegment(0)
+		charts, err := estimation.Charts(f, m.Filter, m.Channels[:m.K], first, m.Horizon)
+		if err != nil {
+			return err
+		}
+		estimated = append(estimated, charts)
+	}
+	if err := evaluate.WriteSVG(picture, table, trace, estimated...); err != nil {
 		return fmt.Errorf("%s: %w", picture.Path(), err)
 	}
 	return picture.Commit()

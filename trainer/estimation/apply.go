@@ -15,6 +15,8 @@ type Score struct {
 	NIS      float64 // mean of ν²/S of the measurements used: 1 in a filter that is right
 	Used     int     // measurements
 	Rejected int     // outliers
+
+	Variance []float64 // K, mean variance of an estimate
 }
 
 // layout is how the states of a model lie among those of flights, which are measured.
@@ -71,6 +73,8 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 		return nil, score, err
 	}
 	l, K := newLayout(spec, states), len(states)
+	p, n := make([]float64, K*K), 0.
+	score.Variance = make([]float64, K)
 	out := make([]window.Flight, len(flights))
 	for i := range flights {
 		of := &flights[i]
@@ -80,6 +84,11 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 				score.NIS += r.NIS
 				score.Used += r.Used
 				score.Rejected += r.Rejected
+				f.Covariance(p)
+				n++
+				for k := range K {
+					score.Variance[k] += (p[k*K+k] - score.Variance[k]) / n
+				}
 			}
 			copy(x[j*K:], f.Estimate())
 		})
@@ -103,6 +112,26 @@ func SetSensors(r []float64, spec *model.Filter) {
 	for _, c := range spec.Chains {
 		r[c.Position], r[c.Rate] = spec.R[c.Position], spec.R[c.Rate]
 	}
+}
+
+// As returns the flights as a robot with the model estimates its states: as measured where the model has no filter.
+func As(m *model.Model, flights []window.Flight) ([]window.Flight, Score, error) {
+	if m.Filter == nil {
+		return flights, Score{}, nil
+	}
+	return Apply(flights, m.Filter, m.Channels[:m.K])
+}
+
+// Noise returns the variance (K) that a measurement has at least about a prediction from the estimate: that of its sensor
+// and that of the estimate; 0 of what is not filtered.
+func Noise(spec *model.Filter, s Score) []float64 {
+	out := make([]float64, len(s.Variance))
+	for _, c := range spec.Chains {
+		for _, k := range []int{c.Position, c.Rate} {
+			out[k] = spec.R[k] + s.Variance[k]
+		}
+	}
+	return out
 }
 
 // unsettled is how many times its usual variance a rate has at most when its estimate counts.

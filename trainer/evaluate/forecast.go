@@ -14,9 +14,10 @@ import (
 // along the flight.
 type Forecast struct {
 	Segment          string
-	Start            float64     // s since the segment's first sample; T counts from there
-	T                []float64   // n, s, of the predicted moments
-	Truth, Mean, Std [][]float64 // K × n, in the channels' units; Truth is NaN where nothing was measured
+	Flight           *window.Flight // (optional) that is followed
+	Start            float64        // s since the segment's first sample; T counts from there
+	T                []float64      // n, s, of the predicted moments
+	Truth, Mean, Std [][]float64    // K × n, in the channels' units; Truth is NaN where nothing was measured
 
 	// (optional) the samples after Start that are drawn, in place of Truth, which has values
 	// between samples, too: times since Start, and K × as many values.
@@ -111,7 +112,7 @@ func Follow(m *model.Model, flights []window.Flight, opt Options, ahead float64,
 	if f == nil {
 		return nil, tooShort(ahead, flights)
 	}
-	out := &Forecast{Segment: f.Name}
+	out := &Forecast{Segment: f.Name, Flight: f}
 	o := &c.newOutcomes(1)[0]
 	for _, s := range starts[:min(n, len(starts))] {
 		if f.T[s]-f.T[starts[0]] > followHorizons*ahead {

@@ -13,15 +13,15 @@ import (
 
 // WriteSVG draws, for every channel, the prediction of the longest horizon with its
 // intervals beside the measurement along a flight (see Follow), and the error by horizon
-// beside the baselines.
-func WriteSVG(w io.Writer, t *Table, along *Forecast) error {
+// beside the baselines. Charts of the same flight may follow.
+func WriteSVG(w io.Writer, t *Table, along *Forecast, more ...[]plot.Chart) error {
 	var rows [][]plot.Chart
 	for k := range t.Horizons[0].Channels {
 		rows = append(rows, []plot.Chart{t.forecastChart(along, k), t.ErrorChart(k)})
 	}
 	title := baseNames(t.Model) + " on " + baseNames(t.Log)
-	more := fmt.Sprintf("Left: segment %q, predicted %s s ahead. Right: error by horizon. Inputs: %s", along.Segment, short(t.longest()), t.Inputs)
-	svg, err := plot.Sheet(title, more, rows)
+	about := fmt.Sprintf("Left: segment %q, predicted %s s ahead. Right: error by horizon. Inputs: %s", along.Segment, short(t.longest()), t.Inputs)
+	svg, err := plot.Sheet(title, about, append(rows, more...))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package nets
 
 import (
+	"slices"
+
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
@@ -19,6 +21,10 @@ import (
 func Condition(net *Net, d Data, readout model.Readout, set Conditioning, logSigma []float64) (model.Posterior, error) {
 	if logSigma == nil {
 		logSigma = net.Params.LogSigma
+	}
+	logSigma = slices.Clone(logSigma)
+	for k, Q := 0, len(d.Frame.NoiseKnots); k < d.Frame.K; k++ {
+		atLeast(logSigma[k*Q:(k+1)*Q], noiseFloor(d.Frame, k))
 	}
 	if net.Settings.Exact {
 		return conditionExact(net, d, readout, set, logSigma)

@@ -34,7 +34,7 @@ func conditionExact(net *Net, d Data, readout model.Readout, set Conditioning, l
 	m.Forward(eval, b.Obs, false)
 	c := set.likelihoodWeight(d, n)
 
-	out := model.Posterior{LogSigma: slices.Clone(logSigma), Exact: &model.Exact{N: n, Gate: b.Obs.Gate[:n], B: b.Obs.B[:n*m.Basis.Dim(m.Inputs())]}}
+	out := model.Posterior{LogSigma: logSigma, Exact: &model.Exact{N: n, Gate: b.Obs.Gate[:n], B: b.Obs.B[:n*m.Basis.Dim(m.Inputs())]}}
 	kernel := posterior.NewExact(n, 0)
 	r, prec := make([]float64, n), make([]float64, n)
 	for k := range K {
@@ -49,7 +49,7 @@ func conditionExact(net *Net, d Data, readout model.Readout, set Conditioning, l
 			if pass == set.Passes {
 				break
 			}
-			exactNoise(sigma, b.Noise, kernel.Alpha(), inverse, prec, c)
+			exactNoise(sigma, b.Noise, kernel.Alpha(), inverse, prec, c, noiseFloor(d.Frame, k))
 		}
 		for i, s := range prec {
 			if s == 0 {
@@ -69,7 +69,7 @@ func conditionExact(net *Net, d Data, readout model.Readout, set Conditioning, l
 }
 
 // exactNoise moves log σ by the mean of (e² + v)/σ² near each knot; prec is c/σ².
-func exactNoise(sigma, noise, alpha, inverse, prec []float64, c float64) {
+func exactNoise(sigma, noise, alpha, inverse, prec []float64, c, floor float64) {
 	Q, n := len(sigma), len(alpha)
 	diagonal := make([]float64, n) // of M⁻¹ = L⁻ᵀL⁻¹
 	for j, o := 0, 0; j < n; j++ {
@@ -90,5 +90,5 @@ func exactNoise(sigma, noise, alpha, inverse, prec []float64, c float64) {
 			near[q] += noise[i*Q+q]
 		}
 	}
-	moveNoise(sigma, squares, near)
+	moveNoise(sigma, squares, near, floor)
 }

@@ -2,7 +2,6 @@ package nets
 
 import (
 	"math/rand/v2"
-	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -68,7 +67,7 @@ func newConditioner(net *Net, d Data, readout model.Readout, set Conditioning, l
 		net: net, d: d, set: set,
 		sampler:  &rows.Sampler{Frame: d.Frame, Flights: d.Flights, Windows: d.Windows, Readout: readout, Points: set.Points},
 		windows:  window.Thin(d.Windows, max(1, set.Rows/set.Points)),
-		logSigma: slices.Clone(logSigma),
+		logSigma: logSigma,
 		batch:    objective.NewBatch(&p.Map, &d.Frame.Inputs, Q, n, 0),
 		eval:     feature.NewEval(&p.Map, n),
 	}
@@ -153,6 +152,6 @@ func (c *conditioner) updateNoise() {
 	c.pass(c.residuals)
 	for k := range c.work {
 		w := &c.work[k]
-		moveNoise(c.logSigma[k*Q:(k+1)*Q], w.squares, w.near)
+		moveNoise(c.logSigma[k*Q:(k+1)*Q], w.squares, w.near, noiseFloor(c.d.Frame, k))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
+	"github.com/dgm-robotics/dgm/trainer/estimation"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -83,8 +84,11 @@ func (d Folders) loadLess(ctx context.Context, r *recording, seed uint64, c *con
 	out.task = window.Task{States: states, Inputs: len(out.train.Channels) - len(states), Horizon: r.horizon()}
 	test.Channels = train.Channels // derivatives are those that training has found
 	found := datacheck.Check(test, datacheck.Options{})
-	out.test, _ = window.AllChecked(test, found.Masks, out.train.Channels, window.Options{})
-	return out, nil
+	out.test, _ = window.AllChecked(test, found.Masks, channel.Measured(out.train.Channels), window.Options{})
+	if out.train.Filter != nil {
+		out.test, _, err = estimation.Apply(out.test, out.train.Filter, states)
+	}
+	return out, err
 }
 
 func (d Folders) read(ctx context.Context, r *recording, s *selection) (*flightlog.Log, error) {
