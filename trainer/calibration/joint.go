@@ -28,11 +28,15 @@ type trajectory struct {
 	z            [][]float64 // by scored time: K, Winsorised; NaN = not measured
 }
 
-// trajectories returns those of the folds, predicted by their models with the calibration.
+// trajectories returns those of the folds, predicted by their models with the calibration, but for folds that are beyond the
+// data of the others.
 func (f *Folds) trajectories(of []*heldErrors, condition model.Condition, m *Model) []trajectory {
 	var out []trajectory
 	count := map[[2]int]float64{}
 	for i, e := range of {
+		if f.Whole && m.beyond[i] {
+			continue
+		}
 		for _, t := range e.trajectories(condition, m, f.widening) {
 			t.fold = i
 			count[[2]int{i, t.flight}]++

@@ -54,6 +54,31 @@ func limitsOf(folds []*heldErrors, r *regression, q quantiles) ood.Limits {
 	return ood.Limits{Distance: limit[0], Leverage: limit[1], Input: math.Max(limit[2], leastInput)}
 }
 
+// leastFolds are as many as must remain where folds are beyond the data of the others.
+const leastFolds = 3
+
+// beyond reports which folds are an extrapolation to a model of the others: most of their windows are flagged. Such a
+// prediction is flagged in flight, too, and its interval grows by the covariates, which these folds help to fit. They say
+// nothing of how wide intervals are within the data. Where too few folds would remain, none is.
+func beyond(folds []*heldErrors, l ood.Limits) []bool {
+	out, remain := make([]bool, len(folds)), 0
+	for i, e := range folds {
+		flagged := 0
+		for j := range e.windows {
+			if far := e.windows[j].far; far[0] > l.Distance || far[1] > l.Leverage || far[2] > l.Input {
+				flagged++
+			}
+		}
+		if out[i] = 2*flagged > len(e.windows); !out[i] {
+			remain++
+		}
+	}
+	if remain < leastFolds {
+		clear(out)
+	}
+	return out
+}
+
 // outsideBetween returns the share of errors outside of their intervals among windows whose
 // measure m is above low and at most high; 0 of none.
 func outsideBetween(windows []seen, m int, low, high float64) float64 {
