@@ -57,6 +57,8 @@ type Detector struct {
 	x          []float64 // K, the last sample
 	begun      bool
 	candidates []bool // K×K: whether channel j (column) may be the derivative of i (row)
+	gaps       gaps
+	began      bool // a row of the segment was added
 	lengths    [len(lengths)]stretches
 }
 
@@ -77,6 +79,10 @@ func New(states []channel.Channel) *Detector {
 			}
 		}
 	}
+	d.gaps = gaps{period: make([]float64, K), missing: make([]int, K)}
+	for k, c := range states {
+		d.gaps.period[k] = c.Period
+	}
 	for l := range d.lengths {
 		d.lengths[l] = stretches{rise: make([]float64, K), area: make([]float64, K), pairs: make([]moments, K*K), votes: make([]votes, K*K)}
 	}
@@ -84,11 +90,24 @@ func New(states []channel.Channel) *Detector {
 }
 
 // Break begins a new segment: the next sample does not continue the last one.
-func (d *Detector) Break() { d.begun = false }
+func (d *Detector) Break() {
+	d.gaps.each(true, d.add)
+	d.begun, d.began = false, false
+}
 
-// Add adds the next sample: time t (ns), states x (K), NaN = not measured.
+// Add adds the next sample: time t (ns), states x (K), NaN = not measured. The gaps of a
+// slower sensor are bridged linearly.
 // Samples that are not later than the last one are left out.
 func (d *Detector) Add(t int64, x []float64) {
+	if last, ok := d.gaps.last(); ok && d.began && t <= last {
+		return
+	}
+	d.began = true
+	d.gaps.add(t, x)
+	d.gaps.each(false, d.add)
+}
+
+func (d *Detector) add(t int64, x []float64) {
 	if !d.begun {
 		for l := range d.lengths {
 			d.lengths[l].restart()
@@ -117,6 +136,7 @@ func (d *Detector) Add(t int64, x []float64) {
 
 // settle counts what is still open.
 func (d *Detector) settle() {
+	d.gaps.each(true, d.add)
 	for l := range d.lengths {
 		d.lengths[l].settle(d.candidates)
 	}

@@ -174,3 +174,34 @@ func TestMemoryIsBoundedAtHighSampleRates(t *testing.T) {
 		t.Errorf("found %+v", found)
 	}
 }
+
+// An encoder at a tenth of the rate of a gyroscope, on its stamps or on others: the gyroscope is its derivative all the same.
+func TestSensorsOfDifferentRates(t *testing.T) {
+	for _, together := range []bool{true, false} {
+		differentRates(t, together)
+	}
+}
+
+func differentRates(t *testing.T, together bool) {
+	theta := state("theta", "rad")
+	theta.Period = 2 * math.Pi
+	d := derivative.New([]channel.Channel{theta, state("omega", "rad/s")})
+	for i := range 8000 {
+		s := 0.005 * float64(i)
+		x := []float64{math.NaN(), 6 * math.Cos(3*s)}
+		if i%11 == 0 {
+			x[0] = math.Mod(4*math.Pi+2*math.Sin(3*s), 2*math.Pi)
+			if !together {
+				x[1] = math.NaN()
+			}
+		}
+		d.Add(int64(i)*5_000_000, x)
+		if i%2000 == 1999 {
+			d.Break()
+		}
+	}
+	got, _ := d.Found()
+	if len(got) != 1 || got[0].Channel != "theta" || got[0].Derivative != "omega" || math.Abs(got[0].Slope-1) > 0.05 {
+		t.Errorf("found %+v", got)
+	}
+}

@@ -72,16 +72,13 @@ const mostApart = 0.5
 
 // quantiles returns those of a form: each fold under the regression to the others, where
 // leaving out is asked for and there are others, else under that to all. Together is whether
-// they are those of the errors of all folds. Folds that are beyond the data of the others do not count.
-func (c *cells) quantiles(f form, leaveOut, together bool, beyond []bool) quantiles {
+// they are those of the errors of all folds.
+func (c *cells) quantiles(f form, leaveOut, together bool) quantiles {
 	q50, q95 := make([][]float64, c.T), make([][]float64, c.T)
 	var whole []float64
 	errors := make([][]weighted, c.T)
 	r := c.regress(f, -1)
 	for fold := range c.folds {
-		if beyond != nil && beyond[fold] {
-			continue
-		}
 		if leaveOut && c.folds > 1 {
 			r = c.regress(f, fold)
 		}

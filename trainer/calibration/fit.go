@@ -123,14 +123,12 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 	}
 	m.Terms, m.Own = chosen.terms, chosen.freedom == own
 	r := c.regress(chosen, -1)
-	q := c.quantiles(chosen, choosing, choosing && !f.Whole, nil)
+	q := c.quantiles(chosen, choosing, choosing && !f.Whole)
 	m.Intervals.PlainSensor, m.Intervals.Most = true, mostCovariates
 	if choosing {
 		m.limits = limitsOf(folds, r, q)
-		if m.beyond = beyond(folds, m.limits); f.Whole && slices.Contains(m.beyond, true) {
-			q = c.quantiles(chosen, choosing, false, m.beyond)
-		}
-		m.FlightEffect = f.flightEffect(folds, c, r, m.beyond)
+		m.beyond = beyond(folds, m.limits)
+		m.FlightEffect = f.flightEffect(folds, c, r)
 		if !f.Whole {
 			m.bound = blockBound(frame, folds)
 		}

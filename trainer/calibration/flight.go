@@ -5,11 +5,11 @@ import "math"
 // flightEffect returns the standard deviation between flights of their mean errors at the
 // horizon, over the standard deviation of an error (K), by the method of moments: the mean
 // square of the flights' means, less what means of so many independent windows have. nil
-// where folds hold out no whole flights. Folds that are beyond the data of the others do not count.
+// where folds hold out no whole flights.
 //
 // The width holds this variance from the first prediction on: the regression is fitted to
 // errors about 0, not about the flights' means.
-func (f *Folds) flightEffect(folds []*heldErrors, c *cells, r *regression, beyond []bool) []float64 {
+func (f *Folds) flightEffect(folds []*heldErrors, c *cells, r *regression) []float64 {
 	if !f.Whole {
 		return nil
 	}
@@ -19,9 +19,6 @@ func (f *Folds) flightEffect(folds []*heldErrors, c *cells, r *regression, beyon
 		type flight struct{ n, sum, squares float64 }
 		flights, inOrder := map[[2]int]*flight{}, []*flight(nil) // sums in one order have the same last bits
 		for i, e := range folds {
-			if beyond[i] {
-				continue
-			}
 			e.each(K, last, k, func(w *heldWindow, at *heldError) {
 				id := [2]int{i, w.flight}
 				if flights[id] == nil {
