@@ -28,6 +28,7 @@ type Config struct {
 	Start    []float64 // n, variances of states that the first sample does not hold
 	Gate     float64   // (optional) standard deviations beyond which a measurement is an outlier; default DefaultGate
 	Settled  []float64 // (optional) K, variances of states up to which an estimate counts; 0 = any
+	Sensors  []bool    // (optional) K, channels that sensors measure: an estimate counts once each of them was
 	MaxGap   float64   // s without a sample, after which the filter begins anew
 }
 
@@ -80,11 +81,13 @@ type Filter struct {
 	x, p    []float64 // n, n×n
 	row     []int     // K, outliers in a row
 	total   []int     // K, outliers so far
+	known   []bool    // K, whether a channel was measured since the last reset
 	nu      []float64 // K, innovations of the last sample, NaN = not measured
 	ratio   []float64 // K, ν²/(Gate² S) of the last sample: above 1 is an outlier; NaN = not measured
 
 	next, f, q, work, column []float64
 
+	late  late
 	trace *Trace // nil = nothing is recorded
 }
 
@@ -111,6 +114,9 @@ func New(c Config, inputs int) (*Filter, error) {
 	if len(c.Settled) > 0 && len(c.Settled) != k {
 		return nil, fmt.Errorf("filter: %d limits of settled variances for %d channels", len(c.Settled), k)
 	}
+	if len(c.Sensors) > 0 && len(c.Sensors) != k {
+		return nil, fmt.Errorf("filter: %d of %d channels are said to be measured or not", len(c.Sensors), k)
+	}
 	if c.Gate == 0 {
 		c.Gate = DefaultGate
 	}
@@ -119,7 +125,7 @@ func New(c Config, inputs int) (*Filter, error) {
 	}
 	return &Filter{
 		cfg: c, k: k, n: n, gate2: c.Gate * c.Gate, input: make([]float64, 0, inputs),
-		x: make([]float64, n), p: make([]float64, n*n), row: make([]int, k), total: make([]int, k), nu: make([]float64, k), ratio: make([]float64, k),
+		x: make([]float64, n), p: make([]float64, n*n), row: make([]int, k), total: make([]int, k), known: make([]bool, k), nu: make([]float64, k), ratio: make([]float64, k),
 		next: make([]float64, n), f: make([]float64, n*n), q: make([]float64, n*n), work: make([]float64, n*n), column: make([]float64, n),
 	}, nil
 }
@@ -140,6 +146,11 @@ func (f *Filter) Innovations() (nu, ratio []float64) { return f.nu, f.ratio }
 // Settled reports whether the filter has seen enough for its estimate to count: at once where no variance has a limit.
 func (f *Filter) Settled() bool {
 	waits := false
+	for k, measured := range f.cfg.Sensors {
+		if measured && !f.known[k] {
+			return false
+		}
+	}
 	for k, most := range f.cfg.Settled {
 		waits = waits || most > 0
 		if most > 0 && f.p[k*f.n+k] > most {
@@ -190,6 +201,7 @@ func (f *Filter) Update(t int64, y, u []float64) (r Result) {
 		return f.begin(t, y, u, Diverged)
 	}
 	f.trace.updated(f)
+	f.late.keep(f, y)
 	return r
 }
 
@@ -199,19 +211,30 @@ func (f *Filter) begin(t int64, y, u []float64, why Reset) Result {
 	clear(f.x)
 	clear(f.p)
 	clear(f.row)
+	clear(f.known)
 	for i, v := range f.cfg.Start {
 		f.p[i*f.n+i] = v
 	}
 	for k, v := range y {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			f.x[k], f.p[k*f.n+k] = v, math.Max(f.cfg.Channels[k].R, tiny*f.cfg.Start[k])
+			f.first(k, v)
 			used++
 		}
 	}
 	f.began, f.samples = used > 0, 1
 	f.hold(t, u)
 	f.trace.begins(f)
+	f.late.held = 0
+	f.late.keep(f, y)
 	return Result{Used: used, Reset: why}
+}
+
+// first begins a channel with its first measurement.
+func (f *Filter) first(k int, y float64) {
+	for i := range f.n {
+		f.p[i*f.n+k], f.p[k*f.n+i] = 0, 0
+	}
+	f.x[k], f.p[k*f.n+k], f.known[k] = y, math.Max(f.cfg.Channels[k].R, tiny*f.cfg.Start[k]), true
 }
 
 // tiny is the least variance, as a part of that of the start.
@@ -256,8 +279,14 @@ func (f *Filter) move(dt float64) {
 	}
 }
 
-// measure updates by the measurement y of channel k.
+// measure updates by the measurement y of channel k. The first one of a channel that another sensor gives than began is
+// where it begins.
 func (f *Filter) measure(k int, y float64, r *Result) {
+	if !f.known[k] {
+		f.first(k, y)
+		r.Used++
+		return
+	}
 	n, c := f.n, &f.cfg.Channels[k]
 	nu := y - f.x[k]
 	if c.Period > 0 {

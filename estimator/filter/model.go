@@ -11,9 +11,10 @@ func Of(spec *model.Filter, states []channel.Channel, inputs int) (*Filter, erro
 	if spec == nil {
 		return nil, nil
 	}
-	c := Config{Start: spec.Start, MaxGap: spec.Gap, Settled: make([]float64, len(states))}
+	c := Config{Start: spec.Start, MaxGap: spec.Gap, Settled: make([]float64, len(states)), Sensors: make([]bool, len(states))}
 	add, chains := make([]float64, len(states)), make([]Chain, 0, len(spec.Chains))
 	for k, s := range states {
+		c.Sensors[k] = !s.Estimated
 		add[k] = free * spec.Start[k]
 		c.Channels = append(c.Channels, Channel{Period: s.Period, R: spec.R[k]})
 	}

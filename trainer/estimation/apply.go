@@ -94,7 +94,7 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 		})
 		for j, v := range y {
 			switch k := j % K; {
-			case !states[k].Estimated && math.IsNaN(v) && spec.R[k] == 0, states[k].Estimated && !settled[j/K]:
+			case math.IsNaN(v) && (spec.R[k] == 0 && !states[k].Estimated || !settled[j/K]):
 				x[j] = math.NaN() // nothing is known of it
 			case states[k].Estimated:
 				y[j] = x[j]
