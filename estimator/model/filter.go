@@ -13,6 +13,7 @@ type Filter struct {
 	Chains []FilterChain
 	Start  []float64 // K + chains: variances of states, then accelerations, before anything is known of them; with an equation K
 	Gap    float64   // s without a sample, after which it begins anew
+	Usual  []float64 // (optional) K×K, mean covariance of the estimates that the model was trained on
 
 	Equation priordynamics.Model // (optional) process in place of accelerations that wander; degree 0 = none
 }
@@ -45,6 +46,10 @@ func (m *Model) checkFilter(c *checker) {
 	c.length("filter.start", f.Start, n)
 	c.allPositive("filter.start", f.Start)
 	c.positive("filter.gap", f.Gap)
+	if len(f.Usual) > 0 {
+		c.length("filter.usual", f.Usual, m.K*m.K)
+		c.finite("filter.usual", f.Usual)
+	}
 	follows := make([]bool, m.K)
 	for i, ch := range f.Chains {
 		field := fmt.Sprintf("filter.chains[%d]", i)
@@ -75,6 +80,9 @@ func filterFields(f *Filter, c *coder) {
 	})
 	c.floats("start", &f.Start)
 	c.float("gap", &f.Gap)
+	if c.optional("usual", len(f.Usual) > 0) {
+		c.floats("usual", &f.Usual)
+	}
 	if c.optional("equation", f.Equation.Degree > 0) {
 		c.object("equation", func(c *coder) { equationFields(&f.Equation, c) })
 	}

@@ -60,8 +60,9 @@ type replay struct {
 	cfg      Config
 	settings *journal.Settings  // of cfg
 	engine   *prediction.Engine // nil before the first model
-	arrival  intake.Arrival
-	any      bool // arrival holds a state
+	arrival  intake.Arrival     // of the last state that is answered
+	taken    intake.Arrival     // of the last state
+	any      bool               // arrival holds a state
 	sum      Replayed
 
 	models []string // what differs between the recorded models and those used
@@ -163,14 +164,16 @@ func (p *replay) state() error {
 	if p.engine == nil {
 		return p.fail("a state comes before any model")
 	}
-	s, a := &p.r.State, &p.arrival
+	s, a := &p.r.State, &p.taken
 	m := p.engine.Loaded.Model
 	if err := a.State.Decode(s.Message, m.K, m.P); err != nil {
 		return p.fail("its state: %v", err)
 	}
 	a.At, a.Age, a.Period = s.At, s.Age, s.Period
 	p.engine.Take(a)
-	p.any = true
+	if !a.Dropped && !a.Late && !a.Unasked {
+		p.arrival, p.taken, p.any = p.taken, p.arrival, true
+	}
 	p.sum.States++
 	return nil
 }

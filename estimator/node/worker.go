@@ -38,6 +38,7 @@ type worker struct {
 	recorder *recording.Recorder
 	task     prediction.Task
 	newest   *intake.Arrival // at a fixed rate: what is predicted from
+	kept     intake.Arrival  // its memory, where there are sensors
 
 	requests chan request
 	learned  learned
@@ -92,7 +93,9 @@ func (w *worker) run(nc *nats.Conn, stop <-chan struct{}) {
 // the horizon is all that it gets: the newer one must not be late for it.
 func (w *worker) answer(nc *nats.Conn, a *intake.Arrival) {
 	w.useNext()
-	w.engine.Take(a)
+	if !w.take(nc, a) {
+		return
+	}
 	w.models.period.Store(a.Period)
 	w.models.covariance.Store(len(a.State.P0) > 0)
 	_, now := w.clock()
@@ -149,7 +152,7 @@ func (w *worker) tick(nc *nats.Conn, number uint64, due int64) {
 	w.useNext()
 	_, now := w.clock()
 	w.counters.Tick(1)
-	fresh := w.takeAll()
+	fresh := w.takeAll(nc)
 	if w.newest == nil {
 		w.counters.Skip(wire.NoInput, 1, nil)
 		return
@@ -162,20 +165,55 @@ func (w *worker) tick(nc *nats.Conn, number uint64, due int64) {
 	}
 }
 
-// takeAll takes the arrivals that wait, of which the newest is predicted from. It reports
-// whether there were any.
-func (w *worker) takeAll() (any bool) {
+// takeAll takes the arrivals that wait, of which the newest that is answered is predicted from. It reports whether there
+// were any.
+func (w *worker) takeAll(nc *nats.Conn) (any bool) {
 	for a := w.mailbox.Get(); a != nil; a = w.mailbox.Get() {
-		w.engine.Take(a)
-		w.newest, any = a, true
+		if !w.take(nc, a) {
+			continue
+		}
+		if any {
+			w.counters.Refuse(wire.Replaced, nil)
+		}
+		if w.newest, any = a, true; a.State.Sensor != "" { // one that is not answered may come after it
+			w.kept.CopyFrom(a)
+			w.newest = &w.kept
+		}
 		if waiting, _ := w.mailbox.Waiting(); waiting == 0 {
-			w.counters.Use()
 			break
 		}
-		w.recorder.State(a)
-		w.counters.Refuse(wire.Replaced, nil)
+	}
+	if any {
+		w.counters.Use()
 	}
 	return any
+}
+
+var errLate = errors.New("it came later than all that is kept of the stream")
+
+// take takes an arrival, and reports whether it is answered: not one of a sensor that came late or has no input.
+func (w *worker) take(nc *nats.Conn, a *intake.Arrival) (answered bool) {
+	w.engine.Take(a)
+	w.recorder.State(a)
+	switch {
+	case a.Dropped:
+		w.counters.Refuse(wire.OutOfOrder, errLate)
+	case a.Late || a.Unasked:
+		w.counters.Use()
+		w.publishEstimate(nc, a)
+	default:
+		return true
+	}
+	return false
+}
+
+func (w *worker) publishEstimate(nc *nats.Conn, a *intake.Arrival) {
+	if !nc.IsConnected() {
+		return
+	}
+	if w.estimate = w.engine.AppendEstimate(w.estimate[:0], a); len(w.estimate) > 0 {
+		_ = nc.Publish(w.estimates, w.estimate) // what keeps it from the link keeps the prediction, which is counted
+	}
 }
 
 // serve makes the message of the task and publishes it, began being the time now,
@@ -189,10 +227,8 @@ func (w *worker) serve(nc *nats.Conn, began int64) (wire.Reason, error) {
 	if made == wire.OK {
 		reason, cause = w.publish(nc, m, began)
 	}
-	if t.Fresh && nc.IsConnected() {
-		if w.estimate = w.engine.AppendEstimate(w.estimate[:0], t.Arrival); len(w.estimate) > 0 {
-			_ = nc.Publish(w.estimates, w.estimate) // what keeps it from the link keeps the prediction, which is counted
-		}
+	if t.Fresh {
+		w.publishEstimate(nc, t.Arrival)
 	}
 	w.recorder.Task(t, m, made)
 	if w.engine.Learn(t) {

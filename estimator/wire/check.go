@@ -12,7 +12,7 @@ type PlausibilityLimits struct {
 	Spelt  string    // (optional) another one that states may have, see LayoutAsSpelt
 	Whole  string    // (optional) a third one: with the states that nothing measures
 	MaxStd []float64 // K, state units: the largest standard deviation that P0 may have
-	Absent []bool    // (optional) K, states that may be NaN, not measured; some other one is measured
+	Absent []bool    // (optional) K, states that may be NaN, not measured, as all may in a message of a sensor with a name; some other one is measured
 	Scale  []float64 // (optional) K, state units: usual distance of a prediction from its state
 
 	// (optional) P, input units: mean and standard deviation of the inputs
@@ -88,7 +88,7 @@ func (b *PlausibilityLimits) finite(s *State) error {
 		absent []bool
 	}{{"x", s.X, b.Absent}, {"P0", s.P0, nil}, {"u", s.U, nil}, {"plan", s.Plan, nil}} {
 		for i, x := range v.x {
-			if math.IsNaN(x) && i < len(v.absent) && v.absent[i] {
+			if math.IsNaN(x) && i < len(v.absent) && (v.absent[i] || s.Sensor != "") {
 				measured--
 			} else if math.IsNaN(x) || math.IsInf(x, 0) {
 				return fail(NotANumber, v.field, "element %d is %v", i, x)

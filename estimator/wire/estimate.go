@@ -9,7 +9,8 @@ type Estimate struct {
 	Model      string    // ID of the model
 	Instance   string    // of the estimator process, random
 	Seq        uint64    // of the state message
-	T          int64     // ns, of the state message
+	T          int64     // ns, of the estimate: of the state message, or of the newest one where that came late
+	Sensor     string    // (optional) of the state message
 	Channels   []string  // K names
 	Units      []string  // K, "" = none
 	X          []float64 // K, in state units
@@ -22,7 +23,7 @@ type Estimate struct {
 	Sensors    []string  // channels that were measured in this message
 }
 
-func (e *Estimate) fields() [16]msgbin.Field {
+func (e *Estimate) fields() [17]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &e.Vehicle),
@@ -40,6 +41,7 @@ func (e *Estimate) fields() [16]msgbin.Field {
 		msgbin.Required("nis", &e.NIS),
 		msgbin.Required("rejected", &e.Rejected),
 		msgbin.Required("sensors", &e.Sensors).Limit(MaxChannels),
+		msgbin.OmitZero("sensor", &e.Sensor),
 	}
 }
 

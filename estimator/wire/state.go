@@ -19,6 +19,7 @@ type State struct {
 	Plan   []float64 // (optional) rows×P row-major, input values from T on, each held for PlanDt
 	PlanDt float64   // (optional) s, of each row of Plan; without it the rows divide the model's horizon, and see PROTOCOL.md when they are used
 	Layout string    // (optional) fingerprint of the channels, see Layout
+	Sensor string    // (optional) of several senders of one vehicle, each with seq of its own: which; X has NaN for what it does not measure
 
 	Unknown      int    // keys of a decoded message that this version does not know and skips
 	FirstUnknown []byte // of these
@@ -36,6 +37,7 @@ func (s *State) Append(dst []byte) []byte {
 		msgbin.OmitZero("plan", &s.Plan),
 		msgbin.OmitZero("plan_dt", &s.PlanDt),
 		msgbin.OmitZero("layout", &s.Layout),
+		msgbin.OmitZero("sensor", &s.Sensor),
 	}
 	return encode(dst, f[:])
 }
@@ -59,6 +61,7 @@ func (s *State) Decode(b []byte, K, P int) error {
 		msgbin.Optional("plan_dt", &s.PlanDt),
 		msgbin.Optional("dtype", &dtype),
 		msgbin.Optional("layout", &s.Layout),
+		msgbin.Optional("sensor", &s.Sensor),
 	}
 	r := msgbin.AcquireReader(b)
 	defer r.Release()

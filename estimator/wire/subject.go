@@ -47,18 +47,23 @@ func SwapSubject(vehicle string) string { return swapPrefix + vehicle }
 
 // CheckVehicle returns nil if the name can be one token of a subject that
 // needs no escaping anywhere: 1 to 64 letters, digits, '-' and '_' of ASCII.
-func CheckVehicle(name string) error {
+func CheckVehicle(name string) error { return checkToken("vehicle", name) }
+
+// CheckSensor returns nil if a sensor can have the name: the same characters.
+func CheckSensor(name string) error { return checkToken("sensor", name) }
+
+func checkToken(what, name string) error {
 	if name == "" {
-		return fmt.Errorf("the vehicle has no name; use letters, digits, - and _")
+		return fmt.Errorf("the %s has no name; use letters, digits, - and _", what)
 	}
 	if len(name) > maxVehicle {
-		return fmt.Errorf("vehicle %.16q…: the name has %d bytes, at most %d fit", name, len(name), maxVehicle)
+		return fmt.Errorf("%s %.16q…: the name has %d bytes, at most %d fit", what, name, len(name), maxVehicle)
 	}
 	for _, c := range name {
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
 		default:
-			return fmt.Errorf("vehicle %q: %q cannot be part of a subject; use letters, digits, - and _", name, c)
+			return fmt.Errorf("%s %q: %q cannot be part of a subject; use letters, digits, - and _", what, name, c)
 		}
 	}
 	return nil

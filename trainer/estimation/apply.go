@@ -16,7 +16,7 @@ type Score struct {
 	Used     int     // measurements
 	Rejected int     // outliers
 
-	Variance []float64 // K, mean variance of an estimate
+	Covariance []float64 // K×K, mean of those of the estimates
 }
 
 // layout is how the states of a model lie among those of flights, which are measured.
@@ -74,7 +74,7 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 	}
 	l, K := newLayout(spec, states), len(states)
 	p, n := make([]float64, K*K), 0.
-	score.Variance = make([]float64, K)
+	score.Covariance = make([]float64, K*K)
 	out := make([]window.Flight, len(flights))
 	for i := range flights {
 		of := &flights[i]
@@ -86,8 +86,8 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 				score.Rejected += r.Rejected
 				f.Covariance(p)
 				n++
-				for k := range K {
-					score.Variance[k] += (p[k*K+k] - score.Variance[k]) / n
+				for i, v := range p {
+					score.Covariance[i] += (v - score.Covariance[i]) / n
 				}
 			}
 			copy(x[j*K:], f.Estimate())
@@ -125,10 +125,11 @@ func As(m *model.Model, flights []window.Flight) ([]window.Flight, Score, error)
 // Noise returns the variance (K) that a measurement has at least about a prediction from the estimate: that of its sensor
 // and that of the estimate; 0 of what is not filtered.
 func Noise(spec *model.Filter, s Score) []float64 {
-	out := make([]float64, len(s.Variance))
+	K := len(spec.R)
+	out := make([]float64, K)
 	for _, c := range spec.Chains {
 		for _, k := range []int{c.Position, c.Rate} {
-			out[k] = spec.R[k] + s.Variance[k]
+			out[k] = spec.R[k] + s.Covariance[k*K+k]
 		}
 	}
 	return out

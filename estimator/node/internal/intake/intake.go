@@ -6,7 +6,9 @@
 package intake
 
 import (
+	"fmt"
 	"hash/maphash"
+	"strings"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -36,9 +38,58 @@ type Intake struct {
 	places   []int // of the states that are measured among all; nil = all are
 	measured []float64
 	limits   wire.PlausibilityLimits
-	order    order
-	offset   offset
+	begin    sender // what all begin as
+	sender          // the one without a name
+	sensors  map[string]*sender
+	first    *sender // that was heard first
 	seed     maphash.Seed
+}
+
+// sender is what is known of one sender of the vehicle: its sequence and its clock.
+type sender struct {
+	order  order
+	offset offset
+}
+
+// mostSensors is how many sensors with a name one vehicle may have.
+const mostSensors = 8
+
+// from returns the sender of a state.
+func (in *Intake) from(s *wire.State) (*sender, error) {
+	if s.Sensor == "" {
+		return &in.sender, nil
+	}
+	if known := in.sensors[s.Sensor]; known != nil {
+		return known, nil
+	}
+	switch {
+	case in.places == nil:
+		return nil, &wire.Error{Reason: wire.Malformed, Field: "sensor", Text: fmt.Sprintf("%q: the model has no filter that puts sensors together: send whole states, without it", s.Sensor)}
+	case wire.CheckSensor(s.Sensor) != nil:
+		return nil, &wire.Error{Reason: wire.Malformed, Field: "sensor", Text: wire.CheckSensor(s.Sensor).Error()}
+	case len(in.sensors) == mostSensors:
+		return nil, &wire.Error{Reason: wire.Malformed, Field: "sensor", Text: fmt.Sprintf("%q is one more than the %d sensors that a vehicle may have", s.Sensor, mostSensors)}
+	}
+	if in.sensors == nil {
+		in.sensors = map[string]*sender{}
+	}
+	out := in.begin
+	in.sensors[strings.Clone(s.Sensor)] = &out
+	return &out, nil
+}
+
+// otherClock is how far the clocks of two senders are apart, ns, beyond which they are two.
+const otherClock = int64(500e6)
+
+// align moves the time of a state of a sensor whose clock is another one to that of the sender that was heard first, by the
+// least delays of both.
+func (in *Intake) align(s *wire.State, of *sender) {
+	if in.first == nil {
+		in.first = of
+	}
+	if apart := of.offset.least() - in.first.offset.least(); !of.order.shared && of != in.first && (apart > otherClock || apart < -otherClock) {
+		s.T += apart
+	}
 }
 
 // absurdStd is the standard deviation of a state, in its scales in the model, beyond
@@ -50,10 +101,13 @@ func New(cfg Config, m *model.Model, c *reporting.Counters) *Intake {
 	in := &Intake{
 		Mailbox: NewMailbox(cfg.Hold), cfg: cfg, counters: c, k: m.K, p: m.P,
 		limits: Limits(m),
-		order:  order{shared: !cfg.RobotClock, future: cfg.MaxFuture, age: cfg.MaxAge, pace: pace{resync: cfg.Resync}},
-		offset: offset{window: offsetWindow, resync: cfg.Resync},
-		seed:   maphash.MakeSeed(),
+		begin: sender{
+			order:  order{shared: !cfg.RobotClock, future: cfg.MaxFuture, age: cfg.MaxAge, pace: pace{resync: cfg.Resync}},
+			offset: offset{window: offsetWindow, resync: cfg.Resync},
+		},
+		seed: maphash.MakeSeed(),
 	}
+	in.sender = in.begin
 	in.filtered(m)
 	return in
 }
@@ -77,7 +131,15 @@ func (in *Intake) Receive(data []byte, epoch uint64) {
 	a := in.Mailbox.Blank()
 	s := &a.State
 	var came moment
+	of := &in.sender
 	err := in.decode(s, data)
+	if err == nil {
+		of, err = in.from(s)
+	}
+	if of == nil {
+		in.counters.RefuseFor(err)
+		return
+	}
 	if err == nil {
 		if s.Unknown > 0 {
 			in.counters.Unknown(s.Unknown, s.FirstUnknown)
@@ -86,31 +148,41 @@ func (in *Intake) Receive(data []byte, epoch uint64) {
 	}
 	if err == nil {
 		came = moment{seq: s.Seq, t: s.T, at: steady, sum: maphash.Bytes(in.seed, data)}
-		err = in.order.check(came, unix)
+		err = of.order.check(came, unix)
 	}
 	if err != nil {
 		if s.Seq > 0 {
-			in.order.noteRefused(moment{seq: s.Seq, t: s.T, at: steady})
+			of.order.noteRefused(moment{seq: s.Seq, t: s.T, at: steady})
 		}
 		in.counters.RefuseFor(err)
 		return
 	}
-	in.order.accept(came, unix)
-	if in.order.restart {
-		in.offset.known = false // with another clock, perhaps
+	of.order.accept(came, unix)
+	if of.order.restart {
+		of.offset.known = false // with another clock, perhaps
 	}
-	a.Age = in.offset.update(s.T, unix, steady)
-	if in.order.shared {
+	a.Age = of.offset.update(s.T, unix, steady)
+	if of.order.shared {
 		a.Age = max(unix-s.T, 0)
 	}
 	if a.Age > in.cfg.Oldest {
 		in.counters.RefuseFor(refuse(wire.TooOld, "%v old on arrival, at most %v", time.Duration(a.Age), time.Duration(in.cfg.Oldest)))
 		return
 	}
-	a.At, a.Epoch, a.Period = steady, epoch, int64(in.order.period)
+	in.align(s, of)
+	a.At, a.Epoch, a.Period = steady, epoch, int64(of.order.period)
 	_, now := in.cfg.Clock()
-	in.counters.Accept(reporting.Accepted{At: steady, Missed: in.order.missed, Delay: a.Age, Offset: in.offset.seconds()}, now-steady)
+	in.counters.Accept(reporting.Accepted{At: steady, Missed: in.missed(), Delay: a.Age, Offset: of.offset.seconds()}, now-steady)
 	for range in.Mailbox.Put() {
 		in.counters.Refuse(wire.Replaced, nil)
 	}
+}
+
+// missed returns how many states of all senders were lost.
+func (in *Intake) missed() uint64 {
+	n := in.order.missed
+	for _, s := range in.sensors {
+		n += s.order.missed
+	}
+	return n
 }

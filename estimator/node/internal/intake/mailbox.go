@@ -18,6 +18,25 @@ type Arrival struct {
 	Measured  []float64 // K, what came, NaN = not measured
 	Compared  []float64 // K, what predictions are compared with: the measurement, the estimate of what was not measured
 	Unsettled bool      // the estimate does not count yet
+	Stamp     int64     // ns, State.T as it came
+	Late      bool      // it was measured before the newest; State is that of the newest
+	Dropped   bool      // it came too late to be taken
+	Unasked   bool      // its sender sends no input, and another does: it is taken, and not answered
+	Carried   bool      // State.U is that of the sender which sends it
+}
+
+// CopyFrom makes a a copy that shares no memory with b.
+func (a *Arrival) CopyFrom(b *Arrival) {
+	was := *a
+	*a = *b
+	s, o := &a.State, &was.State
+	for _, v := range []struct {
+		dst *[]float64
+		mem []float64
+	}{{&s.X, o.X}, {&s.P0, o.P0}, {&s.U, o.U}, {&s.Plan, o.Plan}, {&a.Measured, was.Measured}, {&a.Compared, was.Compared}} {
+		*v.dst = append(v.mem[:0], *v.dst...)
+	}
+	s.FirstUnknown = append(o.FirstUnknown[:0], s.FirstUnknown...)
 }
 
 // Mailbox hands arrivals from one goroutine to another, the oldest first. It holds a

@@ -34,8 +34,11 @@ func (o *offset) update(t, unix, steady int64) (delay int64) {
 	if d < o.now {
 		o.now, o.unix = d, unix-t
 	}
-	return d - min(o.now, o.before)
+	return d - o.least()
 }
+
+// least returns the least difference between arrival and measurement, ns.
+func (o *offset) least() int64 { return min(o.now, o.before) }
 
 // seconds returns the robot's clock minus this computer's, the least delay
 // included.

@@ -112,10 +112,25 @@ func (e *Engine) Use(l *Loaded) {
 // that is taken from the mailbox, in their order and before the step that predicts from it.
 func (e *Engine) Take(a *intake.Arrival) {
 	e.Loaded.estimate.take(a, e.Loaded.past)
-	e.plans.take(&a.State, e.Loaded.Model.P)
+	if a.Dropped || a.Late {
+		return
+	}
+	if !a.Unasked {
+		e.plans.take(&a.State, e.Loaded.Model.P)
+	}
 	e.resets[e.Loaded.past.add(&a.State)]++
 	e.Loaded.adaptation.take(a)
 	e.Shadow.take(a)
+	if a.Unasked {
+		e.observe(a)
+	}
+}
+
+// observe compares predictions with an arrival that is not answered.
+func (e *Engine) observe(a *intake.Arrival) {
+	if e.monitor != nil && !a.Unsettled {
+		e.monitor.Observed(a.State.T, compared(a))
+	}
 }
 
 // CopyHistory copies the samples of the stream to dst, none where the model reads no

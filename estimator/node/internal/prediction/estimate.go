@@ -12,7 +12,13 @@ import (
 // estimate is the filter of a model: it makes states of measurements, in the order in which they are taken.
 type estimate struct {
 	filter *filter.Filter
+	model  *model.Model
 	report Estimate
+
+	input      []float64 // P, that the sender of inputs has sent last, of those with a name
+	inputs     bool      // there is such a sender
+	inputAt    int64     // ns, when it was heard last
+	covariance []float64 // K×K
 
 	message wire.Estimate
 }
@@ -34,21 +40,42 @@ func newEstimate(m *model.Model) (*estimate, error) {
 	if f == nil || err != nil {
 		return nil, err
 	}
-	return &estimate{filter: f, message: wire.Estimate{P: make([]float64, m.K*m.K)}}, nil
+	return &estimate{filter: f, model: m, covariance: make([]float64, m.K*m.K), message: wire.Estimate{P: make([]float64, m.K*m.K)}}, nil
 }
+
+// samples that are kept for those that come late, and how late these may be, ns.
+const (
+	lateSamples = 64
+	latest      = int64(1e9)
+)
 
 // take makes the estimate of an arrival its state.
 func (e *estimate) take(a *intake.Arrival, past *past) {
-	a.Unsettled = false
+	a.Unsettled, a.Late, a.Dropped, a.Unasked, a.Carried = false, false, false, false, false
 	a.Measured, a.Compared = a.Measured[:0], a.Compared[:0]
 	if e == nil {
 		return
 	}
 	s := &a.State
-	a.Measured = append(a.Measured, s.X...)
-	r := e.filter.Update(s.T, a.Measured, past.inputAt(s))
+	a.Stamp, a.Measured = s.T, append(a.Measured, s.X...)
+	if s.Sensor != "" {
+		e.filter.KeepLate(lateSamples)
+		e.carry(a, past)
+	}
+	var r filter.Result
+	if late := e.filter.Last() - s.T; s.Sensor != "" && late > 0 && late < latest {
+		var ok bool
+		if r, ok = e.filter.Late(s.T, a.Measured); !ok {
+			a.Dropped = true
+			return
+		}
+		a.Late, s.T = true, e.filter.Last()
+	} else {
+		r = e.filter.Update(s.T, a.Measured, past.inputAt(s))
+	}
 	a.Unsettled = !e.filter.Settled()
 	copy(s.X, e.filter.Estimate())
+	e.widen(s)
 	for k, y := range a.Measured {
 		switch {
 		case !math.IsNaN(y):
@@ -61,6 +88,45 @@ func (e *estimate) take(a *intake.Arrival, past *past) {
 		}
 	}
 	e.count(r, a.Unsettled)
+}
+
+// carry gives a state of a sensor the input of the sender that sends it.
+func (e *estimate) carry(a *intake.Arrival, past *past) {
+	s := &a.State
+	switch {
+	case e.model.P == 0:
+	case len(s.U) > 0 || len(s.Plan) > 0:
+		e.input, e.inputs, e.inputAt = append(e.input[:0], past.inputAt(s)...), true, s.T
+	case e.inputs && s.T-e.inputAt < latest: // else it is silent, and the others are answered
+		s.U, a.Carried, a.Unasked = append(s.U[:0], e.input...), true, true
+	}
+}
+
+// wider is how many times its usual one a variance is at least when predictions widen by what it has more: a sensor is silent.
+const wider = 1.5
+
+// widen gives a state the covariance of the estimate, where that is larger than those that the model was trained on: that of
+// the sensors, which predictions from a state have, and what the estimate has more.
+func (e *estimate) widen(s *wire.State) {
+	K, usual := e.model.K, e.model.Filter.Usual
+	s.P0 = s.P0[:0]
+	if len(usual) == 0 {
+		return
+	}
+	P, more := e.covariance, false
+	e.filter.Covariance(P)
+	for k := range K {
+		more = more || P[k*K+k] > wider*usual[k*K+k]
+	}
+	if !more {
+		return
+	}
+	for i, v := range P {
+		s.P0 = append(s.P0, v-usual[i])
+	}
+	for k, r := range e.model.Sensor {
+		s.P0[k*K+k] = r + math.Max(0, s.P0[k*K+k])
+	}
 }
 
 func (e *estimate) count(r filter.Result, unsettled bool) {
@@ -82,7 +148,7 @@ func (e *Engine) AppendEstimate(dst []byte, a *intake.Arrival) []byte {
 	}
 	o := &of.message
 	o.Vehicle, o.Model, o.Instance, o.Channels, o.Units = m.Vehicle, m.Model, m.Instance, m.Channels, m.Units
-	o.Seq, o.T, o.X, o.Settled = a.State.Seq, a.State.T, of.filter.Estimate(), !a.Unsettled
+	o.Seq, o.T, o.Sensor, o.X, o.Settled = a.State.Seq, a.State.T, a.State.Sensor, of.filter.Estimate(), !a.Unsettled
 	o.Innovation, o.Ratio = of.filter.Innovations()
 	of.filter.Covariance(o.P)
 	o.NIS, o.Rejected, o.Sensors = of.report.NIS, of.report.Rejected, o.Sensors[:0]

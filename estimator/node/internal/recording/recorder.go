@@ -54,19 +54,19 @@ func (r *Recorder) State(a *intake.Arrival) {
 	s.At, s.Age, s.Period = a.At, a.Age, a.Period
 	state := a.State
 	if len(a.Measured) > 0 {
-		state.X = a.Measured // a replay filters it again
+		state.X, state.P0, state.T = a.Measured, nil, a.Stamp // a replay filters it again
+		if a.Carried {
+			state.U = nil
+		}
 	}
 	s.Message = state.Append(s.Message[:0])
 	r.w.State(s)
 }
 
-// Task records a task, its state if that is a new one, and what came of it.
+// Task records a task, whose state was recorded when it was taken, and what came of it.
 func (r *Recorder) Task(t *prediction.Task, m *prediction.Message, outcome wire.Reason) {
 	if r == nil {
 		return
-	}
-	if t.Fresh {
-		r.State(t.Arrival)
 	}
 	Describe(&r.prediction, t, m, outcome)
 	r.w.Prediction(&r.prediction)
