@@ -122,7 +122,7 @@ func playInto(t *testing.T, nc *nats.Conn, path string) (p played) {
 	p.begin = time.Now()
 	sum, err := live.Play(context.Background(), nc, live.PlayConfig{Log: path, MaxPause: 200 * time.Millisecond})
 	p.took = time.Since(p.begin)
-	if err != nil || sum != (live.PlaySummary{Vehicle: "pend1", Sent: 29, Unmeasured: 1, Backwards: 1}) {
+	if err != nil || cmp.Diff(sum, live.PlaySummary{Vehicle: "pend1", Sent: 29, Unmeasured: 1, Backwards: 1}) != "" {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	for i := range 29 {

@@ -21,6 +21,7 @@ type PlayConfig struct {
 	Speed    float64       // (optional) times the original pace; defaults to 1
 	MaxPause time.Duration // (optional) longest wait between two samples, so that pauses of a log are short; 0 = as they were
 	From, To time.Duration // (optional) part of the log that is played, from its first sample; To 0 = to the end
+	Sensors  bool          // (optional) states that are measured in the same samples are sent as a sensor of their own; else samples that lack a state are left out
 }
 
 // PlaySummary counts what happened to the samples of a log.
@@ -31,6 +32,7 @@ type PlaySummary struct {
 	Backwards  int // stamped before the one before it
 	Unsent     int // the link was down or refused them
 	Damages    int // places at which the log is damaged
+	Sensors    []string
 }
 
 // Play publishes the states of a log on dgm.state.<vehicle> until its end or that
@@ -52,6 +54,14 @@ func Play(ctx context.Context, nc *nats.Conn, c PlayConfig) (sum PlaySummary, er
 	}
 	p := &player{c: c, sum: &sum, nc: nc, subject: wire.StateSubject(sum.Vehicle)}
 	p.state.Layout = wire.Layout(r.Header().Channels)
+	if c.Sensors {
+		if p.sensors, err = sensors(c.Log); err != nil {
+			return sum, err
+		}
+		for _, s := range p.sensors {
+			sum.Sensors = append(sum.Sensors, s.name)
+		}
+	}
 	for rec, err := range r.Records(func(error) { sum.Damages++ }) {
 		if err != nil {
 			return sum, err
@@ -71,6 +81,7 @@ type player struct {
 	subject string
 	state   wire.State
 	buf     []byte
+	sensors []*sensor // none = samples are sent whole
 
 	begun  bool
 	first  int64     // ns, stamp of the log's first sample
@@ -119,7 +130,7 @@ func (p *player) sample(ctx context.Context, rec *flightlog.Record) bool {
 	if late := time.Since(p.due); late > time.Second {
 		p.due = p.due.Add(late)
 	}
-	if !number.Finite(rec.X) || !number.Finite(rec.U) {
+	if !number.Finite(rec.U) || len(p.sensors) == 0 && !number.Finite(rec.X) {
 		p.sum.Unmeasured++
 		return true
 	}
@@ -127,14 +138,23 @@ func (p *player) sample(ctx context.Context, rec *flightlog.Record) bool {
 	if p.planAt == rec.T {
 		p.state.Plan, p.state.PlanDt = p.plan, p.planDt
 	}
+	if len(p.sensors) > 0 {
+		p.bySensor(rec)
+	} else {
+		p.publish()
+	}
+	return true
+}
+
+// publish sends the state.
+func (p *player) publish() {
 	p.buf = p.state.Append(p.buf[:0])
 	p.state.Seq++
 	if !p.nc.IsConnected() || p.nc.Publish(p.subject, p.buf) != nil {
 		p.sum.Unsent++
-		return true
+		return
 	}
 	p.sum.Sent++
-	return true
 }
 
 // wait waits until the sample is due. It returns false where the context ended.

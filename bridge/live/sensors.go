@@ -1,0 +1,112 @@
+package live
+
+import (
+	"math"
+	"os"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// sensor is a group of states that a log has in the same samples.
+type sensor struct {
+	name   string
+	states []int
+	inputs bool // it is sent with the inputs: the group with the most samples
+	seq    uint64
+}
+
+// together is the share of the samples of two states in which a log has both, from which on one sensor gives them.
+const together = 0.95
+
+// sensors returns the groups of states of a log that are measured in the same samples, each named by its first state.
+func sensors(path string) ([]*sensor, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := flightlog.NewReader(f, path)
+	if err != nil {
+		return nil, err
+	}
+	states := channel.Select(r.Header().Channels, channel.State)
+	K := len(states)
+	both := make([]float64, K*K)
+	for rec, err := range r.Records(func(error) {}) {
+		if err != nil {
+			return nil, err
+		}
+		if rec.Kind != flightlog.KindSample {
+			continue
+		}
+		for i, a := range rec.X {
+			for j, b := range rec.X {
+				if !math.IsNaN(a + b) {
+					both[i*K+j]++
+				}
+			}
+		}
+	}
+	var out []*sensor
+	var most *sensor
+	of := make([]*sensor, K)
+	for i, c := range states {
+		for j := range i {
+			if both[i*K+j] > together*math.Max(both[i*K+i], both[j*K+j]) {
+				of[i] = of[j]
+				break
+			}
+		}
+		if of[i] == nil {
+			of[i] = &sensor{name: sensorName(c.Name)}
+			out = append(out, of[i])
+		}
+		of[i].states = append(of[i].states, i)
+		if most == nil || both[i*K+i] > both[most.states[0]*K+most.states[0]] {
+			most = of[i]
+		}
+	}
+	if most != nil {
+		most.inputs = true
+	}
+	return out, nil
+}
+
+// sensorName is a name of a channel with _ for what no name of a sensor may hold.
+func sensorName(channel string) string {
+	out := []rune(channel)
+	for i, c := range out {
+		if wire.CheckSensor(string(c)) != nil {
+			out[i] = '_'
+		}
+	}
+	return string(out[:min(len(out), 64)])
+}
+
+// bySensor sends a sample as the messages of the sensors that measured some of it.
+func (p *player) bySensor(rec *flightlog.Record) {
+	all := p.state
+	defer func() { p.state = all }()
+	for _, s := range p.sensors {
+		measured := false
+		p.state.X = p.state.X[:0:0]
+		for range rec.X {
+			p.state.X = append(p.state.X, math.NaN())
+		}
+		for _, k := range s.states {
+			p.state.X[k] = rec.X[k]
+			measured = measured || !math.IsNaN(rec.X[k])
+		}
+		if !measured {
+			continue
+		}
+		p.state.Sensor, p.state.Seq = s.name, s.seq
+		if p.state.U, p.state.Plan = nil, nil; s.inputs {
+			p.state.U, p.state.Plan = all.U, all.Plan
+		}
+		p.publish()
+		s.seq = p.state.Seq
+	}
+}
