@@ -59,7 +59,7 @@ var reasonText = [Reasons]struct{ name, description string }{
 	Jump:         {"jump", "seq or t is far ahead of the last accepted state: a corrupt message, or a restarted sender, which is accepted from its second state on"},
 	Magnitude:    {"magnitude", "a state or an input is so large that rounding hides the prediction: check the sensor, the units and the origin"},
 	SecondSender: {"second_sender", "a second robot sends states under the name of this vehicle: give each robot a name of its own"},
-	Unsettled:    {"unsettled", "the filter has seen too few states since it began to estimate what nothing measures: it needs eight in a row"},
+	Unsettled:    {"unsettled", "the filter has seen too few states since it began: it needs eight in a row, and one of each sensor"},
 }
 
 func (r Reason) String() string {
