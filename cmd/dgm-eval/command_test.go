@@ -236,6 +236,8 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{2, "must be positive", []string{"--model", "a.dgm", "--log", "b.msgpack", "--stride", "0s"}},
 		{2, "must be positive", []string{"--model", "a.dgm", "--log", "b.msgpack", "--horizons", "-1s"}},
 		{2, "only .svg", []string{"--model", "a.dgm", "--log", "b.msgpack", "--plot", "x.png"}},
+		{2, "only .csv", []string{"--model", "a.dgm", "--log", "b.msgpack", "--estimates", "x.svg"}},
+		{1, "the model has no filter", []string{"--model", "a.dgm", "--log", "b.msgpack", "--estimates", "x.csv"}},
 		{2, "--start-noise -1 must be zero or positive", []string{"--model", "a.dgm", "--log", "b.msgpack", "--start-noise", "-1"}},
 		{2, "--start-told=false needs --start-noise", []string{"--model", "a.dgm", "--log", "b.msgpack", "--start-told=false"}},
 		{2, "horizons", []string{"--model", "a.dgm", "--log", "b.msgpack", "--horizons", "half"}},

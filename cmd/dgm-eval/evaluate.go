@@ -31,10 +31,11 @@ type evaluation struct {
 
 	Filter filterScore `json:"filter"`
 
-	flights []window.Flight
-	found   []datacheck.Problem // by the data check
-	options evaluate.Options
-	adapt   bool
+	flights   []window.Flight
+	estimated []window.Flight     // the same, compared with what was measured; none without a filter
+	found     []datacheck.Problem // by the data check
+	options   evaluate.Options
+	adapt     bool
 }
 
 // evaluateOn scores a model on the windows of all logs together.
@@ -60,6 +61,10 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 		if flights, err = e.Filter.apply(m, modelPath, flights); err != nil {
 			return nil, err
 		}
+		var measured []window.Flight
+		if m.Filter != nil {
+			measured = slices.Clone(flights)
+		}
 		if o.truth != "" && o.truth != sameLog {
 			if err := e.addTruth(m, modelPath, log, flights, o, messages); err != nil {
 				return nil, err
@@ -71,7 +76,11 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 		}
 		for j := range flights {
 			flights[j].Segment += number // each its own
+			if j < len(measured) {
+				measured[j].Segment = flights[j].Segment
+			}
 		}
+		e.estimated = append(e.estimated, measured...)
 		number += len(log.Segments)
 		e.flights = append(e.flights, flights...)
 	}

@@ -84,6 +84,7 @@ does. --start-told=false withholds the covariance.`,
 	f.BoolVar(&o.compare, "compare", false, "every model on every log, beside each other: one line each instead of a table")
 	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
 	f.BoolVar(&o.adapt, "adapt", false, "also run every flight through causally with adaptation, and compare by the time since its start")
+	f.StringVar(&o.estimates, "estimates", "", "also write what the filter of the model makes of the logs, to this .csv file")
 	f.StringVar(&o.plot, "plot", "", "also draw intervals with measurements and errors by horizon, to this .svg file")
 	f.StringVar(&o.inputs, "inputs", "plan", "input over the horizon: plan (as logged) or hold (the last value)")
 	f.DurationSliceVar(&o.horizons, "horizons", nil, "times to score, e.g. 0.1s,0.5s,1s (default: round times up to the model's horizon)")
@@ -108,6 +109,7 @@ type options struct {
 	compare      bool
 	adapt        bool
 	plot         string
+	estimates    string
 	json         bool
 	raw          bool
 	inputs       string
@@ -142,6 +144,10 @@ func (o *options) complete() error {
 		return cli.Usage("--start-noise %v must be zero or positive", o.StartNoise)
 	case !o.startTold && o.StartNoise == 0:
 		return cli.Usage("--start-told=false needs --start-noise: without noise the log's own states are the start")
+	case o.compare && o.estimates != "":
+		return cli.Usage("--estimates is of one evaluation: leave out --compare, or --estimates")
+	case o.estimates != "" && !strings.EqualFold(filepath.Ext(o.estimates), ".csv"):
+		return cli.Usage("--estimates %s: only .csv is supported", o.estimates)
 	case o.plot != "" && !strings.EqualFold(filepath.Ext(o.plot), ".svg"):
 		return cli.Usage("--plot %s: only .svg is supported", o.plot)
 	}

@@ -20,17 +20,19 @@ import (
 const tracePoints = 1000
 
 func run(ctx context.Context, o *options, out, messages io.Writer) error {
-	var picture *durable.File
-	if o.plot != "" {
-		// Before any work: a name that cannot be written fails early.
-		err := cli.Outputs("--plot", slices.Concat(o.models, o.logs, []string{o.truth}), []string{o.plot})
-		if err != nil {
-			return err
-		}
-		if picture, err = durable.Create(o.plot); err != nil {
-			return err
-		}
+	picture, err := o.create("--plot", o.plot)
+	if err != nil {
+		return err
+	}
+	if picture != nil {
 		defer picture.Abort()
+	}
+	table, err := o.create("--estimates", o.estimates)
+	if err != nil {
+		return err
+	}
+	if table != nil {
+		defer table.Abort()
 	}
 	var models []*model.Model
 	for _, path := range o.models {
@@ -48,7 +50,12 @@ func run(ctx context.Context, o *options, out, messages io.Writer) error {
 		return err
 	}
 	if picture != nil {
-		if err := draw(picture, models[0], e.flights, e.options, e.Table); err != nil {
+		if err := draw(picture, models[0], e); err != nil {
+			return err
+		}
+	}
+	if table != nil {
+		if err := e.writeEstimates(table, models[0]); err != nil {
 			return err
 		}
 	}
@@ -71,14 +78,48 @@ func run(ctx context.Context, o *options, out, messages io.Writer) error {
 	return w.Flush()
 }
 
+// create makes a file that is written at the end, before any work: a name that cannot be written fails early. nil of no name.
+func (o *options) create(flag, name string) (*durable.File, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if err := cli.Outputs(flag, slices.Concat(o.models, o.logs, []string{o.truth}), []string{name}); err != nil {
+		return nil, err
+	}
+	return durable.Create(name)
+}
+
+// writeEstimates writes what the filter makes of the logs.
+func (e *evaluation) writeEstimates(file *durable.File, m *model.Model) error {
+	if m.Filter == nil {
+		return fmt.Errorf("--estimates: the model has no filter: its states are as they were measured")
+	}
+	if err := estimation.WriteCSV(file, e.estimated, m.Filter, m.Channels[:m.K]); err != nil {
+		return fmt.Errorf("%s: %w", file.Path(), err)
+	}
+	return file.Commit()
+}
+
+// estimatedOf returns a flight with what was measured, whatever it is compared with.
+func (e *evaluation) estimatedOf(f *window.Flight) *window.Flight {
+	for i := range e.estimated {
+		if of := &e.estimated[i]; of.Segment == f.Segment && of.Origin == f.Origin {
+			return of
+		}
+	}
+	return f
+}
+
 // draw writes the charts: the longest horizon scored, along the longest flight.
-func draw(picture *durable.File, m *model.Model, flights []window.Flight, opt evaluate.Options, table *evaluate.Table) error {
-	trace, err := evaluate.Follow(m, flights, opt, table.Horizons[len(table.Horizons)-1].T, tracePoints)
+func draw(picture *durable.File, m *model.Model, e *evaluation) error {
+	table := e.Table
+	trace, err := evaluate.Follow(m, e.flights, e.options, table.Horizons[len(table.Horizons)-1].T, tracePoints)
 	if err != nil {
 		return err
 	}
 	var estimated [][]plot.Chart
 	if f := trace.Flight; m.Filter != nil {
+		f = e.estimatedOf(f)
 		first := f.T[0] + trace.T[0] - table.Horizons[len(table.Horizons)-1].T - f.InSegment(0)
 		charts, err := estimation.Charts(f, m.Filter, m.Channels[:m.K], first, m.Horizon)
 		if err != nil {

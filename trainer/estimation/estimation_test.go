@@ -1,9 +1,11 @@
 package estimation_test
 
 import (
+	"encoding/csv"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -109,6 +111,47 @@ func TestPositions(t *testing.T) {
 	}
 	if len(channel.Measured(all)) != len(states) {
 		t.Errorf("measured %v", channel.Names(channel.Measured(all)))
+	}
+}
+
+// The table has a row for each sample: the estimates of Apply with what they may be off by, nothing before the filter has
+// settled, whatever the flights are compared with later.
+func TestWriteCSV(t *testing.T) {
+	flights, rates := swings(2, 3, 0.01, 0.01)
+	spec, out, _ := apply(t, flights)
+	var b strings.Builder
+	if err := estimation.WriteCSV(&b, out, spec, estimation.WithRates(angle, []int{0})); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
+	if err != nil || len(rows) != 1+out[0].N()+out[1].N() || strings.Join(rows[0], " ") != "segment t theta theta_std theta_rate theta_rate_std" {
+		t.Fatalf("%d rows, %v, %v", len(rows), rows[0], err)
+	}
+	inside := 0
+	for i, row := range rows[1:] {
+		n, j := i/out[0].N(), i%out[0].N()
+		f := &out[n]
+		if j < 5 && row[2]+row[5] != "" {
+			t.Fatalf("row %d: %v before the filter has settled", i, row)
+		}
+		if j < 20 {
+			continue
+		}
+		var v [4]float64
+		for k := range v {
+			if v[k], err = strconv.ParseFloat(row[2+k], 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if math.Abs(v[2]-f.X[2*j+1]) > 1e-6 || math.Abs(math.Remainder(v[0]-f.X[2*j], 2*math.Pi)) > 1e-6 {
+			t.Fatalf("row %d: %v, expected %v", i, v, f.X[2*j:2*j+2])
+		}
+		if math.Abs(v[2]-rates[n][j]) < 1.96*v[3] {
+			inside++
+		}
+	}
+	if inside < 450 {
+		t.Errorf("%d of 560 rates are within their 95 %% intervals", inside)
 	}
 }
 

@@ -21,8 +21,9 @@ type outcome struct {
 	additions []float64 // J
 }
 
-// pull draws the weights towards their targets, relative to the data's own weight.
-const pull = 2.0
+// pull draws the weights towards their targets, relative to the data's own weight: least squares of one channel on a few
+// flights fit what the next manoeuvre does not show (docs/notes/trainer.md).
+const pull = 20.0
 
 // iterations of the projected gradient.
 const iterations = 400
@@ -70,7 +71,7 @@ func weigh(outcomes []outcome, J int, hats [][]float64, targets []float64) []flo
 
 // sharpness is the power of a candidate's error over that of another, by which its target is
 // the less.
-const sharpness = 16
+const sharpness = 12
 
 // targets returns the weights (J×Q) at the knots towards which those of single channels are
 // drawn, by the mean log errors (1+J, T) of component 0 and the others alone: in proportion to

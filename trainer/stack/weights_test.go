@@ -28,11 +28,11 @@ func TestWeights(t *testing.T) {
 	for _, c := range []struct {
 		of, want []float64
 		best     int
-	}{ // drawn to one of them, or none, by twice the data's own weight
-		{[]float64{0.6, 0.3}, []float64{0.2, 0.1}, 0},
-		{[]float64{0.7, -0.4}, []float64{0.9, 0}, 1},
-		{[]float64{0, 0, 0}, []float64{0, 0, 2 / 3.}, 3},
-		{[]float64{1.1, 0.5}, []float64{0.92, 0.05}, 1},
+	}{ // drawn to one of them, or none
+		{[]float64{2, 1}, []float64{2 / (1 + pull), 1 / (1 + pull)}, 0},
+		{[]float64{0.7, -0.4}, []float64{(0.7 + pull) / (1 + pull), 0}, 1},
+		{[]float64{0, 0, 0}, []float64{0, 0, pull / (1 + pull)}, 3},
+		{[]float64{-1, 2}, []float64{(pull - 1) / (1 + pull), 2 / (1 + pull)}, 1},
 	} {
 		targets := make([]float64, 2*len(c.of))
 		if c.best > 0 {
@@ -41,7 +41,7 @@ func TestWeights(t *testing.T) {
 		got := weigh(made(c.of, 0.5), len(c.of), thirds, targets)
 		for j, want := range c.want {
 			for q := range 2 {
-				if math.Abs(got[j*2+q]-want) > 0.17 {
+				if math.Abs(got[j*2+q]-want) > 0.08 {
 					t.Errorf("weights %v: component %d at knot %d has %.3f, want %v", c.of, j, q, got[j*2+q], want)
 				}
 			}
@@ -72,7 +72,7 @@ func TestNothingToAdd(t *testing.T) {
 	}
 }
 
-// Targets are by horizon: equal errors share, a tenth less error is nearly six times the
+// Targets are by horizon: equal errors share, a tenth less error is three and a half times the
 // weight, and a candidate that is much worse has none.
 func TestTargets(t *testing.T) {
 	tenth := math.Log(0.9)
