@@ -23,9 +23,9 @@ type ViewConfig struct {
 	Horizons int               // (optional) how many points of a horizon are shown; defaults to 3
 }
 
-// View hands states and predictions from NATS to the clients of a server until the
-// context ends. States are topics /dgm/<vehicle>/state and …/input, predictions
-// /dgm/<vehicle>/predict/<how far ahead>. A band is sent when the time that it is
+// View hands states, estimates and predictions from NATS to the clients of a server until the
+// context ends. States are topics /dgm/<vehicle>/state and …/input, what a filter makes of them is …/estimate,
+// with its band, and its NIS and outliers …/filter; predictions are /dgm/<vehicle>/predict/<how far ahead>. A band is sent when the time that it is
 // about has come, so that it covers what is measured then.
 func View(ctx context.Context, nc *nats.Conn, server *foxglove.Server, c ViewConfig) error {
 	vehicle := cmp.Or(c.Vehicle, "*")
@@ -35,7 +35,7 @@ func View(ctx context.Context, nc *nats.Conn, server *foxglove.Server, c ViewCon
 	c.Horizons = cmp.Or(c.Horizons, 3)
 	v := &viewer{c: c, server: server, vehicles: map[string]*seen{}}
 	messages := make(chan *nats.Msg, queue)
-	for _, subject := range []string{wire.StateSubject(vehicle), wire.PredictSubject(vehicle)} {
+	for _, subject := range []string{wire.StateSubject(vehicle), wire.PredictSubject(vehicle), wire.EstimateSubject(vehicle)} {
 		sub, err := nc.ChanSubscribe(subject, messages)
 		if err != nil {
 			return err
@@ -48,9 +48,12 @@ func View(ctx context.Context, nc *nats.Conn, server *foxglove.Server, c ViewCon
 			return nil
 		case <-time.After(v.next()):
 		case m := <-messages:
-			if kind, name, _ := strings.Cut(strings.TrimPrefix(m.Subject, "dgm."), "."); kind == "state" {
+			switch kind, name, _ := strings.Cut(strings.TrimPrefix(m.Subject, "dgm."), "."); kind {
+			case "state":
 				v.state(name, m.Data)
-			} else {
+			case "estimate":
+				v.estimated(name, m.Data)
+			default:
 				v.predicted(name, m.Data)
 			}
 		}
@@ -74,6 +77,7 @@ type viewer struct {
 	vehicles map[string]*seen
 	waiting  []band // by their times
 	pred     wire.Prediction
+	estimate wire.Estimate
 	msg      wire.State
 }
 
@@ -84,6 +88,8 @@ type seen struct {
 	units        []string
 	inputs       []string
 	state, input *topic
+	estimate     *topic
+	filter       *topic
 	predict      map[int64]*topic // by horizon, ns
 	shift        int64            // ns: this computer's clock − the vehicle's, at the shortest delay
 	known        bool             // shift is
@@ -168,6 +174,36 @@ func (v *viewer) meet(s *seen, t int64) {
 	}
 }
 
+// estimated sends what a filter makes of a state. Where a robot sends what it measures alone, its states get their names by
+// that.
+func (v *viewer) estimated(name string, data []byte) {
+	s, e := v.vehicle(name), &v.estimate
+	if s == nil || e.Decode(data) != nil || len(e.Channels) == 0 || e.T < 0 {
+		return
+	}
+	v.meet(s, e.T)
+	if s.state == nil && s.K == len(e.Sensors) {
+		s.names, s.units = slices.Clone(e.Sensors), nil
+		for _, c := range e.Sensors {
+			s.units = append(s.units, e.Units[max(0, slices.Index(e.Channels, c))])
+		}
+	}
+	if s.estimate == nil {
+		s.estimate = v.add(export.Series{Topic: "/dgm/" + name + "/estimate", Kind: "Estimate." + name, Fields: slices.Clone(e.Channels), Units: slices.Clone(e.Units), Band: true})
+		s.filter = v.add(export.Series{Topic: "/dgm/" + name + "/filter", Kind: "Filter." + name, Fields: []string{"nis", "rejected"}, Units: []string{"", ""}})
+	}
+	K := len(e.Channels)
+	if len(s.estimate.Fields) != K || !e.Settled {
+		return
+	}
+	std := make([]float64, K)
+	for k := range std {
+		std[k] = math.Sqrt(e.P[k*K+k])
+	}
+	v.server.Send(s.estimate.id, e.T+s.shift, s.estimate.Encode(nil, export.JSON, e.T, e.T, export.Band(e.X, std)))
+	v.server.Send(s.filter.id, e.T+s.shift, s.filter.Encode(nil, export.JSON, e.T, e.T, []float64{e.NIS, float64(e.Rejected)}))
+}
+
 // predicted queues the points of a horizon until their times.
 func (v *viewer) predicted(name string, data []byte) {
 	s := v.vehicle(name)
@@ -178,7 +214,7 @@ func (v *viewer) predicted(name string, data []byte) {
 	if p.Flags&wire.Shortened != 0 && len(s.predict) > 0 {
 		return // of a part of the horizon, for want of time: its bands would be topics of their own
 	}
-	if s.state == nil && len(s.names) != len(p.Channels) {
+	if s.state == nil && len(s.names) != len(p.Channels) && len(s.names) != s.K {
 		s.names, s.units = slices.Clone(p.Channels), slices.Clone(p.Units)
 	}
 	v.meet(s, p.T)

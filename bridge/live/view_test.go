@@ -38,7 +38,7 @@ func TestView(t *testing.T) {
 			}
 		}
 	}()
-	eventually(t, "states and predictions are subscribed to", func() bool { return nc.NumSubscriptions() == 2 })
+	eventually(t, "states and predictions are subscribed to", func() bool { return nc.NumSubscriptions() == 3 })
 	c, err := net.Dial("tcp", s.Address())
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,15 @@ func TestView(t *testing.T) {
 		p := wire.Prediction{Vehicle: "v1", Model: "m", Instance: "i", Seq: 1, T: now, ValidUntil: now + 1e9, Channels: []string{"theta", "omega"}, Units: []string{"rad", ""},
 			Horizon: []float64{0.05, 0.1, 0.15, 0.2}, Mean: []float64{1, 2, 3, 4, 5, 6, 7, 8}, Std: make([]float64, 8), ObsStd: []float64{1, 1, 1, 1, 1, 1, 1, 1}, Inputs: "hold"}
 		st := wire.State{Seq: 1, T: now, X: []float64{0.5, -0.5}, U: []float64{9}}
-		for subject, data := range map[string][]byte{"dgm.predict.v1": p.Append(nil), "dgm.state.v1": st.Append(nil), "dgm.state.v2": []byte("nonsense")} {
+		// The robot v3 sends an angle alone.
+		e := wire.Estimate{Vehicle: "v3", Model: "m", Instance: "i", Seq: 1, T: now, Channels: p.Channels, Units: p.Units, X: []float64{0.7, 3}, P: []float64{1, 0, 0, 4},
+			Settled: true, Innovation: []float64{0, math.NaN()}, Ratio: []float64{0, math.NaN()}, NIS: 0.9, Rejected: 2, Sensors: []string{"theta"}}
+		p3, alone := p, wire.State{Seq: 1, T: now, X: []float64{0.6}, U: []float64{9}}
+		p3.Vehicle = "v3"
+		for subject, data := range map[string][]byte{
+			"dgm.predict.v1": p.Append(nil), "dgm.state.v1": st.Append(nil), "dgm.state.v2": []byte("nonsense"),
+			"dgm.state.v3": alone.Append(nil), "dgm.estimate.v3": e.Append(nil), "dgm.predict.v3": p3.Append(nil), "dgm.estimate.v2": []byte("nonsense"),
+		} {
 			if err := nc.Publish(subject, data); err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +86,7 @@ func TestView(t *testing.T) {
 	}()
 	defer func() { close(stop); <-stopped }()
 	topics := map[int]string{}
-	want := map[string]bool{"/dgm/v1/state": true, "/dgm/v1/input": true, "/dgm/v1/predict/100ms": true, "/dgm/v1/predict/200ms": true}
+	want := map[string]bool{"/dgm/v1/state": true, "/dgm/v1/input": true, "/dgm/v1/predict/100ms": true, "/dgm/v1/predict/200ms": true, "/dgm/v3/state": true, "/dgm/v3/estimate": true, "/dgm/v3/filter": true, "/dgm/v3/predict/200ms": true}
 	for len(want) > 0 {
 		head := make([]byte, 2)
 		if _, err := io.ReadFull(r, head); err != nil {
@@ -128,6 +136,19 @@ func TestView(t *testing.T) {
 		switch name {
 		case "/dgm/v1/state":
 			if doc["theta"] != 0.5 || doc["omega"] != -0.5 {
+				t.Fatal(doc)
+			}
+		case "/dgm/v3/state":
+			if _, whole := doc["omega"]; doc["theta"] != 0.6 || whole {
+				t.Fatal(doc)
+			}
+		case "/dgm/v3/estimate":
+			omega := doc["omega"].(map[string]any)
+			if omega["mean"] != 3.0 || math.Abs(omega["lower"].(float64)-(3-2*1.959963984540054)) > 1e-12 {
+				t.Fatal(doc)
+			}
+		case "/dgm/v3/filter":
+			if doc["nis"] != 0.9 || doc["rejected"] != 2.0 {
 				t.Fatal(doc)
 			}
 		case "/dgm/v1/input":
