@@ -1,15 +1,17 @@
 """Distributions of a robot's state to come.
 
 Model predicts in process, from a model file, by libdgm. jax and casadi make a model a function of those packages, with
-derivatives of their own; they need the packages of dgm[jax] and dgm[casadi]. QueryClient asks an estimator over NATS; it
-needs the packages of dgm[queries].
+derivatives of their own; they need the packages of dgm[jax] and dgm[casadi]. Live sends states to an estimator over NATS and
+receives its predictions and estimates, QueryClient asks it; they need the packages of dgm[queries].
 """
 
 from __future__ import annotations
 
 import os
+from importlib import metadata
 from typing import TYPE_CHECKING, Optional, Union
 
+from .live import Distribution, Estimate, Live
 from .model import Gradient, Jacobians, Model, Prediction, Violation
 from .queries import Answer, QueryClient, Refused
 
@@ -17,7 +19,12 @@ if TYPE_CHECKING:
     from .program_casadi import CasadiFunction
     from .program_jax import JaxFunction
 
-__all__ = ["Answer", "Gradient", "Jacobians", "Model", "Prediction", "QueryClient", "Refused", "Violation", "casadi", "jax"]
+__all__ = ["Answer", "Distribution", "Estimate", "Gradient", "Jacobians", "Live", "Model", "Prediction", "QueryClient", "Refused", "Violation", "casadi", "jax"]
+
+try:
+    __version__ = metadata.version("dgm")
+except metadata.PackageNotFoundError:
+    __version__ = "not installed"
 
 
 def jax(m: Union[Model, str, os.PathLike[str]], plan_rows: Optional[int] = None) -> JaxFunction:

@@ -1,0 +1,51 @@
+"""A robot's side: sends its states to an estimator and prints what it predicts and estimates.
+
+    pip install './python[queries]'
+    dgm-estimator --model flight.dgm --vehicle v1
+    python3 robot.py [nats://127.0.0.1:4222] [v1]
+
+Here the robot is a pendulum that is simulated, of which an encoder measures the angle. Put your own reading of the sensors
+in the place of sensors().
+"""
+
+import asyncio
+import math
+import random
+import sys
+
+import dgm
+import nats
+
+RATE = 200  # Hz
+state = [1.3, 0.0]  # rad from hanging, rad/s
+
+
+def sensors():
+    """What is measured now: all states of the model in their order, or those that have a sensor."""
+    for _ in range(10):
+        state[1] += -55 * math.sin(state[0]) / (10 * RATE)
+        state[0] += state[1] / (10 * RATE)
+    return [math.pi + state[0] + 0.01 * random.gauss(0, 1)]
+
+
+async def show(robot):
+    async for p in await robot.predictions():
+        if p.seq % RATE == 0:
+            band = ", ".join(f"{c} {m:.3f} ± {s:.3f} {u}" for c, m, s, u in zip(p.channels, p.mean[-1], p.std[-1], p.units))
+            print(f"in {p.horizon[-1]:g} s: {band}", flush=True)
+
+
+async def main():
+    url, vehicle = (sys.argv[1:] + ["nats://127.0.0.1:4222", "v1"][len(sys.argv) - 1 :])[:2]
+    nc = await nats.connect(url)
+    robot = dgm.Live(nc, vehicle)
+    shown = asyncio.create_task(show(robot))
+    clock = asyncio.get_running_loop().time
+    due = clock()
+    while not shown.done():
+        await robot.send(sensors())
+        due += 1 / RATE
+        await asyncio.sleep(max(0, due - clock()))
+
+
+asyncio.run(main())
