@@ -236,12 +236,3 @@ func (d *Detector) best(i, j int, size func(corr float64) float64) (slope, corr 
 	}
 	return slope, corr, ok
 }
-
-// wrap returns the difference of two values of a periodic channel on its short
-// side; period 0 = not periodic.
-func wrap(diff, period float64) float64 {
-	if period == 0 {
-		return diff
-	}
-	return diff - period*math.Round(diff/period)
-}

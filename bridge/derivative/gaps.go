@@ -65,3 +65,12 @@ func (g *gaps) last() (t int64, ok bool) {
 	}
 	return g.t[len(g.t)-1], true
 }
+
+// wrap returns the difference of two values of a periodic channel on its short
+// side; period 0 = not periodic.
+func wrap(diff, period float64) float64 {
+	if period == 0 {
+		return diff
+	}
+	return diff - period*math.Round(diff/period)
+}

@@ -114,7 +114,7 @@ func TestSensorsApart(t *testing.T) {
 	}
 }
 
-// Where a sensor falls silent the others go on, and predictions widen; when it is back they are as before.
+// Where a sensor falls silent the others go on, and the standard deviations of predictions grow; when it is back they are as before.
 func TestASensorFallsSilent(t *testing.T) {
 	m := twoSensors()
 	m.Filter.R[1], m.Filter.Usual = 0.04, []float64{4e-5, 2e-4, 2e-4, 7e-3}

@@ -75,7 +75,7 @@ func (e *estimate) take(a *intake.Arrival, past *past) {
 	}
 	a.Unsettled = !e.filter.Settled()
 	copy(s.X, e.filter.Estimate())
-	e.widen(s)
+	e.startCovariance(s)
 	for k, y := range a.Measured {
 		switch {
 		case !math.IsNaN(y):
@@ -102,12 +102,12 @@ func (e *estimate) carry(a *intake.Arrival, past *past) {
 	}
 }
 
-// wider is how many times its usual one a variance is at least when predictions widen by what it has more: a sensor is silent.
-const wider = 1.5
+// unusual is how many times its usual one a variance is at least when predictions have what it has more: a sensor is silent.
+const unusual = 1.5
 
-// widen gives a state the covariance of the estimate, where that is larger than those that the model was trained on: that of
+// startCovariance gives a state the covariance of the estimate, where that is larger than those that the model was trained on: that of
 // the sensors, which predictions from a state have, and what the estimate has more.
-func (e *estimate) widen(s *wire.State) {
+func (e *estimate) startCovariance(s *wire.State) {
 	K, usual := e.model.K, e.model.Filter.Usual
 	s.P0 = s.P0[:0]
 	if len(usual) == 0 {
@@ -116,7 +116,7 @@ func (e *estimate) widen(s *wire.State) {
 	P, more := e.covariance, false
 	e.filter.Covariance(P)
 	for k := range K {
-		more = more || P[k*K+k] > wider*usual[k*K+k]
+		more = more || P[k*K+k] > unusual*usual[k*K+k]
 	}
 	if !more {
 		return

@@ -1,0 +1,67 @@
+package filter
+
+// late holds what the filter knew after its last samples, so that one that comes late takes its place among them.
+type late struct {
+	after []moment // ring
+	next  int      // place of the next one
+	held  int      // how many there are
+
+	carried, replaced sample
+	nu, ratio         []float64 // K
+}
+
+// sample is what Update was given.
+type sample struct {
+	t    int64     // ns
+	y, u []float64 // K, P or none
+}
+
+func (s *sample) set(t int64, y, u []float64) {
+	s.t, s.y, s.u = t, append(s.y[:0], y...), append(s.u[:0], u...)
+}
+
+// moment is a sample and what the filter made of it.
+type moment struct {
+	sample
+	x, p       []float64 // n, n×n
+	row, total []int     // K
+	known      []bool    // K
+	samples    int
+}
+
+// KeepLate has the filter keep its last samples, so many, for those that come late. It allocates their memory at the first
+// call.
+func (f *Filter) KeepLate(samples int) {
+	if len(f.late.after) == samples {
+		return
+	}
+	vector := func(n int) []float64 { return make([]float64, 0, n) }
+	sampled := func() sample { return sample{y: vector(f.k), u: vector(cap(f.input))} }
+	f.late = late{after: make([]moment, samples), carried: sampled(), replaced: sampled(), nu: vector(f.k), ratio: vector(f.k)}
+	for i := range f.late.after {
+		f.late.after[i] = moment{
+			sample: sampled(), x: make([]float64, f.n), p: make([]float64, f.n*f.n),
+			row: make([]int, f.k), total: make([]int, f.k), known: make([]bool, f.k),
+		}
+	}
+}
+
+// keep notes the sample that was just taken.
+func (l *late) keep(f *Filter, y []float64) {
+	if len(l.after) == 0 {
+		return
+	}
+	m := &l.after[l.next]
+	l.next = (l.next + 1) % len(l.after)
+	l.held = min(l.held+1, len(l.after))
+	m.set(f.last, y, f.input)
+	m.samples = f.samples
+	copy(m.x, f.x)
+	copy(m.p, f.p)
+	copy(m.row, f.row)
+	copy(m.total, f.total)
+	copy(m.known, f.known)
+}
+
+// place returns the place of the moment that is i before the newest.
+func (l *late) place(i int) int { return (l.next - 1 - i + 2*len(l.after)) % len(l.after) }
