@@ -58,10 +58,13 @@ func newIntervals(m *model.Model, times []float64) intervals {
 		for j, b := range of.Coefficient {
 			at.uses[j] = len(b) > 0
 		}
+		scale := of.ScaleKnots(m)
+		R := len(scale)
+		weights := make([]float64, R)
 		for _, t := range times {
-			model.KnotWeights(knots, m.NoiseKnots, t/m.Horizon)
+			model.KnotWeights(weights, scale, t/m.Horizon)
 			for k := range K {
-				log := dot(knots, of.LogScale[k*Q:(k+1)*Q])
+				log := dot(weights, of.LogScale[k*R:(k+1)*R])
 				at.logScale, at.plain = append(at.logScale, log), append(at.plain, math.Exp(2*log))
 			}
 		}

@@ -27,7 +27,7 @@ const leastShare = 0.1
 func (c *compiler) calibrated(of *model.Calibration, w *widths, n oodScores) program.Reg {
 	K, T := c.m.K, c.T()
 	w.rough = c.roughness()
-	logScale := c.table(of.LogScale, c.times)
+	logScale := c.tableOf(of.ScaleKnots(c.m), of.LogScale, c.times)
 	constant := append([]float64(nil), logScale...)
 	var terms []program.Reg
 	for j, b := range of.Coefficient {

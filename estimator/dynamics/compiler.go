@@ -32,13 +32,18 @@ func (c *compiler) at(times []float64) *compiler {
 // T returns the number of times.
 func (c *compiler) T() int { return len(c.times) }
 
-// table returns K×Q numbers at knots, at the times of the spec: K×T, row-major.
+// table returns K×Q numbers at the noise knots, at times: K×T, row-major.
 func (c *compiler) table(at []float64, times []float64) []float64 {
-	m, Q, T := c.m, len(c.m.NoiseKnots), len(times)
+	return c.tableOf(c.m.NoiseKnots, at, times)
+}
+
+// tableOf is table for other knots.
+func (c *compiler) tableOf(knots, at, times []float64) []float64 {
+	m, Q, T := c.m, len(knots), len(times)
 	K := len(at) / Q
 	out, w := make([]float64, K*T), make([]float64, Q)
 	for i, t := range times {
-		model.KnotWeights(w, m.NoiseKnots, t/m.Horizon)
+		model.KnotWeights(w, knots, t/m.Horizon)
 		for k := range K {
 			for q, v := range w {
 				out[k*T+i] += v * at[k*Q+q]

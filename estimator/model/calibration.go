@@ -29,11 +29,12 @@ func (c Covariate) String() string {
 //
 //	exp(logScale_k(τ) + Σ_j coefficient_jk (covariate_j − centre_j))
 //
-// (non-homogeneous Gaussian regression, Gneiting et al. 2005), logScale linear between the
-// noise knots. Where the sum is positive, the variance grows to that of Bound and the
+// (non-homogeneous Gaussian regression, Gneiting et al. 2005), logScale linear in √τ between its
+// knots. Where the sum is positive, the variance grows to that of Bound and the
 // predicted displacement together, at most.
 type Calibration struct {
-	LogScale    []float64   // K×Q
+	Knots       []float64   // (optional) R, τ at which LogScale is given, ascending; defaults to the noise knots
+	LogScale    []float64   // K×R
 	Coefficient [][]float64 // by covariate, the last may be missing: K; none = 0
 	Centre      []float64   // as many
 	PlainSensor bool        // the sensor's variance is not multiplied: the state's is what remains, if that is more
@@ -47,13 +48,25 @@ const Gaussian50 = 0.6744897501960817
 // maxLogScale bounds log scales and coefficients.
 const maxLogScale = 50
 
+// ScaleKnots returns the τ at which LogScale is given (R).
+func (p *Calibration) ScaleKnots(m *Model) []float64 {
+	if len(p.Knots) > 0 {
+		return p.Knots
+	}
+	return m.NoiseKnots
+}
+
 func (m *Model) checkCalibration(c *checker) {
 	Q := len(m.NoiseKnots)
 	c.that(len(m.Calibration) <= Conditions, "calibration", "%d conditions, at most %d", len(m.Calibration), Conditions)
 	for i := range m.Calibration {
 		p, field := &m.Calibration[i], fmt.Sprintf("calibration[%d]", i)
 		c.that(m.Displacement, field, "belongs to a model of displacements")
-		c.length(field+".log_scale", p.LogScale, m.K*Q)
+		c.finite(field+".knots", p.Knots)
+		for j, tau := range p.Knots {
+			c.that(tau >= 0 && (j == 0 || tau > p.Knots[j-1]), field+".knots", "must ascend from 0 or later")
+		}
+		c.length(field+".log_scale", p.LogScale, m.K*len(p.ScaleKnots(m)))
 		n := len(p.Coefficient)
 		c.that(n >= int(firstCovariates) && n <= int(Covariates), field+".coefficient", "of %d covariates, expected %d to %d", n, firstCovariates, Covariates)
 		c.length(field+".centre", p.Centre, n)
@@ -77,6 +90,9 @@ func (m *Model) checkCalibration(c *checker) {
 }
 
 func calibrationFields(p *Calibration, c *coder) {
+	if c.optional("knots", len(p.Knots) > 0) {
+		c.floats("knots", &p.Knots)
+	}
 	c.floats("log_scale", &p.LogScale)
 	c.matrix("coefficient", &p.Coefficient, double)
 	c.floats("centre", &p.Centre)

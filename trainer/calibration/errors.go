@@ -107,7 +107,7 @@ func logLikelihood(z, std float64) float64 {
 
 // scoredTimes are the horizons, as shares of H, that selection and calibration
 // look at.
-var scoredTimes = []float64{0.05, 0.1, 0.2, 0.4, 0.7, 1}
+var scoredTimes = []float64{0.05, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1}
 
 // errors conditions the net on every fold's data and returns its errors on what the fold
 // holds out.

@@ -134,7 +134,7 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 		}
 	}
 	if on.ScaleFactor {
-		f.scale(&m, frame, c, r, q)
+		f.scale(&m, c, r, q)
 		m.Intervals.Half50 = half50(q)
 	} else {
 		m.Intervals.Half50 = model.Gaussian50
@@ -146,14 +146,11 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 
 // scale writes the log scales and the coefficients: the regression with the 95 % quantile
 // and its margin. Other flights differ by more than the folds show.
-func (f *Folds) scale(m *Model, frame *rows.Frame, c *cells, r *regression, q quantiles) {
+func (f *Folds) scale(m *Model, c *cells, r *regression, q quantiles) {
+	m.Intervals.Knots = c.taus
 	for k := range c.K {
-		for _, tau := range frame.NoiseKnots {
-			values := make([]float64, c.T)
-			for i := range values {
-				values[i] = r.level[k][i] + math.Log(math.Max(q.q95[i]/normal95, 1e-9)) + q.margin()
-			}
-			scale := interpolate(c.taus, values, tau)
+		for i, tau := range c.taus {
+			scale := r.level[k][i] + math.Log(math.Max(q.q95[i]/normal95, 1e-9)) + q.margin()
 			m.Intervals.LogScale = append(m.Intervals.LogScale, scale+0.5*math.Log1p(square(f.anotherFlight(tau, m.FlightEffect))))
 		}
 	}
@@ -190,8 +187,12 @@ func half50(q quantiles) float64 {
 // same; the calibration itself is of windows as they come, since so is the coverage that is
 // promised.
 func (c *cells) scores(m *Model, frame *rows.Frame) []float64 {
-	at := stack.Hats(frame.NoiseKnots, c.taus)
-	Q, sum, n := len(frame.NoiseKnots), make([]float64, c.folds), make([]float64, c.folds)
+	knots := m.Intervals.Knots
+	if len(knots) == 0 {
+		knots = frame.NoiseKnots
+	}
+	at := stack.Hats(knots, c.taus)
+	Q, sum, n := len(knots), make([]float64, c.folds), make([]float64, c.folds)
 	for k := range c.of {
 		for i := range c.of[k] {
 			e := &c.of[k][i]

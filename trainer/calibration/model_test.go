@@ -232,7 +232,7 @@ func TestFlightEffect(t *testing.T) {
 	if got := (&Folds{Whole: true}).anotherFlight(1, []float64{0.3, 0}); math.Abs(got-0.3/math.Sqrt2) > 1e-12 {
 		t.Errorf("two channels, one of which differs by 0.3, add %v", got)
 	}
-	for q, tau := range []float64{0, 0.1, 1} {
+	for q, tau := range blocks.Intervals.Knots {
 		more := func(m Model) float64 {
 			return 0.5 * math.Log1p(square((&Folds{Whole: m.Whole}).anotherFlight(tau, m.FlightEffect)))
 		}

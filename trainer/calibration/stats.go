@@ -44,22 +44,6 @@ func quantile95(z []float64) float64 {
 	return a[min(int(0.95*float64(len(a))), len(a)-1)] / normal95
 }
 
-// interpolate returns the values at time t, linear in √t and constant beyond the ends.
-func interpolate(times, values []float64, t float64) float64 {
-	last := len(times) - 1
-	if t <= times[0] {
-		return values[0]
-	}
-	for i := range last {
-		if t <= times[i+1] {
-			a, b := math.Sqrt(times[i]), math.Sqrt(times[i+1])
-			w := (math.Sqrt(t) - a) / (b - a)
-			return (1-w)*values[i] + w*values[i+1]
-		}
-	}
-	return values[last]
-}
-
 // weighted is a value with a weight.
 type weighted struct{ value, weight float64 }
 

@@ -28,9 +28,15 @@ func SelectionOf(m *model.Model) Selection {
 		}
 		return evaluate.Interpolate(m, tables[r], k, t)
 	}
-	var logs [][]float64
-	for _, c := range m.Calibration {
-		logs = append(logs, c.LogScale)
+	scale := func(r model.Readout, k int, t float64) float64 {
+		if int(r) >= len(m.Calibration) {
+			return 1
+		}
+		c := &m.Calibration[r]
+		knots := c.ScaleKnots(m)
+		w := make([]float64, len(knots))
+		model.KnotWeights(w, knots, t/m.Horizon)
+		return math.Exp(floats.Dot(w, c.LogScale[k*len(w):(k+1)*len(w)]))
 	}
 	for _, t := range evaluate.Grid(m.Horizon) {
 		h := SelectionHorizon{T: t}
@@ -38,10 +44,10 @@ func SelectionOf(m *model.Model) Selection {
 			d := SelectionChannel{
 				Name: c.Name, Unit: c.Unit, SensorStd: math.Sqrt(m.Sensor[k]),
 				StackWeights: stackWeights(m, k, t), NetworkWeight: at(m.NetworkWeight, model.Plan, k, t, 1),
-				ScaleFactor: math.Exp(at(logs, model.Plan, k, t, 0)),
+				ScaleFactor: scale(model.Plan, k, t),
 			}
-			if len(logs) > int(model.Hold) && m.P > 0 {
-				d.ScaleFactorHold = math.Exp(at(logs, model.Hold, k, t, 0))
+			if len(m.Calibration) > int(model.Hold) && m.P > 0 {
+				d.ScaleFactorHold = scale(model.Hold, k, t)
 			}
 			h.Channels = append(h.Channels, d)
 		}

@@ -71,7 +71,7 @@ func weigh(outcomes []outcome, J int, hats [][]float64, targets []float64) []flo
 
 // sharpness is the power of a candidate's error over that of another, by which its target is
 // the less.
-const sharpness = 12
+const sharpness = 16
 
 // targets returns the weights (J×Q) at the knots towards which those of single channels are
 // drawn, by the mean log errors (1+J, T) of component 0 and the others alone: in proportion to

@@ -72,7 +72,7 @@ func TestNothingToAdd(t *testing.T) {
 	}
 }
 
-// Targets are by horizon: equal errors share, a tenth less error is three and a half times the
+// Targets are by horizon: equal errors share, a tenth less error is over five times the
 // weight, and a candidate that is much worse has none.
 func TestTargets(t *testing.T) {
 	tenth := math.Log(0.9)

@@ -126,6 +126,10 @@ func calibrate(m *model.Model, s Shape, rng *rand.Rand) {
 		for range covariates {
 			p.Coefficient = append(p.Coefficient, shares(s.K, rng))
 		}
+		if s.History > 4 {
+			p.Knots = []float64{0.05, 0.2, 0.45, 1}
+			p.LogScale = normal(s.K*len(p.Knots), 0.2, rng)
+		}
 		m.Calibration = append(m.Calibration, p)
 	}
 }
