@@ -17,15 +17,32 @@ func (c *cells) choose(allowed []model.Covariate) form {
 	if c.folds < 2 || len(allowed) == 0 {
 		return form{terms: allowed}
 	}
-	best := form{allowed, own}
-	scores, least := c.crossValidate(best), leastGain
+	best, some := form{allowed, own}, c.every(thinned)
+	scores, least := some.crossValidate(best), leastGain
 	for _, f := range []form{{allowed, pooled}, {allowed, fixed}} {
-		s := c.crossValidate(f)
+		s := some.crossValidate(f)
 		if gain, _ := PairedDifference(s, scores); gain > least {
 			best, scores, least = f, s, 0
 		}
 	}
 	return best
+}
+
+// thinned is of how many cells one is enough to choose a form, which has few numbers. It has no factor in common with the
+// scored times, so that all of these are left.
+const thinned = 3
+
+// every returns one of n cells.
+func (c *cells) every(n int) *cells {
+	out := &cells{K: c.K, T: c.T, folds: c.folds, taus: c.taus, mean: c.mean}
+	for _, of := range c.of {
+		var some []cell
+		for i := 0; i < len(of); i += n {
+			some = append(some, of[i])
+		}
+		out.of = append(out.of, some)
+	}
+	return out
 }
 
 // crossValidate returns the mean log likelihood of a point of each fold under the
@@ -77,7 +94,7 @@ func (c *cells) quantiles(f form, leaveOut, together bool) quantiles {
 	q50, q95 := make([][]float64, c.T), make([][]float64, c.T)
 	var whole []float64
 	errors := make([][]weighted, c.T)
-	r := c.regress(f, -1)
+	r := c.whole(f)
 	for fold := range c.folds {
 		if leaveOut && c.folds > 1 {
 			r = c.regress(f, fold)

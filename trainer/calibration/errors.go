@@ -53,6 +53,7 @@ func (f Folds) WithBasis(terms int) Folds {
 type heldErrors struct {
 	times   []float64 // T, s
 	windows []heldWindow
+	apart   float64      // how many windows start within one horizon
 	model   *model.Model // not calibrated; nil = they are not predictions of one
 	flights []window.Flight
 }
@@ -135,16 +136,19 @@ func (f Folds) errorsOf(i int, net *nets.Net, condition model.Condition, set net
 	m.Points, m.OOD = len(scoredTimes), fold.Detector
 	m.Members = []model.Member{{Map: net.Params.Map, Posterior: []model.Posterior{post}}}
 	m.Dynamics.Net = net.Params.Dynamics
-	return replayed(m, fold.Held, condition, f.Strata)
+	return f.replayed(m, fold.Held, condition)
 }
 
 // errUnscored is the error of data too short for a window.
 var errUnscored = errors.New("no window of the held-out data can be scored")
 
 // replayed predicts windows of the flights that have the history of the condition, and
-// compares.
-func replayed(m *model.Model, flights []window.Flight, condition model.Condition, strata *ood.Strata) (*heldErrors, error) {
-	e := &heldErrors{model: m, flights: flights}
+// compares: its share of mostWindows, as far apart.
+func (f *Folds) replayed(m *model.Model, flights []window.Flight, condition model.Condition) (*heldErrors, error) {
+	windows := window.Cut(flights, m.Horizon, m.Horizon/windowsPerHorizon)
+	cut := len(windows)
+	windows = window.Thin(windows, max(1, mostWindows/max(1, len(f.Folds))))
+	e := &heldErrors{model: m, flights: flights, apart: windowsPerHorizon * float64(len(windows)) / math.Max(1, float64(cut))}
 	for _, s := range scoredTimes {
 		e.times = append(e.times, s*m.Horizon)
 	}
@@ -158,7 +162,7 @@ func replayed(m *model.Model, flights []window.Flight, condition model.Condition
 	dst, scored, readout := p.NewPrediction(), false, condition.Readout()
 	dst.Covariates = make([]float64, T*K*int(model.Covariates))
 	var q estimator.Query
-	for w := range replay.Each(flights, window.Cut(flights, m.Horizon, m.Horizon/20), e.times) {
+	for w := range replay.Each(flights, windows, e.times) {
 		w.Query(&q, m, readout, 10*m.Inputs.Knots)
 		if condition == readout.Condition(true) {
 			q.History = nil
@@ -171,7 +175,7 @@ func replayed(m *model.Model, flights []window.Flight, condition model.Condition
 			continue
 		}
 		held := heldWindow{
-			flight: w.Flight.Segment, far: [3]float64{dst.Distance, dst.Leverage, dst.InputScore}, weight: strata.Weight(q.X0), errors: make([]heldError, T*K),
+			flight: w.Flight.Segment, far: [3]float64{dst.Distance, dst.Leverage, dst.InputScore}, weight: f.Strata.Weight(q.X0), errors: make([]heldError, T*K),
 		}
 		for i, t := range e.times {
 			prior.At(at, slope, t)

@@ -64,7 +64,7 @@ func (e *Errors) Add(m *model.Model, flights []window.Flight, whole bool) (added
 	plain := *m
 	plain.NetworkWeight, plain.Calibration, plain.Checks = nil, nil, nil
 	for i, condition := range e.conditions {
-		held, err := replayed(&plain, flights, condition, e.folds.Strata)
+		held, err := e.folds.replayed(&plain, flights, condition)
 		if errors.Is(err, errUnscored) {
 			continue
 		}
@@ -122,7 +122,7 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 		chosen = c.choose(allowed)
 	}
 	m.Terms, m.Own = chosen.terms, chosen.freedom == own
-	r := c.regress(chosen, -1)
+	r := c.whole(chosen)
 	q := c.quantiles(chosen, choosing, choosing && !f.Whole)
 	m.Intervals.PlainSensor, m.Intervals.Most = true, mostCovariates
 	if choosing {

@@ -16,7 +16,7 @@ func (f *Folds) flightEffect(folds []*heldErrors, c *cells, r *regression) []flo
 	K, last := c.K, c.T-1
 	out := make([]float64, K)
 	for k := range K {
-		type flight struct{ n, sum, squares float64 }
+		type flight struct{ n, independent, sum, squares float64 }
 		flights, inOrder := map[[2]int]*flight{}, []*flight(nil) // sums in one order have the same last bits
 		for i, e := range folds {
 			e.each(K, last, k, func(w *heldWindow, at *heldError) {
@@ -27,13 +27,14 @@ func (f *Folds) flightEffect(folds []*heldErrors, c *cells, r *regression) []flo
 				}
 				z := at.z * math.Exp(-r.level[k][last])
 				flights[id].n++
+				flights[id].independent += 1 / e.apart
 				flights[id].sum += z
 				flights[id].squares += z * z
 			})
 		}
 		between, within, n := 0.0, 0.0, 0.0
 		for _, v := range inOrder {
-			independent := math.Max(v.n/windowsPerHorizon, 1)
+			independent := math.Max(v.independent, 1)
 			mean := v.sum / v.n
 			spread := math.Max(0, v.squares/v.n-mean*mean)
 			between += mean*mean - spread/independent
@@ -45,7 +46,7 @@ func (f *Folds) flightEffect(folds []*heldErrors, c *cells, r *regression) []flo
 	return out
 }
 
-// windowsPerHorizon is how many windows start within one horizon.
+// windowsPerHorizon is how many windows start within one horizon, at most.
 const windowsPerHorizon = 20
 
 func square(v float64) float64 { return v * v }

@@ -19,7 +19,7 @@ func made(rng *rand.Rand, folds, n int, scale func(fold, k int, x []float64) flo
 	const T, K = 3, 2
 	var out []*heldErrors
 	for f := range folds {
-		e := &heldErrors{times: []float64{0.1, 0.5, 1}}
+		e := &heldErrors{apart: windowsPerHorizon, times: []float64{0.1, 0.5, 1}}
 		for i := range n {
 			distance, leverage := math.Abs(rng.NormFloat64()), rng.ExpFloat64()
 			w := heldWindow{flight: 3*f + 3*i/n, far: [3]float64{distance, leverage, 0.5}, weight: 1}

@@ -40,9 +40,12 @@ type cells struct {
 	taus        []float64 // T, of the scored times
 	mean        []float64 // of every covariate, which x is less
 	of          [][]cell  // K
+
+	mu    sync.Mutex
+	known []*regression // to all folds, by form
 }
 
-// mostCells bounds the windows that are fitted to: more change the third digit.
+// mostWindows bounds the windows that are predicted and fitted to, of all folds: more change the third digit.
 const mostWindows = 2500
 
 func newCells(frame *rows.Frame, folds []*heldErrors) *cells {
@@ -174,13 +177,25 @@ type normal struct {
 	rest          []float64 // U
 }
 
-// regress fits the regression to all folds but one (−1 = to all) by Fisher scoring.
+// noFold is in the place of a fold that is left out, where none is.
+const noFold = -1
+
+// regress fits the regression to all folds but one by Fisher scoring. It starts from that to all folds, near which it is;
+// that to all starts from medians.
 func (c *cells) regress(f form, without int) *regression {
 	r := &regression{form: f, centre: c.mean, b: make([][model.Covariates]float64, c.K)}
-	for k := range c.K {
-		r.level = append(r.level, c.start(k, without))
-		for _, j := range f.terms {
-			r.b[k][j] = priorCoefficient(j, f.terms)
+	if without != noFold {
+		from := c.whole(f)
+		copy(r.b, from.b)
+		for _, level := range from.level {
+			r.level = append(r.level, slices.Clone(level))
+		}
+	} else {
+		for k := range c.K {
+			r.level = append(r.level, c.start(k))
+			for _, j := range f.terms {
+				r.b[k][j] = priorCoefficient(j, f.terms)
+			}
 		}
 	}
 	eq := make([]normal, c.K)
@@ -190,20 +205,36 @@ func (c *cells) regress(f form, without int) *regression {
 			wait.Go(func() { eq[k] = c.normal(r, k, without) })
 		}
 		wait.Wait()
-		if r.step(eq) < 1e-4 {
+		if r.step(eq) < settled {
 			break
 		}
 	}
 	return r
 }
 
+// settled is the largest change of a coefficient or of a log standard deviation at which a regression has come to rest.
+const settled = 1e-3
+
+// whole returns the regression to all folds, which is fitted once.
+func (c *cells) whole(f form) *regression {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.known {
+		if r.freedom == f.freedom && slices.Equal(r.terms, f.terms) {
+			return r
+		}
+	}
+	r := c.regress(f, noFold)
+	c.known = append(c.known, r)
+	return r
+}
+
 // start returns levels with the medians of |z|.
-func (c *cells) start(k, without int) []float64 {
+func (c *cells) start(k int) []float64 {
 	sizes := make([][]float64, c.T)
 	for i := range c.of[k] {
-		if e := &c.of[k][i]; e.fold != without {
-			sizes[e.at] = append(sizes[e.at], math.Abs(e.z))
-		}
+		e := &c.of[k][i]
+		sizes[e.at] = append(sizes[e.at], math.Abs(e.z))
 	}
 	out := make([]float64, c.T)
 	for i, s := range sizes {

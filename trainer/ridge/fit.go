@@ -31,15 +31,21 @@ func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task
 	if len(folds) < 2 {
 		return nil, fmt.Errorf("ridge: %w: flights of %.3g s in all make no two folds with windows of %g s: log more, or use a shorter horizon", ErrTooFew, window.Duration(flights), task.Horizon)
 	}
-	windows := cfg.cut(flights, task.Horizon)
-	f := &Fitted{Model: frame(flights, windows, task, cfg.Blocks)}
-	for range folds {
-		f.Folds = append(f.Folds, f.Model)
-	}
-	all := part{flights, windows}
+	windows := window.Cut(flights, task.Horizon, cfg.Stride)
 	var held []part
+	apart := 0
 	for _, fold := range folds {
-		held = append(held, part{fold.Held, cfg.cut(fold.Held, task.Horizon)})
+		held = append(held, part{fold.Held, window.Cut(fold.Held, task.Horizon, cfg.Stride)})
+		apart += len(held[len(held)-1].windows)
+	}
+	all := part{flights, cfg.thin(windows, len(windows))}
+	f := &Fitted{Model: frame(flights, all.windows, task, cfg.Blocks)}
+	for i := range held {
+		f.Folds = append(f.Folds, f.Model)
+		held[i].windows = cfg.thin(held[i].windows, apart)
+	}
+	if apart == len(windows) {
+		all.windows = nil // they are those of the parts
 	}
 	for _, readout := range cfg.Readouts {
 		for _, rows := range slices.Concat([]int{0}, cfg.Rows) {
@@ -55,12 +61,12 @@ func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task
 	return f, nil
 }
 
-func (c *Config) cut(flights []window.Flight, horizon float64) []window.Window {
-	windows := window.Cut(flights, horizon, c.Stride)
-	if c.Windows > 0 {
-		windows = window.Thin(windows, c.Windows)
+// thin returns the windows' share of the most that are used, of so many in all.
+func (c *Config) thin(windows []window.Window, of int) []window.Window {
+	if c.Windows == 0 || of <= c.Windows {
+		return windows
 	}
-	return windows
+	return window.Thin(windows, max(1, len(windows)*c.Windows/of))
 }
 
 // ErrTooFew is the error where there are not enough windows or folds for a fit.
@@ -69,7 +75,7 @@ var ErrTooFew = errors.New("too few windows")
 // part is some flights and the windows in them.
 type part struct {
 	flights []window.Flight
-	windows []window.Window
+	windows []window.Window // nil of all flights: those of the parts that are held out
 }
 
 // addLevel fits a level to all windows and, for every fold, to those that it does not hold
@@ -175,13 +181,9 @@ func (g *gatherer) candidates(shorter int) (out []candidate) {
 func fitTime(m *direct.Model, l direct.Level, cfg Config, at int, all part, held []part) (timeFit, error) {
 	g := newGatherer(m, l, cfg)
 	h := l.Times[at]
-	whole := g.gram(all, h, nil)
+	whole, parts := g.grams(all, held, h)
 	if total := whole.N(); total <= g.linear+1 {
 		return timeFit{}, fmt.Errorf("%w: %d for %d columns", ErrTooFew, total, g.linear)
-	}
-	parts := make([]*leastsquares.Gram, len(held))
-	for i, p := range held {
-		parts[i] = g.gram(p, h, whole.Centre())
 	}
 	out := timeFit{degree: 1, candidates: g.candidates(cfg.Shorter)}
 	grams := slices.Concat([]*leastsquares.Gram{whole}, without(parts, g.columns, g.K, whole.Centre()))
@@ -207,6 +209,30 @@ func fitTime(m *direct.Model, l direct.Level, cfg Config, at int, all part, held
 		out.shares = append(out.shares, shares)
 	}
 	return out, nil
+}
+
+// grams gathers all windows, and those of each part that is held out. Where the parts have all of the windows, as whole
+// flights do, their sum is the one of all.
+func (g *gatherer) grams(all part, held []part, h float64) (whole *leastsquares.Gram, parts []*leastsquares.Gram) {
+	var centre []float64 // that of the first row
+	if all.windows != nil {
+		whole = g.gram(all, h, nil)
+		centre = whole.Centre()
+	}
+	for _, p := range held {
+		part := g.gram(p, h, centre)
+		if centre == nil {
+			centre = part.Centre()
+		}
+		parts = append(parts, part)
+	}
+	if whole == nil {
+		whole = leastsquares.New(g.columns, g.K, centre)
+		for _, p := range parts {
+			whole.Merge(p)
+		}
+	}
+	return whole, parts
 }
 
 // leastShare of a candidate in the mean; one with less has none.
