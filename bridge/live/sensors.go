@@ -32,29 +32,37 @@ func sensors(path string) ([]*sensor, error) {
 		return nil, err
 	}
 	states := channel.Select(r.Header().Channels, channel.State)
-	K := len(states)
-	both := make([]float64, K*K)
+	both := make([]float64, len(states)*len(states))
 	for rec, err := range r.Records(func(error) {}) {
 		if err != nil {
 			return nil, err
 		}
-		if rec.Kind != flightlog.KindSample {
-			continue
+		if rec.Kind == flightlog.KindSample {
+			count(both, rec.X)
 		}
-		for i, a := range rec.X {
-			for j, b := range rec.X {
-				if !math.IsNaN(a + b) {
-					both[i*K+j]++
-				}
+	}
+	return grouped(states, both), nil
+}
+
+// count adds to both (K×K) the pairs of states that a sample has.
+func count(both, x []float64) {
+	for i, a := range x {
+		for j, b := range x {
+			if !math.IsNaN(a + b) {
+				both[i*len(x)+j]++
 			}
 		}
 	}
-	var out []*sensor
-	var most *sensor
+}
+
+// grouped returns the groups of states of which a log has so many samples together (K×K).
+func grouped(states []channel.Channel, both []float64) (out []*sensor) {
+	K := len(states)
+	samples := func(i int) float64 { return both[i*K+i] }
 	of := make([]*sensor, K)
 	for i, c := range states {
 		for j := range i {
-			if both[i*K+j] > together*math.Max(both[i*K+i], both[j*K+j]) {
+			if both[i*K+j] > together*math.Max(samples(i), samples(j)) {
 				of[i] = of[j]
 				break
 			}
@@ -64,14 +72,17 @@ func sensors(path string) ([]*sensor, error) {
 			out = append(out, of[i])
 		}
 		of[i].states = append(of[i].states, i)
-		if most == nil || both[i*K+i] > both[most.states[0]*K+most.states[0]] {
-			most = of[i]
+	}
+	most := 0
+	for i, s := range out {
+		if samples(s.states[0]) > samples(out[most].states[0]) {
+			most = i
 		}
 	}
-	if most != nil {
-		most.inputs = true
+	if len(out) > 0 {
+		out[most].inputs = true
 	}
-	return out, nil
+	return out
 }
 
 // sensorName is a name of a channel with _ for what no name of a sensor may hold.

@@ -58,31 +58,14 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 		if len(flights) == 0 {
 			return nil, fmt.Errorf("%s: no two consecutive samples; nothing can be scored", path)
 		}
-		if flights, err = e.Filter.apply(m, modelPath, flights); err != nil {
+		if err := e.add(m, modelPath, log, flights, o, number, messages); err != nil {
 			return nil, err
-		}
-		var measured []window.Flight
-		if m.Filter != nil {
-			measured = slices.Clone(flights)
-		}
-		if o.truth != "" && o.truth != sameLog {
-			if err := e.addTruth(m, modelPath, log, flights, o, messages); err != nil {
-				return nil, err
-			}
 		}
 		for _, seg := range log.Segments {
 			n := float64(len(seg.T))
 			samples, excluded = samples+n, excluded+n*share
 		}
-		for j := range flights {
-			flights[j].Segment += number // each its own
-			if j < len(measured) {
-				measured[j].Segment = flights[j].Segment
-			}
-		}
-		e.estimated = append(e.estimated, measured...)
 		number += len(log.Segments)
-		e.flights = append(e.flights, flights...)
 	}
 	name := strings.Join(paths, ", ")
 	if o.truth != "" && o.truth != sameLog {
@@ -102,6 +85,30 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 	}
 	e.Verdict = report.Judge(e.Table, e.WithoutPlan, "", e.found)
 	return e, nil
+}
+
+// add adds the flights of a log, as the robot estimates their states, with the truth where that is asked for. So many segments
+// were added before.
+func (e *evaluation) add(m *model.Model, modelPath string, log *flightlog.Log, flights []window.Flight, o *options, before int, messages io.Writer) error {
+	flights, err := e.Filter.apply(m, modelPath, flights)
+	if err != nil {
+		return err
+	}
+	measured := slices.Clone(flights)
+	if o.truth != "" && o.truth != sameLog {
+		if err := e.addTruth(m, modelPath, log, flights, o, messages); err != nil {
+			return err
+		}
+	}
+	for j := range flights {
+		flights[j].Segment += before // each its own
+		measured[j].Segment += before
+	}
+	e.flights = append(e.flights, flights...)
+	if m.Filter != nil {
+		e.estimated = append(e.estimated, measured...)
+	}
+	return nil
 }
 
 // score sets the tables of the flights and returns them: that of the options, and with a plan

@@ -66,7 +66,7 @@ type Result struct {
 	Used, Rejected int     // channels
 	Reset          Reset   // None = the filter went on
 	NIS            float64 // sum of ν²/S of the channels used: of mean Used in a filter that is right
-	Log            float64 // log likelihood of what was used, nat
+	Log            float64 // log likelihood of what was measured, nat; of an outlier that at the gate
 }
 
 // Filter estimates a state. It is not safe for concurrent use.
@@ -80,6 +80,7 @@ type Filter struct {
 	input   []float64 // (optional) P, held from the last sample on; of length 0 before
 	x, p    []float64 // n, n×n
 	row     []int     // K, outliers in a row
+	side    []float64 // K, sign of the last outlier
 	total   []int     // K, outliers so far
 	known   []bool    // K, whether a channel was measured since the last reset
 	nu      []float64 // K, innovations of the last sample, NaN = not measured
@@ -125,16 +126,13 @@ func New(c Config, inputs int) (*Filter, error) {
 	}
 	return &Filter{
 		cfg: c, k: k, n: n, gate2: c.Gate * c.Gate, input: make([]float64, 0, inputs),
-		x: make([]float64, n), p: make([]float64, n*n), row: make([]int, k), total: make([]int, k), known: make([]bool, k), nu: make([]float64, k), ratio: make([]float64, k),
+		x: make([]float64, n), p: make([]float64, n*n), row: make([]int, k), side: make([]float64, k), total: make([]int, k), known: make([]bool, k), nu: make([]float64, k), ratio: make([]float64, k),
 		next: make([]float64, n), f: make([]float64, n*n), q: make([]float64, n*n), work: make([]float64, n*n), column: make([]float64, n),
 	}, nil
 }
 
 // Reset forgets the state, as before the first sample. What was counted stays.
 func (f *Filter) Reset() { f.began = false }
-
-// Ungate has the filter use every measurement, as a likelihood must.
-func (f *Filter) Ungate() { f.gate2 = math.MaxFloat64 }
 
 // Rejected returns how many measurements of each channel were outliers (K). It is valid until the next call.
 func (f *Filter) Rejected() []int { return f.total }
@@ -298,11 +296,17 @@ func (f *Filter) measure(k int, y float64, r *Result) {
 	s := f.p[k*n+k] + noise
 	z2 := nu * nu / s
 	f.nu[k], f.ratio[k] = nu, z2/f.gate2
-	if z2 > f.gate2 {
+	if z2 > f.gate2 && !f.believed(k, nu, noise) {
 		f.row[k]++
+		f.side[k] = math.Copysign(1, nu)
 		f.total[k]++
 		r.Rejected++
+		r.Log -= 0.5 * (f.gate2 + math.Log(2*math.Pi*s))
 		return
+	}
+	if z2 > f.gate2 {
+		s = f.p[k*n+k] + noise
+		z2 = nu * nu / s
 	}
 	f.row[k] = 0
 	r.Used++
@@ -321,6 +325,24 @@ func (f *Filter) measure(k int, y float64, r *Result) {
 			f.p[i*n+j], f.p[j*n+i] = v, v
 		}
 	}
+}
+
+// elsewhere is how many standard deviations off a measurement is at most that the robot's motion may explain.
+const elsewhere = 50
+
+// believed reports whether a measurement of channel k beyond the gate, ν off, is the second in a row on one side: then it was not the
+// sensor, but the robot moves otherwise than the process, and the covariance is made as large as that shows.
+func (f *Filter) believed(k int, nu, noise float64) bool {
+	p := f.p[k*f.n+k]
+	most := elsewhere * elsewhere * (p + noise)
+	if f.row[k] == 0 || f.side[k] != math.Copysign(1, nu) || nu*nu > most || p == 0 {
+		return false
+	}
+	grow := (nu*nu/f.gate2 - noise) / p
+	for i := range f.p {
+		f.p[i] *= grow
+	}
+	return true
 }
 
 func (f *Filter) lost() bool {

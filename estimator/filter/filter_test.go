@@ -215,6 +215,29 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
+// A robot that does what its process does not expect, here one that is pushed, is followed from the second measurement that
+// shows it on: its covariance grows, and nothing begins anew. A sensor that is off once is not.
+func TestPushes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	f, resets, worst := chain(t, 1e-4, 1), 0, 0.
+	x, v := 0., 1.
+	for i := range 400 {
+		if i == 200 {
+			v = -2 // 0.03 m in a step: three times the noise, then six, …
+		}
+		x += 0.01 * v
+		if r := f.Update(int64(i)*interval, []float64{x + 0.01*rng.NormFloat64(), math.NaN()}, nil); i > 0 && r.Reset != filter.None {
+			resets++
+		}
+		if i > 210 {
+			worst = math.Max(worst, math.Abs(f.Estimate()[0]-x))
+		}
+	}
+	if n := f.Rejected()[0]; resets > 0 || n > 3 || worst > 0.06 || math.Abs(f.Estimate()[1]+2) > 0.3 {
+		t.Errorf("%d resets, %d outliers, off by up to %v after the push, then at %v", resets, n, worst, f.Estimate())
+	}
+}
+
 // Measurements that are missing make the covariance grow, and the estimate goes on.
 func TestMissing(t *testing.T) {
 	clean, _ := rms(t, func(_ int, y float64) float64 { return y })

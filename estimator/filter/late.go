@@ -42,6 +42,7 @@ func (f *Filter) restore(m *moment) {
 	copy(f.x, m.x)
 	copy(f.p, m.p)
 	copy(f.row, m.row)
+	copy(f.side, m.side)
 	copy(f.total, m.total)
 	copy(f.known, m.known)
 }

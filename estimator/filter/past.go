@@ -25,6 +25,7 @@ type moment struct {
 	sample
 	x, p       []float64 // n, n×n
 	row, total []int     // K
+	side       []float64 // K
 	known      []bool    // K
 	samples    int
 }
@@ -41,7 +42,7 @@ func (f *Filter) KeepLate(samples int) {
 	for i := range f.late.after {
 		f.late.after[i] = moment{
 			sample: sampled(), x: make([]float64, f.n), p: make([]float64, f.n*f.n),
-			row: make([]int, f.k), total: make([]int, f.k), known: make([]bool, f.k),
+			row: make([]int, f.k), side: make([]float64, f.k), total: make([]int, f.k), known: make([]bool, f.k),
 		}
 	}
 }
@@ -59,6 +60,7 @@ func (l *late) keep(f *Filter, y []float64) {
 	copy(m.x, f.x)
 	copy(m.p, f.p)
 	copy(m.row, f.row)
+	copy(m.side, f.side)
 	copy(m.total, f.total)
 	copy(m.known, f.known)
 }

@@ -184,22 +184,26 @@ func smooth(flights []window.Flight, spec *model.Filter, states []channel.Channe
 	return out, nil
 }
 
-// likelihood returns the mean log likelihood of the innovations of a sample, nat.
+// mostOutliers is the share of the measurements above which outliers are none: the filter is wrong.
+const mostOutliers = 0.1
+
+// likelihood returns the mean log likelihood of the innovations of a sample, nat; of an outlier that at the gate.
 func likelihood(flights []window.Flight, spec *model.Filter, states []channel.Channel) float64 {
 	f, err := filter.Of(spec, states, flights[0].P)
 	if err != nil {
 		return math.Inf(-1)
 	}
-	f.Ungate()
 	l, sum, n := newLayout(spec, states), 0., 0.
+	used, rejected := 0, 0
 	for i := range flights {
 		l.run(f, &flights[i], func(_ int, r filter.Result) {
 			if f.Settled() {
 				sum, n = sum+r.Log, n+1
+				used, rejected = used+r.Used, rejected+r.Rejected
 			}
 		})
 	}
-	if n == 0 || math.IsNaN(sum) {
+	if n == 0 || math.IsNaN(sum) || float64(rejected) > mostOutliers*float64(used+rejected) {
 		return math.Inf(-1)
 	}
 	return sum / n

@@ -74,6 +74,22 @@ func TestNoiseIsFound(t *testing.T) {
 	}
 }
 
+// One measurement in twenty that is off by ten standard deviations is found as an outlier, and not taken for the noise.
+func TestOutliersAreNoNoise(t *testing.T) {
+	flights, _ := swings(3, 15, 0.01, 0.01)
+	outliers := 0
+	for i := range flights {
+		for j := 5; j < flights[i].N(); j += 20 {
+			flights[i].X[j] += 0.1
+			outliers++
+		}
+	}
+	spec, _, score := apply(t, flights)
+	if math.Abs(math.Sqrt(spec.R[0])/0.01-1) > 0.1 || math.Abs(score.NIS-1) > 0.15 || score.Rejected < outliers*9/10 || score.Rejected > outliers*11/10 {
+		t.Errorf("a noise of 0.01 is found as %v; %+v, of %d outliers", math.Sqrt(spec.R[0]), score, outliers)
+	}
+}
+
 // Predictions start from the estimate and are compared with the measurement; before the filter has settled nothing starts.
 func TestStartsAndComparisons(t *testing.T) {
 	flights, _ := swings(2, 3, 0.01, 0.01)

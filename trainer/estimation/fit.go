@@ -214,24 +214,29 @@ func (f *chainFit) maximise() (best noises) {
 	return best
 }
 
-// likelihood returns the logarithm of the likelihood of all innovations.
+// likelihood returns the logarithm of the likelihood of all innovations; of an outlier that at the gate.
 func (f *chainFit) likelihood(n noises) (sum float64) {
 	k, err := filter.New(filter.Config{
 		Channels: []filter.Channel{{Period: f.period, R: n.r}, {R: n.rate}}, Process: &filter.Kinematic{K: 2, Chains: []filter.Chain{{Position: 0, Rate: 1, Q: n.q}}},
-		Start: f.start[:], Gate: math.MaxFloat64, MaxGap: f.gap,
+		Start: f.start[:], MaxGap: f.gap,
 	}, 0)
 	if err != nil {
 		return -unlikely
 	}
 	var y [2]float64
+	used, rejected := 0, 0
 	for i, x := range f.x {
 		k.Reset()
 		for j, v := range x {
 			y[0], y[1] = v, f.v[i][j]
 			if res := k.Update(f.t[i][j], y[:], nil); j >= settled {
 				sum += res.Log
+				used, rejected = used+res.Used, rejected+res.Rejected
 			}
 		}
+	}
+	if float64(rejected) > mostOutliers*float64(used+rejected) {
+		return -unlikely
 	}
 	return sum
 }
