@@ -71,7 +71,7 @@ export class Bands {
       if (y < low) low = y;
       if (y > high) high = y;
     }
-    for (const e of flight.estimates) {
+    for (const run of flight.estimates) for (const e of run) {
       if (e.t - now < -view.window) continue;
       low = Math.min(low, this.estimated(e, -half95));
       high = Math.max(high, this.estimated(e, half95));
@@ -100,15 +100,17 @@ export class Bands {
     const { ctx } = plot;
     const along = (sigmas, all) => all.forEach((e) => ctx.lineTo(plot.valToPos(e.t - flight.now, "x", true), plot.valToPos(this.estimated(e, sigmas), "y", true)));
     ctx.fillStyle = ctx.strokeStyle = view.colour.estimated;
-    ctx.globalAlpha = 0.25;
-    ctx.beginPath();
-    along(half95, flight.estimates);
-    along(-half95, flight.estimates.toReversed());
-    ctx.fill();
-    ctx.globalAlpha = 1;
-    ctx.beginPath();
-    along(0, flight.estimates);
-    ctx.stroke();
+    for (const run of flight.estimates) {
+      ctx.globalAlpha = 0.25;
+      ctx.beginPath();
+      along(half95, run);
+      along(-half95, run.toReversed());
+      ctx.fill();
+      ctx.globalAlpha = 1;
+      ctx.beginPath();
+      along(0, run);
+      ctx.stroke();
+    }
   }
 
   drawPredictions() {

@@ -46,7 +46,7 @@ export class Flight {
 
   clearFilter() {
     this.estimate = null; // the newest
-    this.estimates = []; // those that count
+    this.estimates = []; // runs of those that count one after the other
     this.sensed = new Set(); // columns that estimates say were measured
     this.fewest = Infinity; // of them in one message
     this.nis = []; // [t, largest of the bar, whether there was an outlier]
@@ -128,7 +128,7 @@ export class Flight {
 
   /** Adds an estimate of the channels of the newest prediction; window, s, is how long it is kept. */
   addEstimate(e, window) {
-    const { estimate: before, estimates: ring } = this;
+    const { estimate: before, estimates: runs } = this;
     if (this.newest?.channels.join() !== e.channels.join() || (e.t < before?.t && e.t > before.t - late)) return;
     if (before && (e.t < before.t || e.t > before.t + stripSpan)) this.nis = []; // the clock was set
     this.estimate = e;
@@ -141,11 +141,15 @@ export class Flight {
       bar[2] = true;
       this.outlierAt = e.t;
     }
-    if (!e.settled || e.t < ring.at(-1)?.t + window / mostEstimates) return;
-    if (e.t < ring.at(-1)?.t) ring.length = 0;
-    ring.push(e);
-    const old = ring.findIndex((o) => o.t >= e.t - window);
-    if (old > 16) ring.splice(0, old);
+    if (!e.settled) return;
+    if (!runs.length || !before?.settled || e.t < before.t) runs.push([]);
+    const run = runs.at(-1);
+    if (e.t < run.at(-1)?.t + window / mostEstimates) return;
+    run.push(e);
+    const kept = (o) => o.t >= e.t - window && o.t <= e.t;
+    while (!runs[0].some(kept)) runs.shift();
+    const old = runs[0].findIndex(kept);
+    if (old > 16) runs[0].splice(0, old);
   }
 
   addPrediction(p) {

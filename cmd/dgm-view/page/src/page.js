@@ -373,7 +373,7 @@ setInterval(write, 200);
 setInterval(sampleOthers, 1000);
 setInterval(askCorrelation, 200);
 if (settings.fleet) setTimeout(readFleet, 500);
-globalThis.dgmView = () => ({ frames, unreadable, vehicles: vehicles.size, states: flight.t.length, predictions: flight.predictions.length, estimates: flight.estimates.length, correlation: flight.correlation });
+globalThis.dgmView = () => ({ frames, unreadable, vehicles: vehicles.size, states: flight.t.length, predictions: flight.predictions.length, estimates: flight.estimates.map((run) => run.length), correlation: flight.correlation });
 keepConnected(settings, (nc) => { connection = nc; subscribe(); }, (text, ok) => {
   put($("link"), `${text}${ok ? ` to ${settings.servers.join(", ")}` : ""}`);
   $("link").className = ok ? "ok" : "";
