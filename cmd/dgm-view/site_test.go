@@ -27,9 +27,10 @@ type site struct {
 	url    string // of the page
 }
 
-func openSite(t *testing.T) *site {
+// openSite opens one whose page may subscribe to what is given, page.Reads without.
+func openSite(t *testing.T, reads ...string) *site {
 	t.Helper()
-	s := startServer(t, server.RANDOM_PORT)
+	s := startServer(t, server.RANDOM_PORT, reads...)
 	settings, err := page.ParseServers(strings.Replace(s.WebsocketURL(), "//", "//viewer:w@", 1))
 	if err != nil {
 		t.Fatal(err)
@@ -49,10 +50,13 @@ func openSite(t *testing.T) *site {
 	return st
 }
 
-// startServer starts a server whose WebSocket has a port, with a user that may only read.
-func startServer(t *testing.T, port int) *server.Server {
+// startServer starts a server whose WebSocket has a port, with a user that may only read, page.Reads where reads is empty.
+func startServer(t *testing.T, port int, reads ...string) *server.Server {
 	t.Helper()
-	viewer := &server.Permissions{Subscribe: &server.SubjectPermission{Allow: page.Reads}, Publish: &server.SubjectPermission{Allow: page.Asks}}
+	if len(reads) == 0 {
+		reads = page.Reads
+	}
+	viewer := &server.Permissions{Subscribe: &server.SubjectPermission{Allow: reads}, Publish: &server.SubjectPermission{Allow: page.Asks}}
 	s, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, NoFastProducerStall: true, NoAuthUser: "robot", JetStream: true, StoreDir: t.TempDir(),
 		Users:     []*server.User{{Username: "robot", Password: "r"}, {Username: "viewer", Password: "w", Permissions: viewer}},

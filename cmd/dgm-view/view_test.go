@@ -20,6 +20,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
+// minus returns a text with the minus signs of the page.
+func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
+
 // What the page shows is what was sent.
 func TestShowsWhatIsSent(t *testing.T) {
 	t.Parallel()
@@ -46,7 +49,6 @@ func TestShowsWhatIsSent(t *testing.T) {
 	r.fly(2, 200)
 	last := 49*3 + 2
 	p := &r.prediction
-	minus := func(s string) string { return strings.ReplaceAll(s, "-", "−") }
 	want := minus(fmt.Sprintf("%.2f → %.2f ± %.2f", r.state.X[2], p.Mean[last], 1.96*p.ObsStd[last]))
 	reading := "#charts figure:nth-child(3) .reading"
 	b.await("the reading "+want, func() bool {

@@ -12,6 +12,7 @@ import asyncio
 import math
 import random
 import sys
+import time
 
 import dgm
 import nats
@@ -21,7 +22,7 @@ state = [1.3, 0.0]  # rad from hanging, rad/s
 
 
 def sensors():
-    """What is measured now: all states of the model in their order, or those that have a sensor."""
+    """What is measured: all states of the model in their order, or those that have a sensor."""
     for _ in range(10):
         state[1] += -55 * math.sin(state[0]) / (10 * RATE)
         state[0] += state[1] / (10 * RATE)
@@ -40,12 +41,11 @@ async def main():
     nc = await nats.connect(url)
     robot = dgm.Live(nc, vehicle)
     shown = asyncio.create_task(show(robot))
-    clock = asyncio.get_running_loop().time
-    due = clock()
+    due = time.time()
     while not shown.done():
-        await robot.send(sensors())
+        await robot.send(sensors(), t=due)  # when it was measured: at 8 rad/s a time that is off by 5 ms is an error of 0.04 rad
         due += 1 / RATE
-        await asyncio.sleep(max(0, due - clock()))
+        await asyncio.sleep(max(0, due - time.time()))
 
 
 asyncio.run(main())

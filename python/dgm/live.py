@@ -70,7 +70,7 @@ class Live:
                    plan_dt: Optional[float] = None, P0: Optional[ArrayLike] = None, sensor: str = "") -> int:
         """Sends a state and returns its number.
 
-        x (K), NaN = not measured; t s since 1970, default now; u (P) is the input held at t, plan (R, P) those of the future, each
+        x (K), NaN = not measured, or what sensors measure alone, in the order of the model; t s since 1970, default now; u (P) is the input held at t, plan (R, P) those of the future, each
         for plan_dt s; P0 (K, K) the covariance of x. sensor names one of several senders of the vehicle.
         """
         import msgpack

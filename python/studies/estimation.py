@@ -5,8 +5,8 @@
 
 trains on the recorded pendulums of the folder --data (multiarm-pendulum/derived), angles alone, with the programs
 dgm-bridge, dgm-train and dgm-eval of the folder BIN, and prints a table: for each estimator the error of the rate against
-the published one, and the error of predictions that the same predictor makes of each estimate, over that of holding the
-last angle, geometric mean over the horizons. The predictor is a ridge regression on sines, cosines and rates up to third
+the published one, that of the angle against the one without noise, and the error of predictions that the same predictor
+makes of each estimate, over that of holding the last angle, geometric mean over the horizons. The predictor is a ridge regression on sines, cosines and rates up to third
 order; of ours the error of the whole model is beside it. Noise is drawn with seed 1.
 
 FilterPy's filters have constant velocity or constant acceleration for a model; their noises maximise the likelihood of the
@@ -206,12 +206,12 @@ def case(args, system, every, noise):
     def score(name, estimate):
         of = lambda all: [(estimate(k, f), f[1], f[2]) for k, f in all]
         a, b = of(train), of(test)
-        off = np.concatenate([(x[:, m:] - f[3])[20:] for (x, _, _), (_, f) in zip(b, test)])
-        off = off[np.isfinite(off).all(axis=1)]
-        print(f"| {name} | {np.sqrt(np.mean(off**2)):.3f} | {predicted(a, b, dt, horizons):.4f} |", flush=True)
+        off = np.concatenate([(x - np.hstack([f[2], f[3]]))[20:] for (x, _, _), (_, f) in zip(b, test)])
+        angle, rate = (np.sqrt(np.nanmean(part**2)) for part in (off[:, :m], off[:, m:]))
+        print(f"| {name} | {rate:.3f} | {1000 * angle:.2f} | {predicted(a, b, dt, horizons):.4f} |", flush=True)
 
-    print(f"\n{system}, {1 / dt:.0f} Hz, noise {noise} rad: rate error (rad/s), error over hold of the same predictor\n")
-    print("| estimator | rate | predictor |\n|---|---|---|")
+    print(f"\n{system}, {1 / dt:.0f} Hz, noise {noise} rad: errors of rate (rad/s) and angle (mrad), error over hold of the same predictor\n")
+    print("| estimator | rate | angle | predictor |\n|---|---|---|---|")
     score("published rate", lambda _, f: np.hstack([f[1], f[3]]))
     column = lambda one: lambda _, f: np.hstack([z[:, :1] for z in one(f)] + [z[:, 1:2] for z in one(f)])
     for label, order, ukf in (("Kalman filter, constant velocity", 2, False), ("Kalman filter, constant acceleration", 3, False), ("UKF, constant acceleration", 3, True)):

@@ -43,7 +43,7 @@ type Settings struct {
 // Reads and Asks are what the page's user subscribes and publishes to: nothing that it publishes changes anything. Asks is for
 // Settings.Fleet; Queries of them, of which the page needs no answer, for the correlation of positions.
 var (
-	Reads   = []string{"dgm.status.*", "dgm.predict.*", "dgm.state.*", "_INBOX_viewer.>"}
+	Reads   = []string{"dgm.status.*", "dgm.predict.*", "dgm.state.*", "dgm.estimate.*", "_INBOX_viewer.>"}
 	Queries = "dgm.query.*"
 	Asks    = []string{
 		"$JS.API.DIRECT.GET.KV_fleet-installations", "$JS.API.DIRECT.GET.KV_fleet-rollouts",

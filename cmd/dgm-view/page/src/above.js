@@ -56,11 +56,11 @@ export class Above {
       bounds[i][0] = Math.min(bounds[i][0], v - half);
       bounds[i][1] = Math.max(bounds[i][1], v + half);
     };
-    flight.t.forEach((t, i) => {
-      if (t < from) return;
-      include(0, flight.x[i][kx], 0);
-      include(1, flight.x[i][ky], 0);
-    });
+    const track = flight.x.filter((row, i) => flight.t[i] >= from && !Number.isNaN(row[kx] + row[ky]));
+    for (const row of track) {
+      include(0, row[kx], 0);
+      include(1, row[ky], 0);
+    }
     for (const p of paths) {
       for (let i = 0; i < p.h.length; i++) {
         include(0, p.mean[i * p.channels.length + kx], this.half(p, i, kx));
@@ -76,7 +76,7 @@ export class Above {
     ctx.strokeStyle = view.colour.measured;
     ctx.lineWidth = 1.5;
     ctx.beginPath();
-    flight.t.forEach((t, i) => t >= from && ctx.lineTo(x(flight.x[i][kx]), y(flight.x[i][ky])));
+    for (const row of track) ctx.lineTo(x(row[kx]), y(row[ky]));
     ctx.stroke();
     paths.forEach((p, past) => this.path(ctx, p, kx, ky, x, y, scale, past));
   }

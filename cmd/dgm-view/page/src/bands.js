@@ -1,4 +1,4 @@
-// One channel over time: what was measured, the prediction of now, and the one that was made one horizon ago.
+// One channel over time: what was measured, what a filter estimates, the prediction of now, and the one that was made one horizon ago.
 import uPlot from "uplot";
 import { decimals, element, fixed, put } from "./format.js";
 import { Range } from "./range.js";
@@ -11,7 +11,7 @@ export const half95 = 1.96;
 export function colours() {
   const style = getComputedStyle(document.documentElement);
   const get = (name) => style.getPropertyValue(name).trim();
-  return Object.fromEntries(["text", "faint", "line", "band", "ghost", "measured", "mean", "good", "warn", "bad", "panel"].map((n) => [n, get(`--${n}`)]));
+  return Object.fromEntries(["text", "faint", "line", "band", "ghost", "measured", "estimated", "mean", "good", "warn", "bad", "panel"].map((n) => [n, get(`--${n}`)]));
 }
 
 export class Bands {
@@ -21,7 +21,8 @@ export class Bands {
     const { channels, units } = flight.newest;
     this.unit = units[k];
     this.reading = element("span", "reading");
-    this.root = element("figure", "bands", element("figcaption", "", element("b", "", channels[k]), element("i", "", this.unit), this.reading));
+    this.note = element("i");
+    this.root = element("figure", "bands", element("figcaption", "", element("b", "", channels[k]), element("i", "", this.unit), this.note, this.reading));
     this.holder = element("div", "plot");
     this.root.append(this.holder);
     parent.append(this.root);
@@ -31,7 +32,7 @@ export class Bands {
         width: 300, height: 150, pxAlign: 0, legend: { show: false }, cursor: { show: false }, select: { show: false }, padding: [6, 20, 0, 0],
         scales: { x: { time: false, range: () => [-view.window, this.ahead()] }, y: { range: () => [this.y.low, this.y.high] } },
         axes: [{ ...axis, size: 22, gap: 2, space: 46, values: (_, v) => v.map((t) => (t === 0 ? "now" : `${String(+t.toFixed(3)).replace("-", "−")} s`)) }, { ...axis, size: 58, gap: 3, space: 30, values: (_, v) => v.map((y) => String(+y.toPrecision(6)).replace("-", "−")) }],
-        series: [{}, { stroke: () => view.colour.measured, width: 1.5, points: { show: false } }],
+        series: [{}, { stroke: () => view.colour.measured, width: 1.5, points: { show: false }, spanGaps: true }],
         hooks: { drawAxes: [() => this.drawPredictions()] },
       },
       [[0], [null]],
@@ -64,10 +65,16 @@ export class Bands {
     let high = -Infinity;
     for (let i = 0; i < n; i++) {
       xs[i] = flight.t[i] - now;
-      const y = (ys[i] = flight.x[i][k]);
+      const y = flight.x[i][k];
+      ys[i] = Number.isNaN(y) ? null : y;
       if (xs[i] < -view.window) continue;
       if (y < low) low = y;
       if (y > high) high = y;
+    }
+    for (const run of flight.estimates) for (const e of run) {
+      if (e.t - now < -view.window) continue;
+      low = Math.min(low, this.estimated(e, -half95));
+      high = Math.max(high, this.estimated(e, half95));
     }
     for (const p of [flight.newest, view.ghost ? flight.ghost : null]) {
       if (!p) continue;
@@ -83,6 +90,29 @@ export class Bands {
     this.plot.setData(n ? [xs, ys] : [[0], [null]]);
   }
 
+  /** An estimate of the filter and some of its standard deviations. */
+  estimated(e, sigmas) {
+    return e.x[this.k] + this.flight.shift(e, this.k) + sigmas * e.std[this.k];
+  }
+
+  drawEstimates() {
+    const { flight, plot, view } = this;
+    const { ctx } = plot;
+    const along = (sigmas, all) => all.forEach((e) => ctx.lineTo(plot.valToPos(e.t - flight.now, "x", true), plot.valToPos(this.estimated(e, sigmas), "y", true)));
+    ctx.fillStyle = ctx.strokeStyle = view.colour.estimated;
+    for (const run of flight.estimates) {
+      ctx.globalAlpha = 0.25;
+      ctx.beginPath();
+      along(half95, run);
+      along(-half95, run.toReversed());
+      ctx.fill();
+      ctx.globalAlpha = 1;
+      ctx.beginPath();
+      along(0, run);
+      ctx.stroke();
+    }
+  }
+
   drawPredictions() {
     const { flight, view } = this;
     const { ctx, bbox } = this.plot;
@@ -91,6 +121,7 @@ export class Bands {
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
     ctx.lineWidth = devicePixelRatio;
+    this.drawEstimates();
     const p = flight.newest;
     if (p) {
       if (p.tube) {
@@ -157,15 +188,18 @@ export class Bands {
     }
   }
 
-  /** Writes the last value and the end of the horizon. */
+  /** Writes the last value, which is the estimate where there is a filter, and the end of the horizon. */
   write() {
     const p = this.flight.newest;
+    const { estimate: e, last } = this.flight;
     const end = p.h.length - 1;
     const j = end * p.channels.length + this.k;
     const half = this.half(p, end, half95);
     const d = decimals(half);
-    const x = this.flight.x.at(-1)?.[this.k];
-    put(this.reading, `${fixed(x === undefined ? NaN : x - this.flight.shift(p, this.k), d)} → ${fixed(p.mean[j], d)} ± ${fixed(half, d)}`);
+    const width = e ? half95 * e.std[this.k] : 0;
+    const now = e ? `${fixed(e.x[this.k], decimals(width))} ± ${fixed(width, decimals(width))}` : fixed(last ? last[this.k] - this.flight.shift(p, this.k) : NaN, d);
+    put(this.reading, `${now} → ${fixed(p.mean[j], d)} ± ${fixed(half, d)}`);
+    put(this.note, e && !this.flight.sensed.has(this.k) ? "no sensor" : "");
   }
 
   remove() {

@@ -6,7 +6,7 @@ import { showFleet } from "./fleet.js";
 import { Flight } from "./flight.js";
 import { duration, element, fixed, percent, put } from "./format.js";
 import { keepConnected } from "./link.js";
-import { drawScores, showAdaptation, showAlarms, showCalibration, showModels, showReasons } from "./panels.js";
+import { drawInnovations, drawScores, showAdaptation, showAlarms, showCalibration, showFilter, showModels, showReasons } from "./panels.js";
 import * as wire from "./wire.js";
 
 const $ = (id) => document.getElementById(id);
@@ -23,8 +23,10 @@ let chosenAt = 0; // ms
 let connection = null;
 let watching = []; // subscriptions of the chosen vehicle
 let pausedUntil = 0; // until then no prediction is asked for
+let estimatesAgain = 0; // then an estimate may be asked for
 let asksAgain = 0; // then the estimator may be asked for the correlation
 let asked = null; // subscription to its next prediction
+let askedEstimate = null; // and to its next estimate
 let charts = [];
 let made = 0; // time when they were
 let plane = null; // columns of the position
@@ -35,10 +37,10 @@ let frames = 0;
 
 // ---- messages
 
-/** Calls use with a decoded message; one that cannot be read is counted. */
-const reading = (decode, use) => (error, message) => {
+/** Calls use with a decoded message; one that cannot be read is counted. refused is called where it is not permitted: the link reports that. */
+const reading = (decode, use, refused) => (error, message) => {
   if (error) {
-    pausedUntil = performance.now() + 3000; // not permitted: the link reports it
+    refused();
     return;
   }
   try {
@@ -48,8 +50,10 @@ const reading = (decode, use) => (error, message) => {
   }
 };
 
-function watch(subject, decode, use, options) {
-  const s = connection.subscribe(subject, { ...options, callback: reading(decode, use) });
+const pause = () => (pausedUntil = performance.now() + 3000);
+
+function watch(subject, decode, use, options, refused = pause) {
+  const s = connection.subscribe(subject, { ...options, callback: reading(decode, use, refused) });
   s.closed.catch(() => {}); // not permitted: the link reports it
   return s;
 }
@@ -82,6 +86,17 @@ function nextPrediction() {
   }, { max: 1 });
 }
 
+/** Asks for the next estimate of the chosen vehicle, likewise, where it has a filter. */
+function nextEstimate() {
+  const s = vehicles.get(chosen)?.status;
+  if (!open() || !(s?.nis > 0) || (askedEstimate && !askedEstimate.isClosed()) || performance.now() < estimatesAgain) return;
+  askedEstimate = watch(`dgm.estimate.${chosen}`, wire.estimate, (e, name) => {
+    if (name !== chosen || view.hold) return;
+    flight.addEstimate(e, view.window);
+    dirty = true;
+  }, { max: 1 }, () => (estimatesAgain = performance.now() + 30000));
+}
+
 /** Asks the estimator how the two positions go together: predictions do not say it. Not every user may ask. */
 async function askCorrelation() {
   const { newest: p, raw, version } = flight;
@@ -101,7 +116,8 @@ async function askCorrelation() {
 
 function unsubscribe() {
   asked?.unsubscribe();
-  asked = null;
+  askedEstimate?.unsubscribe();
+  asked = askedEstimate = null;
   for (const s of watching) s.unsubscribe();
   watching = [];
 }
@@ -231,7 +247,7 @@ function writeFacts(v) {
 
 const seen = new IntersectionObserver((all) => all.forEach((e) => ((e.target.chart ?? e.target).visible = e.isIntersecting)));
 const above = new Above($("above"), flight, view);
-for (const id of ["above", "scores"]) seen.observe($(id));
+for (const id of ["above", "scores", "innovations"]) seen.observe($(id));
 const sizes = new ResizeObserver(() => {
   for (const c of charts) c.resize();
   dirty = true;
@@ -258,6 +274,7 @@ function makeCharts() {
 function frame(time) {
   requestAnimationFrame(frame);
   nextPrediction();
+  nextEstimate();
   if (!dirty) return;
   dirty = false;
   if (!flight.newest) return;
@@ -269,6 +286,7 @@ function frame(time) {
   for (const c of charts) if (c.visible) c.draw(time);
   if (plane && $("above").visible) above.draw(time, plane);
   if ($("scores").visible) drawScores($("scores"), flight, view.colour);
+  if ($("innovations").visible) drawInnovations($("innovations"), flight, vehicles.get(chosen).status, view.colour);
   frames++;
 }
 
@@ -283,6 +301,8 @@ function write() {
   $("shown").hidden = !v || early;
   if (!v) return;
   writeFacts(v);
+  $("filter").hidden = $("estimatedKey").hidden = !(v.status.nis > 0);
+  showFilter({ nis: $("nis"), bound: $("bound"), filtered: $("filtered") }, flight, v.status);
   $("facts").classList.toggle("past", stateOf(v)[0] === "silent");
   if (v.status !== v.written) { // once a second
     v.written = v.status;
@@ -353,7 +373,7 @@ setInterval(write, 200);
 setInterval(sampleOthers, 1000);
 setInterval(askCorrelation, 200);
 if (settings.fleet) setTimeout(readFleet, 500);
-globalThis.dgmView = () => ({ frames, unreadable, vehicles: vehicles.size, states: flight.t.length, predictions: flight.predictions.length, correlation: flight.correlation });
+globalThis.dgmView = () => ({ frames, unreadable, vehicles: vehicles.size, states: flight.t.length, predictions: flight.predictions.length, estimates: flight.estimates.map((run) => run.length), correlation: flight.correlation });
 keepConnected(settings, (nc) => { connection = nc; subscribe(); }, (text, ok) => {
   put($("link"), `${text}${ok ? ` to ${settings.servers.join(", ")}` : ""}`);
   $("link").className = ok ? "ok" : "";

@@ -1,5 +1,6 @@
-// What a status says of one vehicle: calibration by horizon, adaptation, refused states; and the strip of scores.
+// What a status says of one vehicle: calibration by horizon, adaptation, refused states; its filter; and strips of scores.
 import { prepare } from "./above.js";
+import { half95 } from "./bands.js";
 import { stripBar, stripSpan } from "./flight.js";
 import { duration, element, fixed, percent, put, rows } from "./format.js";
 
@@ -85,25 +86,72 @@ export function showReasons(note, body, s) {
   rows(body, all.map((r) => [fixed(r.count, 0), r.reason, r.text, r.last]), (i, j) => (j === 0 ? "number" : j > 1 ? "long" : ""));
 }
 
-/** Draws the score of the last minute: bars, red above 1. */
-export function drawScores(canvas, flight, colour) {
+/** Draws a strip of the last minute: bars in the colour of their score, with a mark where a third number says so, and lines at some scores. */
+function drawStrip(canvas, now, strip, lines, faint, colourOf, mark) {
   const ctx = prepare(canvas);
   const width = canvas.clientWidth;
   const height = canvas.clientHeight;
-  const top = Math.max(1.5, ...flight.ood.map(([, v]) => Math.min(v, 10)));
-  const bar = (width * stripBar) / stripSpan;
-  for (const [t, v] of flight.ood) {
-    ctx.fillStyle = v > 1 ? colour.bad : colour.band;
+  const top = Math.max(1.5, ...strip.map(([, v]) => Math.min(v, 10)));
+  const bar = Math.ceil((width * stripBar) / stripSpan);
+  for (const [t, v, marked] of strip) {
+    const x = width - ((now - t) / stripSpan) * width;
     const h = Math.max(1, (Math.min(v, top) / top) * height);
-    ctx.fillRect(width - ((flight.now - t) / stripSpan) * width, height - h, Math.ceil(bar), h);
+    ctx.fillStyle = colourOf(v);
+    ctx.fillRect(x, height - h, bar, h);
+    if (!marked) continue;
+    ctx.fillStyle = mark;
+    ctx.fillRect(x, 0, bar, 8);
   }
-  ctx.strokeStyle = colour.faint;
+  ctx.strokeStyle = faint;
   ctx.setLineDash([4, 3]);
   ctx.beginPath();
-  ctx.moveTo(0, height - height / top);
-  ctx.lineTo(width, height - height / top);
+  for (const at of lines) {
+    ctx.moveTo(0, height - (height * at) / top);
+    ctx.lineTo(width, height - (height * at) / top);
+  }
   ctx.stroke();
   ctx.setLineDash([]);
+}
+
+/** Draws the score of the last minute, red above 1. */
+export function drawScores(canvas, flight, colour) {
+  drawStrip(canvas, flight.now, flight.ood, [1], colour.faint, (v) => (v > 1 ? colour.bad : colour.band));
+}
+
+const nisMessages = 500; // that nis is the mean of, by PROTOCOL.md
+const mostNIS = 4; // beyond it the estimator alarms
+
+/** 95 % of the means of squared innovations over their variances are within 1 ± this, where the filter is right: each has a variance of 2. NaN without an estimate. */
+const nisHalf = ({ estimate, fewest }, received) => (estimate ? half95 * Math.sqrt(2 / (Math.max(1, Math.min(nisMessages, received)) * fewest)) : NaN);
+
+/** Draws normalised innovations squared of the last minute, with outliers. */
+export function drawInnovations(canvas, flight, s, colour) {
+  const half = nisHalf(flight, s.received);
+  drawStrip(canvas, flight.now, flight.nis, [1 - half, 1 + half], colour.faint, (v) => (v > mostNIS ? colour.bad : Math.abs(v - 1) > half ? colour.warn : colour.band), colour.bad);
+}
+
+/** Writes what is known of a filter: parts are the elements nis, bound and filtered. */
+export function showFilter({ nis, bound, filtered }, flight, s) {
+  const { estimate: e, sensed } = flight;
+  const half = nisHalf(flight, s.received);
+  if (!e) {
+    put(bound, "–");
+    put(nis, fixed(s.nis, 2));
+    nis.className = "";
+    put(filtered, "No estimate has come: may the page read dgm.estimate?");
+    return;
+  }
+  put(bound, `${fixed(Math.max(0, 1 - half), 2)} to ${fixed(1 + half, 2)}`);
+  put(nis, fixed(e.nis, 2));
+  nis.className = e.nis > mostNIS ? "bad" : Math.abs(e.nis - 1) > half ? "warn" : "good";
+  const without = e.channels.filter((_, k) => !sensed.has(k));
+  const outliers = `${fixed(e.rejected, 0)} outlier${e.rejected === 1 ? " was" : "s were"} not used${flight.outlierAt === null ? "" : `, the last ${duration(Math.max(0, flight.now - flight.outlierAt))} ago`}`;
+  put(filtered, [
+    without.length ? `No sensor gives ${without.join(", ")}.` : "Sensors give all states.",
+    `${outliers}; the filter began again ${fixed(s.filter_resets, 0)} time${s.filter_resets === 1 ? "" : "s"}.`,
+    e.settled ? "" : "Its estimate does not count yet.",
+    e.nis > 1 + half ? "Innovations are larger than it expects: its covariance is too small." : e.nis < 1 - half ? "Innovations are smaller than it expects: its covariance is too large." : "",
+  ].filter(Boolean).join(" "));
 }
 
 /** Shows the model in use and, where there is one, how its shadow compares. */

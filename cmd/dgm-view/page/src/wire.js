@@ -62,12 +62,27 @@ export function prediction(bytes) {
   return p;
 }
 
-/** A State: t in s, x in the model's units. */
+/** A State: t in s, x in the model's units, NaN where nothing was measured. */
 export function state(bytes) {
   const m = map(bytes);
   const s = { t: seconds(m.t), x: vector(m.x, m.dtype !== "f4") };
-  must(Number.isFinite(s.t) && s.x && s.x.length <= mostChannels && s.x.every(drawable), "t or x");
+  must(Number.isFinite(s.t) && s.x && s.x.length <= mostChannels && s.x.every((v) => Number.isNaN(v) || drawable(v)), "t or x");
   return s;
+}
+
+/** An Estimate: x and its standard deviations std with K numbers, nis, outliers so far, names of the channels that were measured. */
+export function estimate(bytes) {
+  const m = map(bytes);
+  const e = {
+    t: seconds(m.t), channels: list(m.channels).map(text), x: vector(m.x), settled: m.settled === true,
+    nis: number(m.nis), rejected: count(m.rejected), sensors: list(m.sensors).map(text),
+  };
+  const P = vector(m.P);
+  const K = e.channels.length;
+  must(K > 0 && K <= mostChannels && e.x?.length === K && e.x.every(drawable) && P?.length === K * K, "shape");
+  e.std = e.x.map((_, k) => Math.sqrt(P[k * K + k]));
+  must(e.std.every(drawable) && Number.isFinite(e.t) && drawable(e.nis), "P, t or nis");
+  return e;
 }
 
 /** A Query for the covariance of the states that follow a state, at times of the horizon. */
@@ -105,8 +120,8 @@ export function status(bytes) {
     return t && t.length > 0 && t.length === channels.length * buckets.length ? t : null;
   };
   const numbers = {};
-  for (const k of ["input_age", "uptime", "state_rate", "predict_rate", "latency_p50", "latency_p99", "latency_max", "delay", "health", "adapt_share"]) numbers[k] = number(m[k]);
-  for (const k of ["received", "published", "late", "missed", "miscalibrated", "swaps", "reconnects", "memory", "adapted", "no_history", "input_refused"]) numbers[k] = count(m[k]);
+  for (const k of ["input_age", "uptime", "state_rate", "predict_rate", "latency_p50", "latency_p99", "latency_max", "delay", "health", "adapt_share", "nis"]) numbers[k] = number(m[k]);
+  for (const k of ["received", "published", "late", "missed", "miscalibrated", "swaps", "reconnects", "memory", "adapted", "no_history", "input_refused", "filter_resets"]) numbers[k] = count(m[k]);
   return {
     ...numbers, channels, buckets,
     model: text(m.model), instance: text(m.instance), input: text(m.input), inputReason: text(m.input_reason),
