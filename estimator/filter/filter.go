@@ -296,7 +296,7 @@ func (f *Filter) measure(k int, y float64, r *Result) {
 	s := f.p[k*n+k] + noise
 	z2 := nu * nu / s
 	f.nu[k], f.ratio[k] = nu, z2/f.gate2
-	if z2 > f.gate2 && !f.believed(k, nu, noise) {
+	if z2 > f.gate2 && !f.plausible(k, nu, noise) {
 		f.row[k]++
 		f.side[k] = math.Copysign(1, nu)
 		f.total[k]++
@@ -330,9 +330,9 @@ func (f *Filter) measure(k int, y float64, r *Result) {
 // elsewhere is how many standard deviations off a measurement is at most that the robot's motion may explain.
 const elsewhere = 50
 
-// believed reports whether a measurement of channel k beyond the gate, ν off, is the second in a row on one side: then it was not the
+// plausible reports whether a measurement of channel k beyond the gate, ν off, is the second in a row on one side: then it was not the
 // sensor, but the robot moves otherwise than the process, and the covariance is made as large as that shows.
-func (f *Filter) believed(k int, nu, noise float64) bool {
+func (f *Filter) plausible(k int, nu, noise float64) bool {
 	p := f.p[k*f.n+k]
 	most := elsewhere * elsewhere * (p + noise)
 	if f.row[k] == 0 || f.side[k] != math.Copysign(1, nu) || nu*nu > most || p == 0 {
