@@ -145,7 +145,7 @@ func frame(d *Data, cfg Config, prior *candidates.Prior, known []window.Flight, 
 		return nets.Data{}, calibration.Folds{}, err
 	}
 	if d.Filter != nil {
-		frame.LeastNoise = estimation.Noise(d.Filter, d.Filtered)
+		frame.LeastNoise = estimation.Noise(d.Filter)
 	}
 	data := nets.NewData(frame, known, stride)
 	out := calibration.Folds{Whole: len(parts) > 0 && parts[0].Whole, Strata: ood.Starts(&frame.Inputs.Lift, known, data.Windows).Strata()}

@@ -28,11 +28,11 @@ type PlayConfig struct {
 type PlaySummary struct {
 	Vehicle    string
 	Sent       int
-	Unmeasured int // a state or an input was not measured
-	Backwards  int // stamped before the one before it
-	Unsent     int // the link was down or refused them
-	Damages    int // places at which the log is damaged
-	Sensors    []string
+	Unmeasured int      // a state or an input was not measured
+	Backwards  int      // stamped before the one before it
+	Unsent     int      // the link was down or refused them
+	Damages    int      // places at which the log is damaged
+	Sensors    []string // that the states were sent by; none = whole
 }
 
 // Play publishes the states of a log on dgm.state.<vehicle> until its end or that

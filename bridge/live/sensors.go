@@ -1,8 +1,10 @@
 package live
 
 import (
+	"fmt"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -68,7 +70,7 @@ func grouped(states []channel.Channel, both []float64) (out []*sensor) {
 			}
 		}
 		if of[i] == nil {
-			of[i] = &sensor{name: sensorName(c.Name)}
+			of[i] = &sensor{name: sensorName(c.Name, out)}
 			out = append(out, of[i])
 		}
 		of[i].states = append(of[i].states, i)
@@ -85,15 +87,19 @@ func grouped(states []channel.Channel, both []float64) (out []*sensor) {
 	return out
 }
 
-// sensorName is a name of a channel with _ for what no name of a sensor may hold.
-func sensorName(channel string) string {
+// sensorName is a name of a channel with _ for what no name of a sensor may hold, and none that another one has.
+func sensorName(channel string, others []*sensor) string {
 	out := []rune(channel)
 	for i, c := range out {
 		if wire.CheckSensor(string(c)) != nil {
 			out[i] = '_'
 		}
 	}
-	return string(out[:min(len(out), 64)])
+	name := string(out[:min(len(out), 62)])
+	if slices.ContainsFunc(others, func(s *sensor) bool { return s.name == name }) {
+		name += fmt.Sprintf("_%d", len(others))
+	}
+	return name
 }
 
 // bySensor sends a sample as the messages of the sensors that measured some of it.
@@ -114,8 +120,8 @@ func (p *player) bySensor(rec *flightlog.Record) {
 			continue
 		}
 		p.state.Sensor, p.state.Seq = s.name, s.seq
-		if p.state.U, p.state.Plan = nil, nil; s.inputs {
-			p.state.U, p.state.Plan = all.U, all.Plan
+		if p.state.U, p.state.Plan, p.state.PlanDt = nil, nil, 0; s.inputs {
+			p.state.U, p.state.Plan, p.state.PlanDt = all.U, all.Plan, all.PlanDt
 		}
 		p.publish()
 		s.seq = p.state.Seq

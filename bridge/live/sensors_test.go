@@ -17,6 +17,30 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
+// Two channels that differ in what no name of a sensor may hold are two sensors.
+func TestSensorsHaveNamesOfTheirOwn(t *testing.T) {
+	nc := serve(t)
+	path := filepath.Join(t.TempDir(), "flight.msgpack")
+	w, err := flightlog.CreateFile(path, flightlog.Header{Vehicle: "pend1", Channels: []channel.Channel{{Name: "x pos", Role: channel.State}, {Name: "x_pos", Role: channel.State}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		x := []float64{1, math.NaN()}
+		if i%2 == 1 {
+			x[0], x[1] = x[1], x[0]
+		}
+		err = errors.Join(err, w.Sample(int64(i+1)*1e6, x, nil, nil))
+	}
+	if err = errors.Join(err, w.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := live.Play(context.Background(), nc, live.PlayConfig{Log: path, Sensors: true})
+	if err != nil || sum.Sent != 20 || !slices.Equal(sum.Sensors, []string{"x_pos", "x_pos_1"}) {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
 // A log of two positions at a fifth of the rate of a third state is played by two sensors: each has a sequence of its own and
 // sends what it measured, the faster one with the input.
 func TestPlayBySensor(t *testing.T) {

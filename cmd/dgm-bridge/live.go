@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,6 +58,9 @@ func playCommand() *cobra.Command {
 			}
 			if sum.Sent == 0 && sum.Unsent > 0 {
 				return fmt.Errorf("no server was there, %s dropped; start one or give --nats", cli.Count(sum.Unsent, "state"))
+			}
+			if len(sum.Sensors) > 0 {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: by the sensors %s\n", sum.Vehicle, strings.Join(sum.Sensors, ", "))
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s sent, %d incomplete, %d without a server, %s, %s\n",
 				sum.Vehicle, cli.Count(sum.Sent, "state"), sum.Unmeasured, sum.Unsent, cli.Count(sum.Backwards, "backward time stamp"), cli.Count(sum.Damages, "damaged place"))

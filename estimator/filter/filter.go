@@ -71,20 +71,15 @@ type Result struct {
 
 // Filter estimates a state. It is not safe for concurrent use.
 type Filter struct {
-	cfg     Config
-	k, n    int
-	gate2   float64
-	began   bool
-	last    int64     // ns
-	samples int       // since the last reset
-	input   []float64 // (optional) P, held from the last sample on; of length 0 before
-	x, p    []float64 // n, n×n
-	row     []int     // K, outliers in a row
-	side    []float64 // K, sign of the last outlier
-	total   []int     // K, outliers so far
-	known   []bool    // K, whether a channel was measured since the last reset
-	nu      []float64 // K, innovations of the last sample, NaN = not measured
-	ratio   []float64 // K, ν²/(Gate² S) of the last sample: above 1 is an outlier; NaN = not measured
+	cfg   Config
+	k, n  int
+	gate2 float64
+	began bool
+	last  int64     // ns
+	input []float64 // (optional) P, held from the last sample on; of length 0 before
+	state
+	nu    []float64 // K, innovations of the last sample, NaN = not measured
+	ratio []float64 // K, ν²/(Gate² S) of the last sample: above 1 is an outlier; NaN = not measured
 
 	next, f, q, work, column []float64
 
@@ -126,7 +121,7 @@ func New(c Config, inputs int) (*Filter, error) {
 	}
 	return &Filter{
 		cfg: c, k: k, n: n, gate2: c.Gate * c.Gate, input: make([]float64, 0, inputs),
-		x: make([]float64, n), p: make([]float64, n*n), row: make([]int, k), side: make([]float64, k), total: make([]int, k), known: make([]bool, k), nu: make([]float64, k), ratio: make([]float64, k),
+		state: newState(n, k), nu: make([]float64, k), ratio: make([]float64, k),
 		next: make([]float64, n), f: make([]float64, n*n), q: make([]float64, n*n), work: make([]float64, n*n), column: make([]float64, n),
 	}, nil
 }

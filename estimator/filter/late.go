@@ -38,11 +38,6 @@ func (f *Filter) Late(t int64, y []float64) (r Result, ok bool) {
 
 // restore goes back to a moment.
 func (f *Filter) restore(m *moment) {
-	f.last, f.samples, f.input = m.t, m.samples, append(f.input[:0], m.u...)
-	copy(f.x, m.x)
-	copy(f.p, m.p)
-	copy(f.row, m.row)
-	copy(f.side, m.side)
-	copy(f.total, m.total)
-	copy(f.known, m.known)
+	f.last, f.input = m.t, append(f.input[:0], m.u...)
+	f.state.set(&m.state)
 }

@@ -23,11 +23,33 @@ func (s *sample) set(t int64, y, u []float64) {
 // moment is a sample and what the filter made of it.
 type moment struct {
 	sample
-	x, p       []float64 // n, n×n
-	row, total []int     // K
-	side       []float64 // K
-	known      []bool    // K
-	samples    int
+	state
+}
+
+// state is what a filter makes of samples.
+type state struct {
+	x, p    []float64 // n, n×n
+	row     []int     // K, outliers in a row
+	side    []float64 // K, sign of the last outlier
+	total   []int     // K, outliers so far
+	known   []bool    // K, whether a channel was measured since the last reset
+	samples int       // since the last reset
+}
+
+// newState allocates that of a process of n states and k channels.
+func newState(n, k int) state {
+	return state{x: make([]float64, n), p: make([]float64, n*n), row: make([]int, k), side: make([]float64, k), total: make([]int, k), known: make([]bool, k)}
+}
+
+// set makes it equal to another one.
+func (s *state) set(o *state) {
+	s.samples = o.samples
+	copy(s.x, o.x)
+	copy(s.p, o.p)
+	copy(s.row, o.row)
+	copy(s.side, o.side)
+	copy(s.total, o.total)
+	copy(s.known, o.known)
 }
 
 // KeepLate has the filter keep its last samples, so many, for those that come late. It allocates their memory at the first
@@ -40,10 +62,7 @@ func (f *Filter) KeepLate(samples int) {
 	sampled := func() sample { return sample{y: vector(f.k), u: vector(cap(f.input))} }
 	f.late = late{after: make([]moment, samples), carried: sampled(), replaced: sampled(), nu: vector(f.k), ratio: vector(f.k)}
 	for i := range f.late.after {
-		f.late.after[i] = moment{
-			sample: sampled(), x: make([]float64, f.n), p: make([]float64, f.n*f.n),
-			row: make([]int, f.k), side: make([]float64, f.k), total: make([]int, f.k), known: make([]bool, f.k),
-		}
+		f.late.after[i] = moment{sampled(), newState(f.n, f.k)}
 	}
 }
 
@@ -55,14 +74,8 @@ func (l *late) keep(f *Filter, y []float64) {
 	m := &l.after[l.next]
 	l.next = (l.next + 1) % len(l.after)
 	l.held = min(l.held+1, len(l.after))
-	m.set(f.last, y, f.input)
-	m.samples = f.samples
-	copy(m.x, f.x)
-	copy(m.p, f.p)
-	copy(m.row, f.row)
-	copy(m.side, f.side)
-	copy(m.total, f.total)
-	copy(m.known, f.known)
+	m.sample.set(f.last, y, f.input)
+	m.state.set(&f.state)
 }
 
 // place returns the place of the moment that is i before the newest.

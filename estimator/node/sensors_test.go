@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"testing"
@@ -154,6 +155,11 @@ func TestSensorsThatAreRefused(t *testing.T) {
 		t.Error("a model without filter takes sensors apart")
 	}
 	n, c, _, _ = offlineWith(t, Config{RobotClock: true}, twoSensors())
+	for i := range 20 { // what is refused is no sensor
+		if send(n, fmt.Sprintf("k%d", i), []float64{math.NaN(), math.NaN()}) {
+			t.Error("nothing is taken")
+		}
+	}
 	for i := range 9 {
 		if name := string(rune('a' + i)); send(n, name, []float64{0, 0}) != (i < 8) {
 			t.Errorf("sensor %s of eight at most", name)
@@ -162,7 +168,7 @@ func TestSensorsThatAreRefused(t *testing.T) {
 	if send(n, "\x1b[31m", []float64{0, 0}) || send(n, "a", []float64{math.NaN(), math.NaN()}) {
 		t.Error("a name of control characters, or nothing, is taken")
 	}
-	if got := counts(n.compose(0)); got["malformed"] != 2 || got["nan"] != 1 {
+	if got := counts(n.compose(0)); got["malformed"] != 2 || got["nan"] != 21 {
 		t.Errorf("reasons %v", got)
 	}
 }

@@ -16,7 +16,7 @@ const (
 	Shortened         Flags = 1 << 5  // the horizon is shorter than configured, because there was no time for all of it
 	Miscalibrated     Flags = 1 << 6  // lately measurements leave the intervals too often
 	PlanUnused        Flags = 1 << 7  // the state came with a plan whose times are not known: predicted without it
-	CarriedCovariance Flags = 1 << 16 // the state came with P0, and it is in std
+	CarriedCovariance Flags = 1 << 16 // the state came with P0, or its estimate has a larger covariance than usual, and it is in std
 	Chained           Flags = 1 << 17 // made from a prediction of the state, not from the state itself
 	Widened           Flags = 1 << 18 // std and obs_std were enlarged for the age of the state
 	NoHistory         Flags = 1 << 19 // the model reads history, and the stream had not enough of it

@@ -32,19 +32,6 @@ func (c *cells) choose(allowed []model.Covariate) form {
 // scored times, so that all of these are left.
 const thinned = 3
 
-// every returns one of n cells.
-func (c *cells) every(n int) *cells {
-	out := &cells{K: c.K, T: c.T, folds: c.folds, taus: c.taus, mean: c.mean}
-	for _, of := range c.of {
-		var some []cell
-		for i := 0; i < len(of); i += n {
-			some = append(some, of[i])
-		}
-		out.of = append(out.of, some)
-	}
-	return out
-}
-
 // crossValidate returns the mean log likelihood of a point of each fold under the
 // regression to the others.
 func (c *cells) crossValidate(f form) []float64 {
@@ -62,17 +49,6 @@ func (c *cells) crossValidate(f form) []float64 {
 	}
 	wait.Wait()
 	return out
-}
-
-// each calls f with the errors of a fold.
-func (c *cells) each(fold int, f func(k int, e *cell)) {
-	for k := range c.of {
-		for i := range c.of[k] {
-			if e := &c.of[k][i]; e.fold == fold {
-				f(k, e)
-			}
-		}
-	}
 }
 
 // quantiles are those of |z|/σ at every scored time. Of folds that hold out whole flights they are

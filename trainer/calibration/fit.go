@@ -127,27 +127,28 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 	m.Intervals.PlainSensor, m.Intervals.Most = true, mostCovariates
 	if choosing {
 		m.limits = limitsOf(folds, r, q)
-		m.beyond = beyond(folds, m.limits)
 		m.FlightEffect = f.flightEffect(folds, c, r)
-		if !f.Whole {
+		if f.Whole {
+			m.beyond = beyond(folds, m.limits)
+		} else {
 			m.bound = blockBound(frame, folds)
 		}
 	}
+	m.Intervals.Knots = c.taus
 	if on.ScaleFactor {
 		f.scale(&m, c, r, q)
 		m.Intervals.Half50 = half50(q)
 	} else {
 		m.Intervals.Half50 = model.Gaussian50
-		m.Intervals.LogScale = make([]float64, frame.K*len(frame.NoiseKnots))
+		m.Intervals.LogScale = make([]float64, c.K*c.T)
 	}
-	m.Scores = c.scores(&m, frame)
+	m.Scores = c.scores(&m)
 	return m
 }
 
 // scale writes the log scales and the coefficients: the regression with the 95 % quantile
 // and its margin. Other flights differ by more than the folds show.
 func (f *Folds) scale(m *Model, c *cells, r *regression, q quantiles) {
-	m.Intervals.Knots = c.taus
 	for k := range c.K {
 		for i, tau := range c.taus {
 			scale := r.level[k][i] + math.Log(math.Max(q.q95[i]/normal95, 1e-9)) + q.margin()
@@ -186,20 +187,12 @@ func half50(q quantiles) float64 {
 // calibration, outliers capped. Here, where models are compared, strata of states weigh the
 // same; the calibration itself is of windows as they come, since so is the coverage that is
 // promised.
-func (c *cells) scores(m *Model, frame *rows.Frame) []float64 {
-	knots := m.Intervals.Knots
-	if len(knots) == 0 {
-		knots = frame.NoiseKnots
-	}
-	at := stack.Hats(knots, c.taus)
-	Q, sum, n := len(knots), make([]float64, c.folds), make([]float64, c.folds)
+func (c *cells) scores(m *Model) []float64 {
+	sum, n := make([]float64, c.folds), make([]float64, c.folds)
 	for k := range c.of {
 		for i := range c.of[k] {
 			e := &c.of[k][i]
-			s := 0.0
-			for q, w := range at[e.at] {
-				s += w * m.Intervals.LogScale[k*Q+q]
-			}
+			s := m.Intervals.LogScale[k*c.T+e.at]
 			for j, b := range m.Intervals.Coefficient {
 				if len(b) > 0 {
 					s += b[k] * e.x[j]

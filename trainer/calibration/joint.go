@@ -34,7 +34,7 @@ func (f *Folds) trajectories(of []*heldErrors, condition model.Condition, m *Mod
 	var out []trajectory
 	count := map[[2]int]float64{}
 	for i, e := range of {
-		if f.Whole && m.beyond[i] {
+		if len(m.beyond) > 0 && m.beyond[i] {
 			continue
 		}
 		for _, t := range e.trajectories(condition, m, f.widening) {

@@ -22,7 +22,7 @@ type Model struct {
 
 	Scores []float64 // of each fold, mean log likelihood of a held-out point, outliers capped
 	limits ood.Limits
-	beyond []bool    // by fold: whether it is beyond the data of the others, see beyond
+	beyond []bool    // by fold of whole flights: whether it is beyond the data of the others, see beyond
 	bound  []float64 // K×Q, as model.Model.Bound; nil = that of the frame
 }
 

@@ -114,6 +114,29 @@ func SetSensors(r []float64, spec *model.Filter) {
 	}
 }
 
+// again takes a flight that Apply returned through the filter once more. y (K) is what was measured; each is called after a
+// sample, until it returns false.
+func again(f *window.Flight, spec *model.Filter, states []channel.Channel, each func(i int, k *filter.Filter, y []float64) bool) error {
+	k, err := filter.Of(spec, states, f.P)
+	if err != nil {
+		return err
+	}
+	K := len(states)
+	y := make([]float64, K)
+	for i := range f.N() {
+		for j, v := range f.Exact[i*K : (i+1)*K] {
+			if y[j] = v; states[j].Estimated {
+				y[j] = math.NaN()
+			}
+		}
+		k.Update(f.Origin+int64(math.Round(f.T[i]*1e9)), y, f.Input(i))
+		if !each(i, k, y) {
+			break
+		}
+	}
+	return nil
+}
+
 // As returns the flights as a robot with the model estimates its states: as measured where the model has no filter.
 func As(m *model.Model, flights []window.Flight) ([]window.Flight, Score, error) {
 	if m.Filter == nil {
@@ -124,12 +147,12 @@ func As(m *model.Model, flights []window.Flight) ([]window.Flight, Score, error)
 
 // Noise returns the variance (K) that a measurement has at least about a prediction from the estimate: that of its sensor
 // and that of the estimate; 0 of what is not filtered.
-func Noise(spec *model.Filter, s Score) []float64 {
+func Noise(spec *model.Filter) []float64 {
 	K := len(spec.R)
 	out := make([]float64, K)
 	for _, c := range spec.Chains {
 		for _, k := range []int{c.Position, c.Rate} {
-			out[k] = spec.R[k] + s.Covariance[k*K+k]
+			out[k] = spec.R[k] + spec.Usual[k*K+k]
 		}
 	}
 	return out

@@ -1,10 +1,7 @@
 package estimation
 
 import (
-	"encoding/csv"
-	"io"
 	"math"
-	"strconv"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/filter"
@@ -51,62 +48,4 @@ func Charts(f *window.Flight, spec *model.Filter, states []channel.Channel, from
 		out = append(out, at.Chart())
 	}
 	return out, nil
-}
-
-// again takes a flight that Apply returned through the filter once more. y (K) is what was measured; each is called after a
-// sample, until it returns false.
-func again(f *window.Flight, spec *model.Filter, states []channel.Channel, each func(i int, k *filter.Filter, y []float64) bool) error {
-	k, err := filter.Of(spec, states, f.P)
-	if err != nil {
-		return err
-	}
-	K := len(states)
-	y := make([]float64, K)
-	for i := range f.N() {
-		for j, v := range f.Exact[i*K : (i+1)*K] {
-			if y[j] = v; states[j].Estimated {
-				y[j] = math.NaN()
-			}
-		}
-		k.Update(f.Origin+int64(math.Round(f.T[i]*1e9)), y, f.Input(i))
-		if !each(i, k, y) {
-			break
-		}
-	}
-	return nil
-}
-
-// WriteCSV writes what a filter makes of flights that Apply returned: a row for each sample, with the segment, the time in
-// it, s, and each state with its standard deviation; empty until the filter has settled.
-func WriteCSV(w io.Writer, flights []window.Flight, spec *model.Filter, states []channel.Channel) error {
-	out := csv.NewWriter(w)
-	head := []string{"segment", "t"}
-	for _, c := range states {
-		head = append(head, c.Name, c.Name+"_std")
-	}
-	_ = out.Write(head) // the error is Error's, of all writes
-	K := len(states)
-	p := make([]float64, K*K)
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
-	for n := range flights {
-		f := &flights[n]
-		err := again(f, spec, states, func(i int, k *filter.Filter, _ []float64) bool {
-			row := []string{f.Name, strconv.FormatFloat(f.InSegment(i), 'f', 6, 64)}
-			k.Covariance(p)
-			for j, v := range k.Estimate() {
-				if k.Settled() {
-					row = append(row, number(v), number(math.Sqrt(p[j*K+j])))
-				} else {
-					row = append(row, "", "")
-				}
-			}
-			_ = out.Write(row)
-			return true
-		})
-		if err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
 }

@@ -8,7 +8,6 @@ package intake
 import (
 	"fmt"
 	"hash/maphash"
-	"strings"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -54,7 +53,7 @@ type sender struct {
 // mostSensors is how many sensors with a name one vehicle may have.
 const mostSensors = 8
 
-// from returns the sender of a state.
+// from returns the sender of a state: a new one is known once a state of it is accepted.
 func (in *Intake) from(s *wire.State) (*sender, error) {
 	if s.Sensor == "" {
 		return &in.sender, nil
@@ -70,12 +69,19 @@ func (in *Intake) from(s *wire.State) (*sender, error) {
 	case len(in.sensors) == mostSensors:
 		return nil, &wire.Error{Reason: wire.Malformed, Field: "sensor", Text: fmt.Sprintf("%q is one more than the %d sensors that a vehicle may have", s.Sensor, mostSensors)}
 	}
+	out := in.begin
+	return &out, nil
+}
+
+// know keeps the sender of a state that is accepted.
+func (in *Intake) know(s *wire.State, of *sender) {
+	if s.Sensor == "" || in.sensors[s.Sensor] != nil {
+		return
+	}
 	if in.sensors == nil {
 		in.sensors = map[string]*sender{}
 	}
-	out := in.begin
-	in.sensors[strings.Clone(s.Sensor)] = &out
-	return &out, nil
+	in.sensors[s.Sensor] = of
 }
 
 // otherClock is how far the clocks of two senders are apart, ns, beyond which they are two.
@@ -157,6 +163,7 @@ func (in *Intake) Receive(data []byte, epoch uint64) {
 		in.counters.RefuseFor(err)
 		return
 	}
+	in.know(s, of)
 	of.order.accept(came, unix)
 	if of.order.restart {
 		of.offset.known = false // with another clock, perhaps
