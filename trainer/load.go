@@ -180,7 +180,7 @@ func (d *Data) estimated(c model.FilterChain) string {
 	if !rate.Estimated {
 		text = fmt.Sprintf("%s and %s: filtered. Their sensors have standard deviations of %.2g %s and %.2g %s", p.Name, rate.Name, math.Sqrt(r[c.Position]), p.Unit, math.Sqrt(r[c.Rate]), rate.Unit)
 	}
-	return text + fmt.Sprintf("; the normalised innovations squared are %.2f as a mean (1 = the filter is right), %d of %d measurements were outliers.", d.Filtered.NIS, d.Filtered.Rejected, d.Filtered.Used+d.Filtered.Rejected)
+	return text + fmt.Sprintf("; the normalised innovations squared are %.2f as a mean (1 = the filter is right), their correlation from one to the next %.2f (0 = it is), %d of %d measurements were outliers.", d.Filtered.NIS, d.Filtered.Whiteness, d.Filtered.Rejected, d.Filtered.Used+d.Filtered.Rejected)
 }
 
 // write hashes slices of numbers, which does not fail.

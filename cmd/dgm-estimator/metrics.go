@@ -80,6 +80,7 @@ func writeMetrics(w io.Writer, all []*served) {
 	number("adapted_total", "counter", "Predictions corrected by what was learned in flight.", func(s *wire.Status) float64 { return float64(s.Adapted) })
 	number("adapt_share", "gauge", "How much what was learned in flight counts in predictions, or would, 0 to 1.", func(s *wire.Status) float64 { return s.AdaptShare })
 	number("filter_nis", "gauge", "Mean of the normalised innovations squared of the filter: 1 in one that is right, 0 without a filter.", func(s *wire.Status) float64 { return s.NIS })
+	number("filter_whiteness", "gauge", "Correlation of the innovations of the filter from one measurement of a channel to the next: 0 in one that is right.", func(s *wire.Status) float64 { return s.Whiteness })
 	number("filter_rejected_total", "counter", "Measurements that the filter did not use, as outliers.", func(s *wire.Status) float64 { return float64(s.Rejected) })
 	number("filter_resets_total", "counter", "Times that the filter began again.", func(s *wire.Status) float64 { return float64(s.FilterResets) })
 	number("memory_bytes", "gauge", "Memory that the process has from the operating system.", func(s *wire.Status) float64 { return float64(s.Memory) })

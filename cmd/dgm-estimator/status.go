@@ -134,7 +134,7 @@ func writeStatus(out io.Writer, s *wire.Status) {
 		fmt.Fprintf(w, "  history\t%d predictions without it, %d gaps\n", s.NoHistory, s.HistoryGaps)
 	}
 	if s.NIS > 0 {
-		fmt.Fprintf(w, "  filter\tnormalised innovations squared %.2f (1 = it is right), %d outliers, began again %d times\n", s.NIS, s.Rejected, s.FilterResets)
+		fmt.Fprintf(w, "  filter\tnormalised innovations squared %.2f (1 = it is right), correlation from one to the next %.2f (0 = it is), %d outliers, began again %d times\n", s.NIS, s.Whiteness, s.Rejected, s.FilterResets)
 	}
 	for _, r := range slices.Concat(s.Reasons, s.Silent) {
 		fmt.Fprintf(w, "  not answered\t%d %s, the last %.0f s ago\n", r.Count, r.Reason, r.Age)

@@ -14,11 +14,12 @@ import (
 // filterScore is how the filter of a model did on the logs.
 type filterScore struct {
 	Used      bool     `json:"used"`
-	NIS       float64  `json:"nis"`      // mean normalised innovation squared: 1 in a filter that is right
-	Rejected  int      `json:"rejected"` // outliers
+	NIS       float64  `json:"nis"`       // mean normalised innovation squared: 1 in a filter that is right
+	Whiteness float64  `json:"whiteness"` // correlation of the innovations from one to the next: 0 in one
+	Rejected  int      `json:"rejected"`  // outliers
 	Estimated []string `json:"estimated"`
 
-	measurements int
+	measurements, pairs int
 }
 
 // apply returns the flights with the states that nothing measures, as the robot estimates them.
@@ -44,8 +45,10 @@ func (s *filterScore) apply(m *model.Model, modelPath string, flights []window.F
 		}
 	}
 	s.NIS += score.NIS * float64(score.Used)
+	s.Whiteness += score.Whiteness * float64(score.Pairs)
 	s.Rejected += score.Rejected
 	s.measurements += score.Used
+	s.pairs += score.Pairs
 	return out, nil
 }
 
@@ -53,6 +56,7 @@ func (s *filterScore) apply(m *model.Model, modelPath string, flights []window.F
 func (s *filterScore) end() {
 	if s.measurements > 0 {
 		s.NIS /= float64(s.measurements)
+		s.Whiteness /= float64(max(1, s.pairs))
 	}
 }
 
@@ -61,13 +65,13 @@ func (s *filterScore) String() string {
 	if !s.Used {
 		return ""
 	}
-	// The mean of n squares of normal numbers is within 2√(2/n) of 1.
+	// The mean of n squares of normal numbers is within 2√(2/n) of 1, the correlation of n pairs within 2/√n of 0.
 	what := "Filtered."
 	if len(s.Estimated) > 0 {
 		what = "Estimated, no sensor: " + quoted(s.Estimated) + "."
 	}
-	return fmt.Sprintf("%s Normalised innovations squared %.3f as a mean, expected 1 ± %.3f; %d outliers.",
-		what, s.NIS, 2*math.Sqrt(2/float64(max(1, s.measurements))), s.Rejected)
+	return fmt.Sprintf("%s Normalised innovations squared %.3f as a mean, expected 1 ± %.3f; correlation from one to the next %.3f, expected 0 ± %.3f; %d outliers.",
+		what, s.NIS, 2*math.Sqrt(2/float64(max(1, s.measurements))), s.Whiteness, 2/math.Sqrt(float64(max(1, s.pairs))), s.Rejected)
 }
 
 // measures reports whether a log of the channels of a model has values of all states.

@@ -66,6 +66,8 @@ type Result struct {
 	Used, Rejected int     // channels
 	Reset          Reset   // None = the filter went on
 	NIS            float64 // sum of ν²/S of the channels used: of mean Used in a filter that is right
+	Lagged         float64 // sum of the products of ν/√S with that of the channel's measurement before: of mean 0 in one
+	Pairs          int     // of these
 	Log            float64 // log likelihood of what was measured, nat; of an outlier that at the gate
 }
 
@@ -136,21 +138,24 @@ func (f *Filter) Rejected() []int { return f.total }
 // (K); NaN where nothing was measured, and at the sample that the filter began with. Both are views.
 func (f *Filter) Innovations() (nu, ratio []float64) { return f.nu, f.ratio }
 
-// Settled reports whether the filter has seen enough for its estimate to count: at once where no variance has a limit.
-func (f *Filter) Settled() bool {
-	waits := false
+// Settled reports whether the filter has seen enough since it began for its estimate to count: at once where no variance has a
+// limit.
+func (f *Filter) Settled() bool { return f.began && f.settled }
+
+// settle notes when the estimate counts. It does from then on: a variance that grows again says that it is less certain.
+func (f *Filter) settle() {
 	for k, measured := range f.cfg.Sensors {
 		if measured && !f.known[k] {
-			return false
+			return
 		}
 	}
+	waits := false
 	for k, most := range f.cfg.Settled {
-		waits = waits || most > 0
-		if most > 0 && f.p[k*f.n+k] > most {
-			return false
+		if waits = waits || most > 0; most > 0 && f.p[k*f.n+k] > most {
+			return
 		}
 	}
-	return f.began && (!waits || f.samples >= settled)
+	f.settled = f.settled || !waits || f.samples >= settled
 }
 
 // Estimate returns the state (K) at the last sample, a view. Angles are near the measurements.
@@ -193,6 +198,7 @@ func (f *Filter) Update(t int64, y, u []float64) (r Result) {
 	case !f.sound():
 		return f.begin(t, y, u, Diverged)
 	}
+	f.settle()
 	f.trace.updated(f)
 	f.late.keep(f, y)
 	return r
@@ -214,7 +220,8 @@ func (f *Filter) begin(t int64, y, u []float64, why Reset) Result {
 			used++
 		}
 	}
-	f.began, f.samples = used > 0, 1
+	f.began, f.samples, f.settled = used > 0, 1, false
+	f.settle()
 	f.hold(t, u)
 	f.trace.begins(f)
 	f.late.held = 0
@@ -227,7 +234,7 @@ func (f *Filter) first(k int, y float64) {
 	for i := range f.n {
 		f.p[i*f.n+k], f.p[k*f.n+i] = 0, 0
 	}
-	f.x[k], f.p[k*f.n+k], f.known[k] = y, math.Max(f.cfg.Channels[k].R, tiny*f.cfg.Start[k]), true
+	f.x[k], f.p[k*f.n+k], f.known[k], f.before[k] = y, math.Max(f.cfg.Channels[k].R, tiny*f.cfg.Start[k]), true, math.NaN()
 }
 
 // tiny is the least variance, as a part of that of the start.
@@ -293,6 +300,7 @@ func (f *Filter) measure(k int, y float64, r *Result) {
 	f.nu[k], f.ratio[k] = nu, z2/f.gate2
 	if z2 > f.gate2 && !f.plausible(k, nu, noise) {
 		f.row[k]++
+		f.before[k] = math.NaN()
 		f.side[k] = math.Copysign(1, nu)
 		f.total[k]++
 		r.Rejected++
@@ -306,6 +314,12 @@ func (f *Filter) measure(k int, y float64, r *Result) {
 	f.row[k] = 0
 	r.Used++
 	r.NIS += z2
+	z := nu / math.Sqrt(s)
+	if !math.IsNaN(f.before[k]) {
+		r.Lagged += z * f.before[k]
+		r.Pairs++
+	}
+	f.before[k] = z
 	r.Log -= 0.5 * (z2 + math.Log(2*math.Pi*s))
 	for i := range n {
 		f.column[i] = f.p[i*n+k]

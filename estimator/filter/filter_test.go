@@ -159,12 +159,14 @@ func TestConsistent(t *testing.T) {
 	const flights, n, r, q = 300, 60, 0.01, 50.
 	rng := rand.New(rand.NewPCG(3, 4))
 	nees, nis, used := 0., 0., 0
+	lagged, pairs := 0., 0
 	for range flights {
 		f, at := chain(t, r, q), stamps(n)
 		p := make([]float64, 4)
 		for i, x := range walk(rng, at, q) {
 			if res := f.Update(at[i], []float64{x[0] + math.Sqrt(r)*rng.NormFloat64(), math.NaN()}, nil); i > 0 {
 				nis, used = nis+res.NIS, used+res.Used
+				lagged, pairs = lagged+res.Lagged, pairs+res.Pairs
 			}
 			if i == n-1 {
 				f.Covariance(p)
@@ -180,6 +182,29 @@ func TestConsistent(t *testing.T) {
 	}
 	if d := float64(used); math.Abs(nis-d) > 4*math.Sqrt(2*d) {
 		t.Errorf("normalised innovations squared are %.3f of what they must be", nis/d)
+	}
+	if d := float64(pairs); pairs != flights*(n-2) || math.Abs(lagged) > 4*math.Sqrt(d) {
+		t.Errorf("the correlation of %d pairs of innovations is %.3f", pairs, lagged/d)
+	}
+}
+
+// The innovations of a filter that follows too slowly have the sign of those before, those of one that follows too fast the other.
+func TestWhitenessShowsTheWrongIntensity(t *testing.T) {
+	const q = 50.
+	for _, c := range []struct{ factor, low, high float64 }{{1e-4, 0.1, 1}, {1, -0.05, 0.05}, {1e4, -1, -0.1}} {
+		rng := rand.New(rand.NewPCG(5, 6))
+		lagged, squares, n := 0., 0., 0.
+		for range 50 {
+			f, at := chain(t, 0.01, q*c.factor), stamps(100)
+			for i, x := range walk(rng, at, q) {
+				if res := f.Update(at[i], []float64{x[0] + 0.1*rng.NormFloat64(), math.NaN()}, nil); i > 30 {
+					lagged, squares, n = lagged+res.Lagged, squares+res.NIS, n+1
+				}
+			}
+		}
+		if r := lagged / squares; !(r >= c.low && r <= c.high) {
+			t.Errorf("with %v times the intensity the innovations have a correlation of %.3f", c.factor, r)
+		}
 	}
 }
 

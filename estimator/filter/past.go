@@ -33,23 +33,26 @@ type state struct {
 	side    []float64 // K, sign of the last outlier
 	total   []int     // K, outliers so far
 	known   []bool    // K, whether a channel was measured since the last reset
+	before  []float64 // K, ν/√S of the last measurement; NaN = it was not used
 	samples int       // since the last reset
+	settled bool      // whether the estimate counts
 }
 
 // newState allocates that of a process of n states and k channels.
 func newState(n, k int) state {
-	return state{x: make([]float64, n), p: make([]float64, n*n), row: make([]int, k), side: make([]float64, k), total: make([]int, k), known: make([]bool, k)}
+	return state{x: make([]float64, n), p: make([]float64, n*n), row: make([]int, k), side: make([]float64, k), total: make([]int, k), known: make([]bool, k), before: make([]float64, k)}
 }
 
 // set makes it equal to another one.
 func (s *state) set(o *state) {
-	s.samples = o.samples
+	s.samples, s.settled = o.samples, o.settled
 	copy(s.x, o.x)
 	copy(s.p, o.p)
 	copy(s.row, o.row)
 	copy(s.side, o.side)
 	copy(s.total, o.total)
 	copy(s.known, o.known)
+	copy(s.before, o.before)
 }
 
 // KeepLate has the filter keep its last samples, so many, for those that come late. It allocates their memory at the first

@@ -138,7 +138,7 @@ func (n *Node) compose(reconnects uint64) *wire.Status {
 	}
 	s.Health, s.Miscalibrated = known.Consistency, uint64(t.Alarms)
 	s.History, s.HistoryGaps, s.HistoryBackward = uint64(known.HistoryRows), known.Resets[history.Gap], known.Resets[history.Backward]
-	s.NIS, s.Rejected, s.FilterResets = known.Estimate.NIS, known.Estimate.Rejected, 0
+	s.NIS, s.Whiteness, s.Rejected, s.FilterResets = known.Estimate.NIS, known.Estimate.Whiteness(), known.Estimate.Rejected, 0
 	for _, n := range known.Estimate.Resets[filter.Gap:] {
 		s.FilterResets += n
 	}

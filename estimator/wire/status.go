@@ -77,6 +77,7 @@ type Status struct {
 	HistoryBackward uint64 // times that it did because time went back
 
 	NIS          float64 // normalised innovations squared of the filter, mean: 1 = it is right; 0 = there is none
+	Whiteness    float64 // correlation of its innovations from one measurement of a channel to the next: 0 = it is right
 	Rejected     uint64  // measurements that the filter did not use, as outliers
 	FilterResets uint64  // times that the filter began again: after a gap, because time went back, it was lost, or a number was not finite
 

@@ -5,7 +5,7 @@ import (
 )
 
 // fields are the fields of the message, in the order in which they are written.
-func (s *Status) fields(lists *[len(listNames)]msgbin.Raw) [68]msgbin.Field {
+func (s *Status) fields(lists *[len(listNames)]msgbin.Raw) [69]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &s.Vehicle),
@@ -69,6 +69,7 @@ func (s *Status) fields(lists *[len(listNames)]msgbin.Raw) [68]msgbin.Field {
 		msgbin.Optional("adapt_share", &s.AdaptShare),
 		msgbin.Optional("adapted", &s.Adapted),
 		msgbin.Optional("nis", &s.NIS),
+		msgbin.Optional("whiteness", &s.Whiteness),
 		msgbin.Optional("rejected", &s.Rejected),
 		msgbin.Optional("filter_resets", &s.FilterResets),
 		msgbin.Optional("amounts", &lists[4]),

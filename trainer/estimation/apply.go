@@ -16,6 +16,9 @@ type Score struct {
 	Used     int     // measurements
 	Rejected int     // outliers
 
+	Whiteness float64 // correlation of ν/√S from one measurement of a channel to the next: 0 in one that is right
+	Pairs     int     // of such
+
 	Covariance []float64 // K×K, mean of those of the estimates
 }
 
@@ -84,6 +87,8 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 				score.NIS += r.NIS
 				score.Used += r.Used
 				score.Rejected += r.Rejected
+				score.Whiteness += r.Lagged
+				score.Pairs += r.Pairs
 				f.Covariance(p)
 				n++
 				for i, v := range p {
@@ -103,6 +108,9 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 		out[i] = of.Estimated(x, y, l.like)
 	}
 	score.NIS /= math.Max(1, float64(score.Used))
+	if score.Pairs > 0 && score.NIS > 0 {
+		score.Whiteness /= float64(score.Pairs) * score.NIS
+	}
 	return out, score, nil
 }
 
@@ -158,8 +166,12 @@ func Noise(spec *model.Filter) []float64 {
 	return out
 }
 
-// unsettled is how many times its usual variance a rate has at most when its estimate counts.
-const unsettled = 4
+// A rate whose estimate counts has at most so many times its median variance, or a variance that it has as often: near the top a
+// pendulum's rate is less certain each time.
+const (
+	unsettled = 4
+	often     = 0.9
+)
 
 // settle sets the variances up to which estimates count, by the usual ones in flights.
 func settle(flights []window.Flight, spec *model.Filter, states []channel.Channel) error {
@@ -180,7 +192,7 @@ func settle(flights []window.Flight, spec *model.Filter, states []channel.Channe
 	for j, all := range usual {
 		if states[spec.Chains[j].Rate].Estimated {
 			slices.Sort(all)
-			spec.Chains[j].Settled = unsettled * all[len(all)/2]
+			spec.Chains[j].Settled = max(unsettled*all[len(all)/2], all[int(often*float64(len(all)))])
 		}
 	}
 	return nil

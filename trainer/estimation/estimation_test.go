@@ -74,6 +74,52 @@ func TestNoiseIsFound(t *testing.T) {
 	}
 }
 
+// An equation of motion makes the rate of a pendulum better, that of noisy angles and that of an exact encoder: there it moves
+// from sample to sample in a whole step.
+func TestEquationHelps(t *testing.T) {
+	for _, c := range []struct{ noise, most float64 }{{0.01, 0.35}, {0, 0.7}} {
+		rng := rand.New(rand.NewPCG(3, 4))
+		var flights []window.Flight
+		var rates [][]float64
+		for i := range 4 {
+			var s window.Series
+			var rate []float64
+			th, om := 1.2+0.4*float64(i), 0.
+			for j := range 2000 {
+				y := th + c.noise*rng.NormFloat64()
+				s.T, s.X, rate = append(s.T, int64(j)*5e6), append(s.X, math.Round(y*1e4)/1e4), append(rate, om)
+				for range 10 {
+					om -= 5e-4 * (20*math.Sin(th) + 0.1*om)
+					th += 5e-4 * om
+				}
+			}
+			flights, rates = append(flights, window.Prepare(i, s, angle, 0, window.Options{})...), append(rates, rate)
+		}
+		plain, before, _ := apply(t, flights)
+		all := estimation.WithRates(angle, []int{0})
+		spec, err := estimation.Learn(flights, plain, window.Task{States: all, Horizon: 0.5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, score, err := estimation.Apply(flights, spec, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rms := func(of []window.Flight) (sum float64) {
+			for i := range of {
+				for j := 200; j < of[i].N(); j++ {
+					e := of[i].X[2*j+1] - rates[i][j]
+					sum += e * e
+				}
+			}
+			return math.Sqrt(sum)
+		}
+		if ratio := rms(after) / rms(before); spec.Equation.Degree == 0 || !(ratio < c.most) || c.noise == 0 && math.Abs(spec.Equation.Step-0.005) > 1e-9 || math.Abs(score.NIS-1) > 0.2 {
+			t.Errorf("noise %v: an equation of degree %d, step %v s, leaves %.2f of the error of the rate; NIS %.2f", c.noise, spec.Equation.Degree, spec.Equation.Step, ratio, score.NIS)
+		}
+	}
+}
+
 // One measurement in twenty that is off by ten standard deviations is found as an outlier, and not taken for the noise.
 func TestOutliersAreNoNoise(t *testing.T) {
 	flights, _ := swings(3, 15, 0.01, 0.01)

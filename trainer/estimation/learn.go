@@ -27,7 +27,7 @@ const (
 
 // shapes of equations that are tried: steps, s, and degrees.
 var (
-	trialSteps   = []float64{0.01, 0.03}
+	trialSteps   = []float64{0, 0.01, 0.03} // a sample at least
 	trialDegrees = []int{1, 2, 3}
 )
 
@@ -56,18 +56,21 @@ func alternate(flights []window.Flight, spec *model.Filter, task window.Task) (*
 		if err != nil {
 			return nil, err
 		}
-		found := best
+		found := judged{height: math.Inf(-1)}
 		for _, shape := range shapes(states, task) {
 			e, err := priordynamics.Regress(states, task, shape)
 			if err != nil || e.Check(len(task.States), task.Inputs) != nil {
 				continue // singular: too little moves
 			}
-			found = found.orBetter(withEquation(judge, spec, e, task))
+			found = found.orBetter(withEquation(judge, spec, e, task, found.height))
 		}
-		if found.height < best.height+better {
+		if found.spec == nil {
 			break
 		}
-		best = found.tuned(judge, task)
+		if found = found.tuned(judge, task); found.height < best.height+better {
+			break
+		}
+		best = found
 	}
 	if best.spec.Equation.Degree == 0 {
 		return best.spec, nil
@@ -170,22 +173,35 @@ func shapes(flights []window.Flight, task window.Task) (out []priordynamics.Shap
 	return out
 }
 
-// withEquation returns the filter of an equation, with the intensity of the noise, to a power of 100, that makes the
-// innovations of flights most likely.
-func withEquation(flights []window.Flight, spec *model.Filter, e *fitted.Model, task window.Task) (best judged) {
+// withEquation returns the filter of an equation, with the intensity of the noise that makes the innovations of flights most
+// likely: to a power of 100, and where that comes near the best so far to half a power of 10.
+func withEquation(flights []window.Flight, spec *model.Filter, e *fitted.Model, task window.Task, soFar float64) (best judged) {
 	out := *spec
 	out.Equation, out.Start, out.Chains = *e, spec.Start[:len(task.States)], slices.Clone(spec.Chains)
 	for i := range out.Chains { // what an acceleration does in a step, at first
 		out.Chains[i].Q *= e.Step * e.Step
 	}
 	best.height = math.Inf(-1)
-	for exponent := 0.; exponent >= -8; exponent -= 2 {
+	power := 0.
+	try := func(exponent float64) bool {
 		trial := with(&out, -1, math.Pow(10, exponent), 1)
 		h := likelihood(flights, trial, task.States)
-		if h < best.height { // it has one maximum
-			break
+		better := h > best.height
+		if better {
+			best, power = judged{trial, h}, exponent
 		}
-		best = judged{trial, h}
+		return better
+	}
+	for exponent := 0.; exponent >= -8 && try(exponent); exponent -= 2 { // it has one maximum
+	}
+	for _, half := range []float64{1, 0.5} {
+		if at := power; best.height > soFar-near {
+			try(at + half)
+			try(at - half)
+		}
 	}
 	return best
 }
+
+// near is how far behind the best a filter may be whose intensity is known to a power of 100, nat.
+const near = 0.5

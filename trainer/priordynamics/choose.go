@@ -164,7 +164,7 @@ func secondaryShape(flights []window.Flight, task window.Task, body priordynamic
 	var last error
 	for _, samples := range []float64{1, 5} {
 		// Errors of hundreds of tiny steps add up, and the robot pays for each.
-		shape := Shape{Step: math.Min(H, dt*math.Max(samples, math.Ceil(H/dt/secondarySteps))), Degree: 1, Ridge: 1e-9, Body: body}
+		shape := Shape{Step: math.Min(H, dt*math.Max(samples, math.Ceil(H/dt/secondarySteps-1e-6))), Degree: 1, Ridge: 1e-9, Body: body}
 		m, err := Regress(flights, task, shape)
 		if err != nil {
 			last = err

@@ -25,8 +25,12 @@ type Shape struct {
 	Chain priordynamics.Chain `json:"-"` // (optional) equation of motion, in place of what a regression finds
 }
 
-// boundSlack is how far beyond the data a coordinate is let.
-const boundSlack = 1.3
+// How far beyond the data a coordinate is let: products of two or three grow fast, and a linear equation carries on what it has
+// learned, such as that a rate moves its position.
+const (
+	productSlack = 1.3
+	linearSlack  = 10
+)
 
 var errSingular = errors.New("the regression of the difference equation is singular")
 
@@ -73,8 +77,12 @@ func Regress(flights []window.Flight, task window.Task, shape Shape) (*priordyna
 			}
 		}
 	}
+	slack := productSlack
+	if shape.Degree == 1 {
+		slack = linearSlack
+	}
 	for i, w := range largest {
-		m.Bound[i] = boundSlack*w + 1e-9
+		m.Bound[i] = slack*w + 1e-9
 	}
 	return m, nil
 }

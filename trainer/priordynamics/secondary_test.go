@@ -51,3 +51,40 @@ func TestSecondaryModelIsLinearAndShort(t *testing.T) {
 		t.Error("two samples give a secondary model")
 	}
 }
+
+// A horizon of as many samples as there may be steps has one sample in a step, whatever their times round to.
+func TestSecondaryStepIsOneSample(t *testing.T) {
+	s := window.Series{Name: "short of a nanosecond"}
+	for i := range 1000 {
+		s.T = append(s.T, int64(i)*5e6-int64(i)/200)
+		s.X = append(s.X, math.Exp(-float64(i)/300))
+	}
+	shape, err := secondaryShape(window.Prepare(0, s, one, 0, window.Options{}), window.Task{States: one, Horizon: 1}, priordynamics.Body{})
+	if err != nil || math.Abs(shape.Step-0.005) > 1e-6 {
+		t.Errorf("a step of %v s, expected 0.005: %v", shape.Step, err)
+	}
+}
+
+// That a rate moves its position holds beyond the rates that were seen.
+func TestLinearEquationCarriesOn(t *testing.T) {
+	states := []channel.Channel{{Name: "x", Role: channel.State, Derivative: "v", Invariant: true}, {Name: "v", Role: channel.State}}
+	var flights []window.Flight
+	for i, v := range []float64{-1, -0.3, 0.5, 1} {
+		s := window.Series{Name: "straight on"}
+		for j := range 200 {
+			s.T = append(s.T, int64(j)*1e7)
+			s.X = append(s.X, v*0.01*float64(j), v)
+		}
+		flights = append(flights, window.Prepare(i, s, states, 0, window.Options{})...)
+	}
+	m, err := Regress(flights, window.Task{States: states, Horizon: 0.5}, Shape{Step: 0.05, Degree: 1, Ridge: 1e-9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	roll, d := priordynamics.New(m, 2, 0.5), make([]float64, 2)
+	roll.Run([]float64{0, 5}, nil)
+	roll.At(d, nil, 0.5)
+	if math.Abs(d[0]-2.5) > 1e-3 || math.Abs(d[1]) > 1e-3 {
+		t.Errorf("five times as fast as what was seen, half a second moves by %v", d)
+	}
+}

@@ -27,6 +27,7 @@ type estimate struct {
 type Estimate struct {
 	Samples  uint64                // taken
 	NIS      float64               // normalised innovations squared of the last ones, mean: 1 in a filter that is right
+	Lagged   float64               // mean of the products of normalised innovations with those before, of a channel
 	Rejected uint64                // measurements that were outliers
 	Resets   [filter.Resets]uint64 // by reason
 }
@@ -133,10 +134,21 @@ func (e *estimate) count(r filter.Result, unsettled bool) {
 	e.report.Samples++
 	e.report.Rejected += uint64(r.Rejected)
 	e.report.Resets[r.Reset]++
+	n := float64(min(e.report.Samples, nisMemory))
 	if !unsettled && r.Used > 0 {
-		n := float64(min(e.report.Samples, nisMemory))
 		e.report.NIS += (r.NIS/float64(r.Used) - e.report.NIS) / n
 	}
+	if !unsettled && r.Pairs > 0 {
+		e.report.Lagged += (r.Lagged/float64(r.Pairs) - e.report.Lagged) / n
+	}
+}
+
+// Whiteness returns the correlation of the innovations of a channel from one measurement to the next: 0 in a filter that is right.
+func (e *Estimate) Whiteness() float64 {
+	if e.NIS == 0 {
+		return 0
+	}
+	return e.Lagged / e.NIS
 }
 
 // AppendEstimate appends the message of what the filter makes of an arrival that was taken last to dst; nothing where all
