@@ -159,7 +159,7 @@ func (d *Data) estimate(logs []*flightlog.Log, cfg Config) error {
 		if !helps && cfg.Filter != "on" {
 			return nil
 		}
-		gain = fmt.Sprintf(" Difference equations predict with %.2f of the error that they have from the measurements.", ratio)
+		gain = fmt.Sprintf(" Difference equations predict with %.2f of the CRPS that they have from the measurements, on flights that were left out.", ratio)
 	}
 	flights, score, err := estimation.Apply(d.Flights, spec, all)
 	if err != nil {

@@ -41,12 +41,11 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 	task, stride := d.task(cfg.Horizon), cfg.stride(cfg.Horizon.Seconds())
 	options, on, set := cfg.options(), cfg.Folds.switches(), cfg.netSettings()
-	readouts := 1 // without inputs there is no plan
-	if task.Inputs > 0 {
-		readouts = model.Readouts
+	readouts := readoutsOf(task)
+	split, parts, err := d.split(cfg, task)
+	if err != nil {
+		return nil, err
 	}
-	split := window.HoldOut(d.Flights, cfg.Holdout, task.Horizon, cfg.Seed)
-	parts := window.Folds(split.Train, task.Horizon, foldCount)
 	b := budget.New(time.Duration(cfg.Budget), cfg.plan(task, readouts, len(parts), len(split.Held) > 0), report)
 	limited, cancel := context.WithTimeoutCause(ctx, b.Share(netShare), budget.ErrUsed)
 	defer cancel()
@@ -131,6 +130,28 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 	res.Elapsed = b.Elapsed()
 	return res, nil
+}
+
+// readoutsOf returns how many readouts of the input there are: without inputs there is no plan.
+func readoutsOf(task window.Task) int {
+	if task.Inputs > 0 {
+		return model.Readouts
+	}
+	return 1
+}
+
+// split returns what is held out, and the parts of the cross-validation of the rest. What a side does not train on is estimated by
+// filters that have not seen it.
+func (d *Data) split(cfg Config, task window.Task) (split window.Split, parts []window.Fold, err error) {
+	split = window.HoldOut(d.Flights, cfg.Holdout, task.Horizon, cfg.Seed)
+	parts = window.Folds(split.Train, task.Horizon, foldCount)
+	split.Held, err = estimation.Own(split.Held, split.Train, d.Filter, task)
+	for i := range parts {
+		if p := &parts[i]; err == nil {
+			p.Held, err = estimation.Own(p.Held, p.Train, d.Filter, task)
+		}
+	}
+	return split, parts, err
 }
 
 // frame measures the frame of all nets on the known flights, and returns these as data,

@@ -22,14 +22,20 @@ type Score struct {
 	Covariance []float64 // K×K, mean of those of the estimates
 }
 
-// layout is how the states of a model lie among those of flights, which are measured.
+// layout is how the states of a model lie among those of flights, which are measured, or all (K).
 type layout struct {
 	states []channel.Channel // K
 	like   []int             // K: the state of the flights; of an estimated one that of its position
 }
 
-func newLayout(spec *model.Filter, states []channel.Channel) layout {
+func newLayout(spec *model.Filter, states []channel.Channel, K int) layout {
 	l := layout{states: states, like: make([]int, len(states))}
+	if K == len(states) {
+		for k := range l.like {
+			l.like[k] = k
+		}
+		return l
+	}
 	at := 0
 	for k := range states {
 		if !states[k].Estimated {
@@ -75,7 +81,7 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 	if err != nil {
 		return nil, score, err
 	}
-	l, K := newLayout(spec, states), len(states)
+	l, K := newLayout(spec, states, flights[0].K), len(states)
 	p, n := make([]float64, K*K), 0.
 	score.Covariance = make([]float64, K*K)
 	out := make([]window.Flight, len(flights))
@@ -179,7 +185,7 @@ func settle(flights []window.Flight, spec *model.Filter, states []channel.Channe
 	if err != nil {
 		return err
 	}
-	l, K, p := newLayout(spec, states), len(states), make([]float64, len(states)*len(states))
+	l, K, p := newLayout(spec, states, flights[0].K), len(states), make([]float64, len(states)*len(states))
 	usual := make([][]float64, len(spec.Chains))
 	for i := range flights {
 		l.run(f, &flights[i], func(int, filter.Result) {
@@ -204,7 +210,7 @@ func smooth(flights []window.Flight, spec *model.Filter, states []channel.Channe
 	if err != nil {
 		return nil, err
 	}
-	l, K := newLayout(spec, states), len(states)
+	l, K := newLayout(spec, states, flights[0].K), len(states)
 	var out []window.Flight
 	for i := range flights {
 		var trace filter.Trace
@@ -222,13 +228,14 @@ func smooth(flights []window.Flight, spec *model.Filter, states []channel.Channe
 // mostOutliers is the share of the measurements above which outliers are none: the filter is wrong.
 const mostOutliers = 0.1
 
-// likelihood returns the mean log likelihood of the innovations of a sample, nat; of an outlier that at the gate.
-func likelihood(flights []window.Flight, spec *model.Filter, states []channel.Channel) float64 {
+// likelihood returns the sum of the log likelihoods of the innovations of samples, nat, of an outlier that at the gate, and how
+// many these are; −∞ where too many are outliers.
+func likelihood(flights []window.Flight, spec *model.Filter, states []channel.Channel) (sum, n float64) {
 	f, err := filter.Of(spec, states, flights[0].P)
 	if err != nil {
-		return math.Inf(-1)
+		return math.Inf(-1), 1
 	}
-	l, sum, n := newLayout(spec, states), 0., 0.
+	l := newLayout(spec, states, flights[0].K)
 	used, rejected := 0, 0
 	for i := range flights {
 		l.run(f, &flights[i], func(_ int, r filter.Result) {
@@ -239,7 +246,7 @@ func likelihood(flights []window.Flight, spec *model.Filter, states []channel.Ch
 		})
 	}
 	if n == 0 || math.IsNaN(sum) || float64(rejected) > mostOutliers*float64(used+rejected) {
-		return math.Inf(-1)
+		return math.Inf(-1), math.Max(1, n)
 	}
-	return sum / n
+	return sum, n
 }

@@ -120,6 +120,49 @@ func TestEquationHelps(t *testing.T) {
 	}
 }
 
+// What a fold leaves out is estimated by an equation that was not fitted to it, from the beginning of its flight on, and compared
+// with what was measured.
+func TestOwnFilters(t *testing.T) {
+	flights, _ := swings(3, 10, 0.01, 0.01)
+	all := estimation.WithRates(angle, []int{0})
+	task := window.Task{States: all, Horizon: 0.5}
+	plain, _, _ := apply(t, flights)
+	spec, err := estimation.Learn(flights, plain, task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec.Equation.Degree == 0 {
+		t.Fatal("there is no equation")
+	}
+	out, _, err := estimation.Apply(flights, spec, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := out[2].Following(500, 800)
+	own, err := estimation.Own([]window.Flight{held}, out[:2], spec, task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, differs := &own[0], 0
+	for i := range f.N() {
+		if f.Exact[2*i] != held.Exact[2*i] || f.Exact[2*i+1] != f.X[2*i+1] || !f.Known(i) {
+			t.Fatalf("sample %d: compared with %v, measured %v, estimated %v", i, f.Exact[2*i:2*i+2], held.Exact[2*i], f.X[2*i:2*i+2])
+		}
+		if f.X[2*i+1] != held.X[2*i+1] {
+			differs++
+		}
+		if d := math.Abs(f.X[2*i+1] - held.X[2*i+1]); d > 1 {
+			t.Fatalf("sample %d: the rate is estimated as %v, and by all flights as %v", i, f.X[2*i+1], held.X[2*i+1])
+		}
+	}
+	if past, at := f.Past(0); f.N() != 300 || differs < 290 || at != 500 || past.N() != out[2].N() {
+		t.Errorf("%d samples, %d of them other than by all flights; their past begins at %d of %d", f.N(), differs, at, past.N())
+	}
+	if again, err := estimation.Own([]window.Flight{held}, out[:2], nil, task); err != nil || &again[0].X[0] != &held.X[0] {
+		t.Errorf("without a filter: %v", err)
+	}
+}
+
 // One measurement in twenty that is off by ten standard deviations is found as an outlier, and not taken for the noise.
 func TestOutliersAreNoNoise(t *testing.T) {
 	flights, _ := swings(3, 15, 0.01, 0.01)

@@ -6,9 +6,7 @@ import (
 
 	fitted "github.com/dgm-robotics/dgm/estimator/priordynamics"
 
-	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/trainer/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -17,23 +15,11 @@ const (
 	rounds = 3
 	// better is by how much a round must raise the mean log likelihood of a sample, nat.
 	better = 0.005
-	// known is the part of each flight that equations are tried on; the rest judges them.
-	known = 0.7
-	// few samples are enough to compare filters.
-	few = 2000
-	// mostTerms bounds the monomials of an equation, which is evaluated at every sample on board.
-	mostTerms = 200
-)
-
-// shapes of equations that are tried: steps, s, and degrees.
-var (
-	trialSteps   = []float64{0, 0.01, 0.03} // a sample at least
-	trialDegrees = []int{1, 2, 3}
 )
 
 // Learn alternates smoothing and matching: an equation of motion is fitted to the smoothed states, and takes the place of
-// accelerations that wander in filter and smoother, as long as that makes the innovations of the part of each flight that
-// it was not fitted to more likely. It returns the filter it was given where no equation does.
+// accelerations that wander in filter and smoother, as long as that makes the innovations of flights more likely that it was
+// not fitted to. It returns the filter it was given where no equation does.
 func Learn(flights []window.Flight, spec *model.Filter, task window.Task) (*model.Filter, error) {
 	out, err := alternate(flights, spec, task)
 	if err != nil {
@@ -44,54 +30,95 @@ func Learn(flights []window.Flight, spec *model.Filter, task window.Task) (*mode
 	return &own, settle(flights, &own, task.States)
 }
 
-// alternate is Learn without the limits of what has settled.
+// alternate is Learn without the limits of what has settled. The equation's shape is that of the best on flights that were left
+// out; its noises are those of flights of the kind that it was fitted to.
 func alternate(flights []window.Flight, spec *model.Filter, task window.Task) (*model.Filter, error) {
-	fit, judge := parts(flights)
-	if len(fit) == 0 || len(judge) == 0 {
+	folds := partsOf(flights, task)
+	if len(folds) == 0 {
 		return spec, nil
 	}
-	best := judged{spec, likelihood(judge, spec, task.States)}
-	for range rounds {
-		states, err := smooth(fit, best.spec, task.States)
+	best, err := alternated(folds, spec, task)
+	if err != nil || best.equations[0] == nil {
+		return spec, err
+	}
+	shape := shapeOf(best.equations[0])
+	if fit, judge := ends(flights); len(judge) > 0 && len(folds) > 1 {
+		states, err := smooth(fit, best.of(0), task.States)
 		if err != nil {
 			return nil, err
 		}
-		found := judged{height: math.Inf(-1)}
-		for _, shape := range shapes(states, task) {
-			e, err := priordynamics.Regress(states, task, shape)
-			if err != nil || e.Check(len(task.States), task.Inputs) != nil {
-				continue // singular: too little moves
+		if equations := regress([][]window.Flight{states}, task, shape); equations != nil {
+			last := []part{{fit, judge}}
+			if found := withEquations(last, spec, equations, task, math.Inf(-1)); found.spec != nil {
+				best = found.tuned(last, task)
 			}
-			found = found.orBetter(withEquation(judge, spec, e, task, found.height))
+		}
+	}
+	whole := best.of(0)
+	states, err := smooth(flights, whole, task.States)
+	if err != nil {
+		return nil, err
+	}
+	return equationOf(whole, states, task), nil
+}
+
+// alternated returns the best of the filters that smoothing and matching lead to, in turn.
+func alternated(folds []part, spec *model.Filter, task window.Task) (judged, error) {
+	best := judged{spec: spec, equations: make([]*fitted.Model, len(folds)), height: math.Inf(-1)}
+	best = best.orBetter(best.with(folds, spec, task))
+	for range rounds {
+		states := make([][]window.Flight, len(folds))
+		for i := range folds {
+			var err error
+			if states[i], err = smooth(folds[i].fit, best.of(i), task.States); err != nil {
+				return best, err
+			}
+		}
+		found := judged{height: math.Inf(-1)}
+		for _, shape := range shapes(states[0], task) {
+			if equations := regress(states, task, shape); equations != nil {
+				found = found.orBetter(withEquations(folds, spec, equations, task, found.height))
+			}
 		}
 		if found.spec == nil {
 			break
 		}
-		if found = found.tuned(judge, task); found.height < best.height+better {
+		if found = found.tuned(folds, task); found.height < best.height+better {
 			break
 		}
 		best = found
 	}
-	if best.spec.Equation.Degree == 0 {
-		return best.spec, nil
-	}
-	states, err := smooth(flights, best.spec, task.States)
-	if err != nil {
-		return nil, err
-	}
-	e, err := priordynamics.Regress(states, task, priordynamics.Shape{Step: best.spec.Equation.Step, Degree: best.spec.Equation.Degree, Ridge: ridge})
-	if err != nil {
-		return best.spec, nil // that of the part is as good
-	}
-	whole := *best.spec
-	whole.Equation = *e
-	return &whole, nil
+	return best, nil
 }
 
-// judged is a filter with the mean log likelihood that innovations have under it.
+// judged is a filter with an equation from each part, none (nil) at first, and the mean log likelihood that the innovations have
+// of what the parts leave out.
 type judged struct {
-	spec   *model.Filter
-	height float64
+	spec      *model.Filter
+	equations []*fitted.Model
+	height    float64
+}
+
+// of returns the filter with the equation of a part.
+func (j judged) of(part int) *model.Filter {
+	out := *j.spec
+	if e := j.equations[part]; e != nil {
+		out.Equation = *e
+	}
+	return &out
+}
+
+// with returns the filter with other noises.
+func (j judged) with(parts []part, spec *model.Filter, task window.Task) judged {
+	out, n := judged{spec: spec, equations: j.equations}, 0.
+	for i := range parts {
+		sum, samples := likelihood(parts[i].judge, out.of(i), task.States)
+		out.height, n = out.height+sum, n+samples
+	}
+	if out.height /= n; math.IsNaN(out.height) {
+		out.height = math.Inf(-1)
+	}
+	return out
 }
 
 func (j judged) orBetter(o judged) judged {
@@ -101,8 +128,8 @@ func (j judged) orBetter(o judged) judged {
 	return j
 }
 
-// with returns a copy of a filter whose chain i has its intensity times q and its sensors' variances times r; i < 0 = all.
-func with(spec *model.Filter, i int, q, r float64) *model.Filter {
+// scaled returns a copy of a filter whose chain i has its intensity times q and its sensors' variances times r; i < 0 = all.
+func scaled(spec *model.Filter, i int, q, r float64) *model.Filter {
 	out := *spec
 	out.Chains, out.R = slices.Clone(spec.Chains), slices.Clone(spec.R)
 	for j := range out.Chains {
@@ -115,12 +142,9 @@ func with(spec *model.Filter, i int, q, r float64) *model.Filter {
 	return &out
 }
 
-// tuned returns the filter with intensities and noises, all and then chain by chain, that are more likely in flights.
-func (j judged) tuned(flights []window.Flight, task window.Task) judged {
-	try := func(i int, q, r float64) {
-		spec := with(j.spec, i, q, r)
-		j = j.orBetter(judged{spec, likelihood(flights, spec, task.States)})
-	}
+// tuned returns the filter with intensities and noises, all and then chain by chain, that are more likely.
+func (j judged) tuned(parts []part, task window.Task) judged {
+	try := func(i int, q, r float64) { j = j.orBetter(j.with(parts, scaled(j.spec, i, q, r), task)) }
 	for _, factor := range []float64{math.Sqrt(10), 1 / math.Sqrt(10)} {
 		try(-1, factor, 1)
 	}
@@ -133,62 +157,20 @@ func (j judged) tuned(flights []window.Flight, task window.Task) judged {
 	return j
 }
 
-// ridge of the regressions, relative to the number of rows.
-const ridge = 1e-7
-
-// parts cuts each flight in two; of the second ones as much as is compared.
-func parts(flights []window.Flight) (fit, judge []window.Flight) {
-	n := window.Samples(flights)
-	share := math.Min(1-known, few/math.Max(1, float64(n)))
-	for i := range flights {
-		f := &flights[i]
-		cut := int(known * float64(f.N()))
-		end := min(f.N(), cut+int(math.Ceil(share*float64(f.N()))))
-		if cut < 2*order*order || end-cut < 2*order*order {
-			continue
-		}
-		fit, judge = append(fit, f.Slice(0, cut)), append(judge, f.Slice(cut, end))
+// withEquations returns the filter of equations, with the intensity of the noise that makes the innovations most likely: to a
+// power of 100, and where that comes near the best so far to half a power of 10.
+func withEquations(parts []part, spec *model.Filter, equations []*fitted.Model, task window.Task, soFar float64) judged {
+	start := *spec
+	start.Start, start.Chains = spec.Start[:len(task.States)], slices.Clone(spec.Chains)
+	for i := range start.Chains { // what an acceleration does in a step, at first
+		start.Chains[i].Q *= equations[0].Step * equations[0].Step
 	}
-	return fit, judge
-}
-
-// shapes returns the equations to try on flights.
-func shapes(flights []window.Flight, task window.Task) (out []priordynamics.Shape) {
-	dt, lift := window.Interval(flights), channel.NewLift(task.States)
-	if lift.Dim()+task.Inputs == 0 {
-		return nil // nothing to read: all states are invariant
-	}
-	for _, degree := range trialDegrees {
-		var taken []float64
-		for _, step := range trialSteps {
-			n := math.Max(1, math.Round(step/dt))
-			trial := fitted.Model{Degree: degree, Lift: lift, UMean: make([]float64, task.Inputs)}
-			if slices.Contains(taken, n) || trial.Terms() > mostTerms {
-				continue
-			}
-			taken = append(taken, n)
-			out = append(out, priordynamics.Shape{Step: n * dt, Degree: degree, Ridge: ridge})
-		}
-	}
-	return out
-}
-
-// withEquation returns the filter of an equation, with the intensity of the noise that makes the innovations of flights most
-// likely: to a power of 100, and where that comes near the best so far to half a power of 10.
-func withEquation(flights []window.Flight, spec *model.Filter, e *fitted.Model, task window.Task, soFar float64) (best judged) {
-	out := *spec
-	out.Equation, out.Start, out.Chains = *e, spec.Start[:len(task.States)], slices.Clone(spec.Chains)
-	for i := range out.Chains { // what an acceleration does in a step, at first
-		out.Chains[i].Q *= e.Step * e.Step
-	}
-	best.height = math.Inf(-1)
-	power := 0.
+	best, power := judged{equations: equations, height: math.Inf(-1)}, 0.
 	try := func(exponent float64) bool {
-		trial := with(&out, -1, math.Pow(10, exponent), 1)
-		h := likelihood(flights, trial, task.States)
-		better := h > best.height
+		trial := best.with(parts, scaled(&start, -1, math.Pow(10, exponent), 1), task)
+		better := trial.height > best.height
 		if better {
-			best, power = judged{trial, h}, exponent
+			best, power = trial, exponent
 		}
 		return better
 	}

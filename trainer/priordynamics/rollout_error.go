@@ -17,17 +17,21 @@ func Grid(H float64) []float64 {
 	return times
 }
 
-// Compare returns the errors of the roll-outs of models, each from the starts of flights of its own that have the same
-// samples: the geometric mean over flights, horizons and channels of RMSE over that of holding the last value of the first.
-func Compare(models []*priordynamics.Model, flights [][]window.Flight, task window.Task) (out []float64) {
-	var scale []float64
-	for i, m := range models {
-		windows := window.Cut(flights[i], task.Horizon, task.Horizon/5)
-		if scale == nil {
-			scale = rmsDisplacement(flights[i], windows, task.Horizon)
+// Errors returns the errors of the roll-outs of a model in windows of flights, at the horizons of the grid and of each state
+// (grid×K).
+func Errors(m *priordynamics.Model, flights []window.Flight, task window.Task) [][]float64 {
+	K, times := len(task.States), Grid(task.Horizon)
+	out, roll, got := make([][]float64, len(times)*K), priordynamics.New(m, K, task.Horizon), make([]float64, K)
+	for w := range replay.Each(flights, window.Cut(flights, task.Horizon, task.Horizon/5), times) {
+		roll.Run(w.X0, &w.Input)
+		for i, t := range times {
+			roll.At(got, nil, t)
+			for k, v := range w.Measured[i*K : (i+1)*K] {
+				if !math.IsNaN(v) {
+					out[i*K+k] = append(out[i*K+k], got[k]-v)
+				}
+			}
 		}
-		score, _ := rolloutError(m, flights[i], windows, task.Horizon, scale)
-		out = append(out, math.Exp(score))
 	}
 	return out
 }

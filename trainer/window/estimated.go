@@ -13,3 +13,12 @@ func (f *Flight) Estimated(x, compared []float64, like []int) Flight {
 	}
 	return out
 }
+
+// Measured returns the flight with what was measured in place of estimates, where it has these.
+func (f *Flight) Measured() Flight {
+	out := *f
+	if f.Exact != nil {
+		out.X, out.Exact = f.Exact, nil
+	}
+	return out
+}
