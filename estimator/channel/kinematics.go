@@ -30,6 +30,18 @@ func Signed(name string) (plain string, sign float64) {
 	return name, 1
 }
 
+// NamedAttitude returns the states that are called roll, pitch and yaw and are angles of one period; nil where not all are there.
+func NamedAttitude(states []Channel) (out []int) {
+	for _, name := range []string{"roll", "pitch", "yaw"} {
+		k := slices.IndexFunc(states, func(c Channel) bool { return strings.EqualFold(c.Name, name) && c.Role == State && c.Period > 0 })
+		if k < 0 || len(out) > 0 && states[k].Period != states[out[0]].Period {
+			return nil
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
 // Equal reports whether both declare the same.
 func (k *Kinematics) Equal(o *Kinematics) bool {
 	return k.Relation == o.Relation && k.InBody == o.InBody && slices.Equal(k.Position, o.Position) && slices.Equal(k.Velocity, o.Velocity) &&

@@ -29,6 +29,7 @@ type Config struct {
 	Gate     float64   // (optional) standard deviations beyond which a measurement is an outlier; default DefaultGate
 	Settled  []float64 // (optional) K, variances of states up to which an estimate counts; 0 = any
 	Sensors  []bool    // (optional) K, channels that sensors measure: an estimate counts once each of them was
+	Attitude *Attitude // (optional) channels that are the attitude of a body
 	MaxGap   float64   // s without a sample, after which the filter begins anew
 }
 
@@ -184,6 +185,7 @@ func (f *Filter) Update(t int64, y, u []float64) (r Result) {
 		return f.begin(t, y, u, Gap)
 	}
 	f.move(dt)
+	f.over(y)
 	f.trace.predicted(f)
 	for k, v := range y {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {

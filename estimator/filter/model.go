@@ -28,6 +28,18 @@ func Of(spec *model.Filter, states []channel.Channel, inputs int) (*Filter, erro
 		l.Chains, l.Free = chains, add
 		c.Process = l
 	}
+	if a := channel.NamedAttitude(states); a != nil {
+		c.Attitude = &Attitude{Roll: a[0], Pitch: a[1], Yaw: a[2]}
+		for i, ch := range chains {
+			if ch.Position != a[1] {
+				continue
+			}
+			c.Attitude.Follows = append(c.Attitude.Follows, ch.Rate)
+			if c.Process.Dim() > len(states) { // its acceleration
+				c.Attitude.Follows = append(c.Attitude.Follows, len(states)+i)
+			}
+		}
+	}
 	return New(c, inputs)
 }
 

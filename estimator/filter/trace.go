@@ -43,6 +43,15 @@ func (t *Trace) moved(f *Filter) {
 	copy(t.transition, t.work)
 }
 
+// mirrored changes the sign of a state after that time.
+func (t *Trace) mirrored(i int) {
+	if t != nil {
+		for j := range t.N {
+			t.transition[i*t.N+j] = -t.transition[i*t.N+j]
+		}
+	}
+}
+
 // predicted appends what was predicted of a sample.
 func (t *Trace) predicted(f *Filter) {
 	if t != nil {

@@ -3,7 +3,6 @@ package datacheck
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -55,16 +54,7 @@ func (r *recording) attitude() []int {
 		}
 		return out
 	}
-	for _, name := range []string{"roll", "pitch", "yaw"} {
-		k := slices.IndexFunc(r.channels, func(ch channel.Channel) bool {
-			return strings.EqualFold(ch.Name, name) && ch.Role == channel.State && ch.Period > 0
-		})
-		if k < 0 {
-			return nil
-		}
-		out = append(out, k)
-	}
-	return out
+	return channel.NamedAttitude(r.channels)
 }
 
 // overTheTop reports whether channel k is roll or yaw and the nose is steep at most samples

@@ -3,7 +3,6 @@ package evaluate
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -26,19 +25,11 @@ func attitudeOf(m *model.Model, log *channel.Kinematics) *priordynamics.Body {
 		}
 		return &b
 	}
-	b := &priordynamics.Body{Sign: slices.Repeat([]float64{1}, 12)}
-	for _, name := range []string{"roll", "pitch", "yaw"} {
-		k := slices.IndexFunc(states, func(c channel.Channel) bool { return strings.EqualFold(c.Name, name) && c.Period > 0 })
-		if k < 0 {
-			return nil
-		}
-		b.Attitude = append(b.Attitude, k)
-	}
-	period := states[b.Attitude[0]].Period
-	if states[b.Attitude[1]].Period != period || states[b.Attitude[2]].Period != period {
+	b := &priordynamics.Body{Sign: slices.Repeat([]float64{1}, 12), Attitude: channel.NamedAttitude(states)}
+	if b.Attitude == nil {
 		return nil
 	}
-	b.Omega = 2 * math.Pi / period
+	b.Omega = 2 * math.Pi / states[b.Attitude[0]].Period
 	return b
 }
 
