@@ -55,6 +55,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 		}
 	}
 	p.sayOthers()
+	p.disagree(files)
 	p.header = m.header(p.sources)
 	p.dropDerivatives()
 	if err := channel.Check(p.header); err != nil {

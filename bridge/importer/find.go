@@ -37,6 +37,11 @@ func find(s *Source, paths []string, files []*survey) (id topicID, reason string
 	if s.Instance != nil {
 		what += fmt.Sprintf("#%d", *s.Instance)
 	}
+	for _, f := range files {
+		if other := s.When.contradicted(f); other != "" {
+			return id, what + " does not count: " + other
+		}
+	}
 	all := match(s, files[0])
 	if len(all) == 0 {
 		return id, what + " is not in " + files[0].base()

@@ -30,6 +30,7 @@ type Map struct {
 	Clocks    []Setting  `toml:"clock"`    // of topics: (optional)
 	Refusals  []Refusal  `toml:"refuse"`   // of topics: (optional)
 	Primaries []Primary  `toml:"primary"`  // of topics: (optional)
+	Agree     []string   `toml:"agree"`    // of topics: (optional) settings of the robot that inputs depend on: recordings in which they differ are a warning
 	Attitudes []Attitude `toml:"attitude"` // of a table: (optional) quaternions, three channels each, after the others
 
 	Kinematics         string          `toml:"kinematics"`          // (optional) quadrotor: states are those of a rigid body
@@ -75,6 +76,7 @@ type Source struct {
 
 	Unit    string   `toml:"unit"`    // (optional) of the values in the log; under or where it is another one than that of the channel
 	Outputs *Outputs `toml:"outputs"` // (optional) which outputs of the robot drive the motors
+	When    Settings `toml:"when"`    // (optional) settings of the robot and their values under which the source counts; where a log has none of them it does
 
 	id     *topicID // the topic, where it is known already
 	prefer Where    // the map's

@@ -61,6 +61,36 @@ func (m *Map) refuse(files []*survey) error {
 	return nil
 }
 
+// Settings are values that settings of the robot may have, by their names.
+type Settings map[string][]float64
+
+// contradicted returns which setting of a file has another value; "" = none.
+func (s Settings) contradicted(f *survey) string {
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		if v, ok := f.settings[name]; ok && !slices.Contains(s[name], v) {
+			return fmt.Sprintf("%s is %g in %s", name, v, f.base())
+		}
+	}
+	return ""
+}
+
+// disagree reports settings that differ between the files.
+func (p *plan) disagree(files []*survey) {
+	for _, name := range p.m.Agree {
+		first := ""
+		for _, f := range files {
+			v, ok := f.settings[name]
+			switch text := fmt.Sprintf("%g in %s", v, f.base()); {
+			case ok && first == "":
+				first = text
+			case ok && !strings.HasPrefix(first, fmt.Sprintf("%g in ", v)):
+				p.leftOut.add("settings", Warning, "", "%s is %s, and %s: one value of an input is not the same in both", name, first, text).Remedy = "import recordings of one setting, and train on these"
+				return
+			}
+		}
+	}
+}
+
 // matches returns the number of an output in a name such as SERVO9_FUNCTION.
 func matches(pattern, name string) (n int, ok bool) {
 	before, after, _ := strings.Cut(pattern, "{}")

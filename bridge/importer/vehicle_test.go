@@ -1,9 +1,13 @@
 package importer_test
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -115,5 +119,76 @@ role = "state"
 	}
 	if said := strings.Join(sum.Texts(), "\n"); !strings.Contains(said, "the instance that counts changed 1 time") || strings.Contains(said, "set its state anew") {
 		t.Error(said)
+	}
+}
+
+// Of two estimators in a log that one is read which a setting names.
+func TestSettingsChooseTheSource(t *testing.T) {
+	const text = `vehicle = "q"
+[[channel]]
+name = "x"
+topic = "new"
+when = { TYPE = [3, 10] }
+field = "x"
+role = "state"
+[[channel.or]]
+topic = "old"
+when = { TYPE = [2] }
+field = "x"
+`
+	for name, c := range map[string]struct {
+		settings map[string]float64
+		want     float64
+		reason   string
+	}{
+		"nothing is said": {nil, 7, ""},
+		"the new one":     {map[string]float64{"TYPE": 3}, 7, ""},
+		"the old one":     {map[string]float64{"TYPE": 2}, 107, ""},
+		"neither":         {map[string]float64{"TYPE": 5}, 0, "topic new does not count: TYPE is 5 in a.log; topic old does not count: TYPE is 5 in a.log"},
+	} {
+		s := &invented{fields: map[string][]telemetry.Field{"new": names("x"), "old": names("x")}, settings: c.settings}
+		for i := range int64(50) {
+			s.msgs = append(s.msgs, msg{"new", 10 * i, []float64{float64(i)}}, msg{"old", 10 * i, []float64{100 + float64(i)}})
+		}
+		if c.reason != "" {
+			if _, _, err := try(t, s, text, false); err == nil || !strings.Contains(err.Error(), c.reason) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if log, _ := run(t, s, text, false); log.Segments[0].X[7] != c.want {
+			t.Errorf("%s: row 7 is %v, want %v", name, log.Segments[0].X[7], c.want)
+		}
+	}
+}
+
+// Recordings in which a setting differs that an input depends on are a warning.
+func TestSettingsDiffer(t *testing.T) {
+	a, b := drivenLog(map[string]float64{"PWM_MIN": 1000, "PWM_MAX": 2000}, 2), drivenLog(map[string]float64{"PWM_MIN": 1100, "PWM_MAX": 2000}, 2)
+	dir := t.TempDir()
+	for text, want := range map[string]string{
+		`agree = ["PWM_MAX", "PWM_MIN"]`: "PWM_MIN is 1000 in a.log, and 1100 in b.log",
+		`agree = ["PWM_MAX", "OTHER"]`:   "",
+	} {
+		m, err := importer.ParseMap("map.toml", []byte(text+"\n"+driven))
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := func(path string, wants telemetry.Wants) (telemetry.Source, error) {
+			if filepath.Base(path) == "b.log" {
+				return b.open(path, wants)
+			}
+			return a.open(path, wants)
+		}
+		sum, err := importer.Import(context.Background(), importer.Job{Format: "invented", Open: open, Map: m, Inputs: []string{filepath.Join(dir, "a.log"), filepath.Join(dir, "b.log")}, Out: filepath.Join(dir, "flight.msgpack")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(sum.Texts(), "\n"); strings.Contains(said, "one value of an input is not the same") != (want != "") || !strings.Contains(said, want) {
+			t.Errorf("%s: %s", text, said)
+		}
+		if err := os.Remove(filepath.Join(dir, "flight.msgpack")); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
