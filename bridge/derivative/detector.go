@@ -10,7 +10,8 @@
 // lengths the one with the highest correlation decides. v is the derivative of x if the
 // least-squares slope is between 0.9 and 1.1 and the correlation is 0.9 or more.
 // Stretches that are far from the usual of their ten seconds do not count. A pair holds
-// as long as most of the ten seconds with motion show it.
+// as long as most of the ten seconds with motion show it. A speed that moves a position along a heading, which is a state, is
+// not its derivative, however long the robot goes straight on.
 package derivative
 
 import (
@@ -47,6 +48,7 @@ type Found struct {
 	Derivative  string  // its time derivative
 	Slope       float64 // of the channel's rate of change on the derivative; 1 = equal scale
 	Correlation float64 //
+	Heading     string  // (optional) of one that is none: the state along which it moves the channel
 }
 
 // Detector gathers samples in memory that does not depend on their number.
@@ -60,6 +62,7 @@ type Detector struct {
 	gaps       gaps
 	began      bool // a row of the segment was added
 	lengths    [len(lengths)]stretches
+	kept       kept
 }
 
 // New returns a Detector for state channels. Those that name their derivative
@@ -125,7 +128,10 @@ func (d *Detector) add(t int64, x []float64) {
 				s.area[k] += 0.5 * dt * (x[k] + d.x[k])
 			}
 			if s.steps++; s.steps == lengths[l] {
-				s.close(d.candidates)
+				rates, means := s.close(d.candidates)
+				if l == keptLength {
+					d.kept.add(rates, means)
+				}
 				s.restart()
 			}
 		}
@@ -161,10 +167,14 @@ func (d *Detector) Found() (found, near []Found) {
 			if s, c, ok := d.voted(i, j); ok && (corr < correlationMin || slope < slopeMin || slope > slopeMax) {
 				slope, corr = s, c
 			}
-			p := pair{i, j, slope, corr}
+			p := pair{i: i, j: j, slope: slope, corr: corr}
 			switch {
 			case corr >= correlationMin && slope >= slopeMin && slope <= slopeMax:
-				good = append(good, p)
+				if p.heading = d.kept.turned(d.states, i, j); p.heading == "" {
+					good = append(good, p)
+				} else {
+					off = append(off, p)
+				}
 			case corr >= correlationNear && (channel.SameUnit(other.Unit, c.Unit+"/s") || slope > 0.5 && slope < 2):
 				off = append(off, p)
 			}
@@ -178,6 +188,7 @@ func (d *Detector) Found() (found, near []Found) {
 type pair struct {
 	i, j        int
 	slope, corr float64
+	heading     string
 }
 
 // choose chooses the pairs with the highest correlation first, each channel once on
@@ -194,7 +205,7 @@ func (d *Detector) choose(all []pair, hasOne, isOne []bool) []Found {
 	slices.SortFunc(chosen, func(a, b pair) int { return cmp.Compare(a.i, b.i) })
 	var out []Found
 	for _, p := range chosen {
-		out = append(out, Found{d.states[p.i].Name, d.states[p.j].Name, p.slope, p.corr})
+		out = append(out, Found{d.states[p.i].Name, d.states[p.j].Name, p.slope, p.corr, p.heading})
 	}
 	return out
 }

@@ -151,6 +151,44 @@ func TestOutliersDoNotHideAPair(t *testing.T) {
 	}
 }
 
+// A car that goes straight on for most of the time: its speed is not the derivative of its x, though the two agree then. Without a
+// heading among the states nothing contradicts it; a true derivative beside a heading is found.
+func TestSpeedAlongAHeadingIsNoDerivative(t *testing.T) {
+	for _, share := range []float64{0.5, 0.9, 0.97} {
+		for _, unit := range []string{"rad", "deg", ""} {
+			scale := 1.
+			if unit == "deg" {
+				scale = 180 / math.Pi
+			}
+			car := derivative.New([]channel.Channel{state("x", ""), state("v", ""), state("heading", unit), state("vx", "")})
+			alone := derivative.New([]channel.Channel{state("x", ""), state("v", "")})
+			rng := rand.New(rand.NewPCG(8, 9))
+			x, heading := 0., 0.
+			for i := range 6000 {
+				s := 0.01 * float64(i)
+				v, steer := 1.5+0.8*math.Sin(0.7*s), 0.
+				if math.Mod(s, 20) > 20*share {
+					steer = 0.8 * math.Sin(0.9*s)
+				} else {
+					heading *= 0.97
+				}
+				heading += 0.01 * steer * v
+				vx := v * math.Cos(heading)
+				x += 0.01 * vx
+				noisy := x + 1e-4*rng.NormFloat64()
+				car.Add(int64(i)*10_000_000, []float64{noisy, v, scale * heading, math.NaN()})
+				alone.Add(int64(i)*10_000_000, []float64{noisy, v})
+			}
+			if got, near := car.Found(); len(got) != 0 || len(near) != 1 || near[0].Derivative != "v" || near[0].Heading != "heading" {
+				t.Errorf("%v straight on, heading in %q: found %+v, near %+v", share, unit, got, near)
+			}
+			if got, _ := alone.Found(); len(got) != 1 {
+				t.Errorf("%v straight on, without a heading: found %+v", share, got)
+			}
+		}
+	}
+}
+
 // Samples that come a nanosecond apart, as where a time is in another unit than it
 // has, take no memory without end, and are judged all the same.
 func TestMemoryIsBoundedAtHighSampleRates(t *testing.T) {

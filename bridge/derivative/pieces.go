@@ -32,16 +32,18 @@ func (s *stretches) restart() {
 }
 
 // close adds the open stretch to the open piece. A channel that was not measured
-// somewhere in it is NaN by now.
-func (s *stretches) close(candidates []bool) {
+// somewhere in it is NaN by now. It returns the rates and means (K) of the stretch, views.
+func (s *stretches) close(candidates []bool) (rates, means []float64) {
 	K := len(s.rise)
 	for k := range K {
 		s.rates, s.means = append(s.rates, s.rise[k]/s.span), append(s.means, s.area[k]/s.span)
 	}
 	n := len(s.rates) / K
+	rates, means = s.rates[(n-1)*K:n*K], s.means[(n-1)*K:n*K]
 	if s.lasted += s.span; s.lasted >= pieceSpan && n >= pieceLeast || n >= pieceMost {
 		s.settle(candidates)
 	}
+	return rates, means
 }
 
 // settle counts the open piece: its stretches for all candidate pairs (K×K),

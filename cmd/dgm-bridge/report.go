@@ -47,6 +47,10 @@ func report(w io.Writer, s *importer.Summary, written bool) (err error) {
 		fmt.Fprintf(w, "derivative of %s is %s, by the data (slope %.4f, correlation %.4f)\n", f.Channel, f.Derivative, f.Slope, f.Correlation)
 	}
 	for _, f := range s.Near {
+		if f.Heading != "" {
+			fmt.Fprintf(w, "%s moves %s along %s: it is not its derivative\n", f.Derivative, f.Channel, f.Heading)
+			continue
+		}
 		fmt.Fprintf(w, "derivative of %s is perhaps %s (slope %.4f, correlation %.4f): not used; if it is, write derivative = %q, or correct scale\n",
 			f.Channel, f.Derivative, f.Slope, f.Correlation, f.Derivative)
 	}
