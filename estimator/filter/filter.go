@@ -143,7 +143,8 @@ func (f *Filter) Innovations() (nu, ratio []float64) { return f.nu, f.ratio }
 // limit.
 func (f *Filter) Settled() bool { return f.began && f.settled }
 
-// settle notes when the estimate counts. It does from then on: a variance that grows again says that it is less certain.
+// settle notes when the estimate counts. It does from then on, until the robot moves otherwise than the process: a variance that
+// grows by the process itself says that it is less certain.
 func (f *Filter) settle() {
 	for k, measured := range f.cfg.Sensors {
 		if measured && !f.known[k] {
@@ -353,6 +354,7 @@ func (f *Filter) plausible(k int, nu, noise float64) bool {
 	for i := range f.p {
 		f.p[i] *= grow
 	}
+	f.settled = false
 	return true
 }
 

@@ -188,6 +188,47 @@ func TestConsistent(t *testing.T) {
 	}
 }
 
+// An estimate counts from when its variance has come down, and a variance that grows while nothing is measured does not end that.
+// Motion that the process does not explain does, until the variance has come down again.
+func TestSettledUntilSurprised(t *testing.T) {
+	const most = 0.05
+	f, err := filter.New(filter.Config{
+		Channels: []filter.Channel{{R: 1e-4}, {}}, Process: &filter.Kinematic{K: 2, Chains: []filter.Chain{{Position: 0, Rate: 1, Q: 1}}},
+		Start: []float64{4, 9, 25}, MaxGap: 1, Settled: []float64{0, most},
+	}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, y := int64(0), []float64{0, math.NaN()}
+	step := func(x float64) filter.Result {
+		at += interval
+		y[0] = x
+		return f.Update(at, y, nil)
+	}
+	for range 100 {
+		step(0)
+	}
+	p := make([]float64, 4)
+	for range 50 {
+		step(math.NaN())
+	}
+	if f.Covariance(p); !f.Settled() || p[3] < most {
+		t.Fatalf("without a measurement for 0.5 s: settled %v, variance of the rate %v", f.Settled(), p[3])
+	}
+	for range 50 {
+		step(0)
+	}
+	if first, second := step(0.3), step(0.33); first.Rejected != 1 || second.Rejected != 0 || second.Reset != filter.None || f.Settled() {
+		t.Fatalf("%+v, %+v, settled %v", first, second, f.Settled())
+	}
+	for i := range 20 {
+		step(0.33 + 0.03*float64(i+1))
+	}
+	if !f.Settled() || math.Abs(f.Estimate()[1]-3) > 0.3 {
+		t.Errorf("0.2 s later: settled %v, %v", f.Settled(), f.Estimate())
+	}
+}
+
 // The innovations of a filter that follows too slowly have the sign of those before, those of one that follows too fast the other.
 func TestWhitenessShowsTheWrongIntensity(t *testing.T) {
 	const q = 50.
