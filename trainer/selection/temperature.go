@@ -13,7 +13,7 @@ import (
 var temperatures = []float64{1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001}
 
 const (
-	middle = 2 // place in temperatures where the search begins
+	middle = 4 // place in temperatures where the search begins: at the safe one
 
 	// safeTemperature is taken where there is no time or no data to choose: on the data
 	// sets tried, no interval came out too narrow with it.
