@@ -99,6 +99,9 @@ func (e *evaluation) add(m *model.Model, modelPath string, log *flightlog.Log, f
 		if err := e.addTruth(m, modelPath, log, flights, o, messages); err != nil {
 			return err
 		}
+		if err := e.Filter.compare(m, measured, flights); err != nil {
+			return fmt.Errorf("%s: %w", modelPath, err)
+		}
 	}
 	for j := range flights {
 		flights[j].Segment += before // each its own

@@ -18,8 +18,9 @@ type filterScore struct {
 	Whiteness float64  `json:"whiteness"` // correlation of the innovations from one to the next: 0 in one
 	Rejected  int      `json:"rejected"`  // outliers
 	Estimated []string `json:"estimated"`
+	NEES      *float64 `json:"nees,omitempty"` // mean normalised error squared, where the exact states are known: 1 in one
 
-	measurements, pairs int
+	measurements, pairs, compared int
 }
 
 // apply returns the flights with the states that nothing measures, as the robot estimates them.
@@ -52,11 +53,31 @@ func (s *filterScore) apply(m *model.Model, modelPath string, flights []window.F
 	return out, nil
 }
 
+// compare takes the estimates of flights that were measured beside the exact states.
+func (s *filterScore) compare(m *model.Model, measured, exact []window.Flight) error {
+	if m.Filter == nil {
+		return nil
+	}
+	sum, n, err := estimation.NEES(measured, exact, m.Filter, m.Channels[:m.K])
+	if err != nil {
+		return err
+	}
+	if s.NEES == nil {
+		s.NEES = new(float64)
+	}
+	*s.NEES += sum
+	s.compared += n
+	return nil
+}
+
 // end makes the sum over logs a mean.
 func (s *filterScore) end() {
 	if s.measurements > 0 {
 		s.NIS /= float64(s.measurements)
 		s.Whiteness /= float64(max(1, s.pairs))
+	}
+	if s.compared > 0 {
+		*s.NEES /= float64(s.compared)
 	}
 }
 
@@ -70,8 +91,12 @@ func (s *filterScore) String() string {
 	if len(s.Estimated) > 0 {
 		what = "Estimated, no sensor: " + quoted(s.Estimated) + "."
 	}
-	return fmt.Sprintf("%s Normalised innovations squared %.3f as a mean, expected 1 ± %.3f; correlation from one to the next %.3f, expected 0 ± %.3f; %d outliers.",
+	text := fmt.Sprintf("%s Normalised innovations squared %.3f as a mean, expected 1 ± %.3f; correlation from one to the next %.3f, expected 0 ± %.3f; %d outliers.",
 		what, s.NIS, 2*math.Sqrt(2/float64(max(1, s.measurements))), s.Whiteness, 2/math.Sqrt(float64(max(1, s.pairs))), s.Rejected)
+	if s.compared > 0 {
+		text += fmt.Sprintf(" Normalised errors of the estimates squared %.3f as a mean, expected 1.", *s.NEES)
+	}
+	return text
 }
 
 // measures reports whether a log of the channels of a model has values of all states.

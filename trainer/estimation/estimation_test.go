@@ -266,3 +266,49 @@ func TestTooFewValues(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The errors of a position whose acceleration wanders are what the covariance says, position and rate together; exact values that
+// are not known do not count.
+func TestNEES(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	states := []channel.Channel{{Name: "x", Unit: "m", Role: channel.State}}
+	var flights []window.Flight
+	var truth [][]float64
+	for i := range 6 {
+		var s window.Series
+		var exact []float64
+		x, v, a := 0., 0., 0.
+		for j := range 3000 {
+			s.T, s.X = append(s.T, int64(j)*10_000_000), append(s.X, x+0.02*rng.NormFloat64())
+			exact = append(exact, x, v)
+			for range 10 {
+				a += math.Sqrt(20*0.001)*rng.NormFloat64() - 0.001*(a+2*v+x) // it stays near 0
+				v += 0.001 * a
+				x += 0.001 * v
+			}
+		}
+		flights, truth = append(flights, window.Prepare(i, s, states, 0, window.Options{})...), append(truth, exact)
+	}
+	all := estimation.WithRates(states, []int{0})
+	spec, err := estimation.Fit(flights, all, estimation.Pairs(all, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := estimation.Apply(flights, spec, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, known := range []bool{true, false} {
+		exact := slices.Clone(out)
+		for i := range exact {
+			exact[i].Exact = slices.Clone(truth[i])
+			for j := 1; j < len(truth[i]) && !known; j += 2 {
+				exact[i].Exact[j] = math.NaN()
+			}
+		}
+		sum, n, err := estimation.NEES(out, exact, spec, all)
+		if err != nil || n < 17000 || math.Abs(sum/float64(n)-1) > 0.15 {
+			t.Errorf("rates known: %v: normalised errors squared %.3f of %d samples: %v", known, sum/float64(n), n, err)
+		}
+	}
+}
