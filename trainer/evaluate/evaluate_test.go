@@ -356,3 +356,18 @@ func TestGrid(t *testing.T) {
 		}
 	}
 }
+
+// The noise of a sensor is taken from all errors; what is left of less than a fiftieth of it is not told from none.
+func TestGeoStateIsWithoutNoise(t *testing.T) {
+	rows := []Horizon{{Channels: []Channel{{Noise: 3, Errors: Errors{RMSE: 5, Hold: 10, Velocity: 5, Linear: 3, Ridge: math.Sqrt(9.01)}}}}}
+	g := geoOf(rows, func(c *Channel) Errors { return c.without(c.Noise) })
+	hold := math.Sqrt(91)
+	for name, c := range map[string][2]float64{"model": {g.Model, 4 / hold}, "velocity": {g.Velocity, 4 / hold}, "linear": {g.Linear, math.Sqrt(0.18) / hold}, "ridge": {g.Ridge, math.Sqrt(0.18) / hold}} {
+		if math.Abs(c[0]-c[1]) > 1e-12 {
+			t.Errorf("%s: %v, want %v", name, c[0], c[1])
+		}
+	}
+	if share := (&Table{Horizons: rows}).NoiseShare(); math.Abs(share-0.36) > 1e-12 {
+		t.Errorf("share %v", share)
+	}
+}

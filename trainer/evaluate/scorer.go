@@ -165,7 +165,11 @@ func (s *scorer) table(dt float64) (*Table, error) {
 		}
 		out.Horizons = append(out.Horizons, row)
 	}
-	out.Geo = geoOf(out.Horizons)
+	out.Geo = geoOf(out.Horizons, func(c *Channel) Errors { return c.Errors })
+	if out.NoiseShare() > 0 {
+		state := geoOf(out.Horizons, func(c *Channel) Errors { return c.without(c.Noise) })
+		out.GeoState = &state
+	}
 	if s.linearStd != nil {
 		out.Calibrated = compareCalibrated(out.Horizons)
 	}
@@ -199,6 +203,9 @@ func (s *scorer) horizon(i, block int, dt float64) (Horizon, error) {
 		e := Channel{
 			Name: ch.Name, Unit: ch.Unit, Errors: c.errors(),
 			CRPS: c.model.CRPS(), LogLik: c.model.LogLik(), Std: c.model.Std(), OOD: float64(s.flagged) / float64(s.windows),
+		}
+		if s.m.Filter != nil && !s.opt.Truth && !ch.Estimated {
+			e.Noise = math.Sqrt(s.m.Filter.R[k])
 		}
 		e.Coverage50, e.Coverage90, e.Coverage95 = c.model.Coverage()
 		e.Coverage95Low, e.Coverage95High = s.interval(c.inside, block)
@@ -272,11 +279,12 @@ func (s *scorer) networks(block int) *Networks {
 	return out
 }
 
-// geoOf returns the geometric means of the channels that have all errors.
-func geoOf(rows []Horizon) Geo {
+// geoOf returns the geometric means of the errors of the channels that have all.
+func geoOf(rows []Horizon, of func(c *Channel) Errors) Geo {
 	var hold, model, velocity, linear, ridge []float64
 	for _, row := range rows {
-		for _, e := range row.Channels {
+		for i := range row.Channels {
+			e := of(&row.Channels[i])
 			if e.Hold > 0 && e.RMSE > 0 && e.Velocity > 0 && e.Linear > 0 && e.Ridge > 0 {
 				hold, model = append(hold, e.Hold), append(model, e.RMSE)
 				velocity, linear, ridge = append(velocity, e.Velocity), append(linear, e.Linear), append(ridge, e.Ridge)

@@ -23,10 +23,11 @@ type Table struct {
 	NoHistory     int                 `json:"no_history,omitempty"` // windows with less history before them than the model reads
 	Excluded      float64             `json:"left_out,omitempty"`   // share of the log's values that the data check excluded
 	Geo           Geo                 `json:"geo"`
-	Attitude      []string            `json:"attitude,omitempty"` // names of the attitude's channels
-	Calibrated    *BaselineComparison `json:"fair,omitempty"`     // nil where the model file has no errors of the linear model
-	Networks      *Networks           `json:"networks,omitempty"` // nil where the model has no prior dynamics
-	Adapted       *Adapted            `json:"adapted,omitempty"`  // nil where it was not asked for, or the model cannot adapt
+	GeoState      *Geo                `json:"geo_state,omitempty"` // without the noise of the sensors, where a filter has found it
+	Attitude      []string            `json:"attitude,omitempty"`  // names of the attitude's channels
+	Calibrated    *BaselineComparison `json:"fair,omitempty"`      // nil where the model file has no errors of the linear model
+	Networks      *Networks           `json:"networks,omitempty"`  // nil where the model has no prior dynamics
+	Adapted       *Adapted            `json:"adapted,omitempty"`   // nil where it was not asked for, or the model cannot adapt
 	Horizons      []Horizon           `json:"horizons"`
 
 	// Coverage of the tubes by their nominal probability, as "0.95"; nil = the model has none.
@@ -125,9 +126,10 @@ type Channel struct {
 	Coverage95Low  float64 `json:"coverage95_low"` // 95 % block bootstrap
 	Coverage95High float64 `json:"coverage95_high"`
 	CRPS           float64 `json:"crps"`
-	LogLik         float64 `json:"loglik"` // per scalar measurement
-	Std            float64 `json:"std"`    // mean of the scored standard deviation
-	OOD            float64 `json:"ood"`    // share of windows flagged OOD
+	LogLik         float64 `json:"loglik"`          // per scalar measurement
+	Std            float64 `json:"std"`             // mean of the scored standard deviation
+	OOD            float64 `json:"ood"`             // share of windows flagged OOD
+	Noise          float64 `json:"noise,omitempty"` // standard deviation of the sensor in what it is compared with, where a filter has found it
 
 	// The linear model with its own calibrated interval; 0 where it is unknown.
 	LinearCoverage95 float64 `json:"linear_coverage95"`
@@ -228,6 +230,32 @@ func (e *Errors) Best() (name string, rmse float64) {
 func (g *Geo) Best() (name string, ratio float64) {
 	name, base := (&Errors{Hold: 1, Velocity: g.Velocity, Linear: g.Linear, Ridge: g.Ridge}).Best()
 	return name, g.Model / base
+}
+
+// leastState is the part of a sensor's variance that an error without it has at least: less is not told from none.
+const leastState = 0.02
+
+// without returns the errors without the noise of the sensor (its standard deviation) in what they compare with.
+func (e Errors) without(noise float64) Errors {
+	r := noise * noise
+	for _, v := range []*float64{&e.RMSE, &e.Hold, &e.Velocity, &e.Linear, &e.Ridge} {
+		*v = math.Sqrt(math.Max(*v**v-r, leastState*r))
+	}
+	return e
+}
+
+// NoiseShare returns which part of the model's squared error is the noise of the sensors, mean over horizons and channels.
+func (t *Table) NoiseShare() (share float64) {
+	n := 0.
+	for _, h := range t.Horizons {
+		for _, c := range h.Channels {
+			if c.RMSE > 0 {
+				share += math.Min(1, c.Noise*c.Noise/(c.RMSE*c.RMSE))
+			}
+			n++
+		}
+	}
+	return share / math.Max(1, n)
 }
 
 // ChannelRatio is a channel's RMSE over that of its best baseline.

@@ -53,6 +53,8 @@ func (v *Verdict) Text() string {
 
 // The thresholds of a verdict, all of them. docs/report.md has the same table.
 const (
+	// Share of the squared error that is the noise of sensors: above noisy errors are compared without it.
+	noisy = 0.5
 	// RMSE over that of the best baseline, geometric mean over channels and horizons: up to
 	// beats for USE, above loses DO NOT USE.
 	beats, loses = 0.9, 1.1
@@ -153,6 +155,10 @@ const moreData = "Record more and more varied flights, four or more, in which ev
 
 func comparison(t *evaluate.Table) aspect {
 	name, ratio := t.Geo.Best()
+	noise := t.NoiseShare()
+	if noise > noisy {
+		name, ratio = t.GeoState.Best()
+	}
 	a := aspect{level: Use, data: true}
 	rank := "is better than"
 	switch {
@@ -162,6 +168,10 @@ func comparison(t *evaluate.Table) aspect {
 		a.level, a.next, rank = Care, moreData, "is not clearly better than"
 	}
 	a.sentence = fmt.Sprintf("The model %s the best baseline, %s: %s.", rank, baselinePhrase[name], evaluate.RelativeRMSE(ratio))
+	if noise > noisy {
+		a.sentence = fmt.Sprintf("The model %s the best baseline, %s: without the noise of the sensors, which is %s of its squared error, %s.",
+			rank, baselinePhrase[name], evaluate.Percent(noise, noise), evaluate.RelativeRMSE(ratio))
+	}
 	return a
 }
 

@@ -36,6 +36,17 @@ func centre(coverage float64) *evaluate.Table {
 	return edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.Horizons[1].Channels[0].Coverage50 = coverage })
 }
 
+// noisyTable has errors of which nine tenths of the squares are the noise of the sensor: that of the ridge regression without it is
+// given, the model's is 0.1.
+func noisyTable(ridge float64) *evaluate.Table {
+	return edited(table(0.316, 0.32, 0.95), func(t *evaluate.Table) {
+		t.GeoState = &evaluate.Geo{Model: 0.1, Velocity: 0.9, Linear: 0.8, Ridge: ridge}
+		for i := range t.Horizons {
+			t.Horizons[i].Channels[0].Noise = 0.3
+		}
+	})
+}
+
 func TestVerdict(t *testing.T) {
 	yes, no := true, false
 	for _, c := range []struct {
@@ -52,6 +63,8 @@ func TestVerdict(t *testing.T) {
 		{"worse", table(0.5, 0.4, 0.95), nil, "", No, "worse than the best baseline, the ridge regression: 25 % higher RMSE"},
 		{"stopped", table(0.2, 0.4, 0.95), nil, "stopped by hand", Care, "The training ended early: stopped by hand."},
 		{"stopped and far too narrow", table(0.2, 0.4, 0.6), nil, "stopped by hand", No, "far too narrow"},
+		{"mostly noise", noisyTable(0.3), nil, "", Use, "better than the best baseline, the ridge regression: without the noise of the sensors, which is 90 % of its squared error, 67 % lower RMSE"},
+		{"mostly noise, and no better", noisyTable(0.11), nil, "", Care, "not clearly better than the best baseline, the ridge regression: without the noise"},
 		{"wide", table(0.2, 0.4, 0.995), nil, "", Care, "wider than necessary after 0.1 s"},
 		{"92 % is not too wide", table(0.2, 0.4, 0.92), nil, "", Use, "covered 92 %"},
 		{"50 % intervals too narrow", centre(0.25), nil, "", Care, "50 % intervals covered 25 % of the evaluated measurements after 0.5 s, as a mean over channels."},
