@@ -38,7 +38,7 @@ var brokenBuilds = []brokenBuild{
 	// Ensemble and intervals.
 	{"combine.go", "p.sumV[j]/nv+spread, p.sigma2[j]/n", "p.sumV[j]/nv+0.5*spread, p.sigma2[j]/n"},
 	{"combine.go", "origin + m.Scale[k]*(p.displacement[j]+", "origin + 1e-4 + m.Scale[k]*(p.displacement[j]+"},
-	{"combine.go", "dst.ObsStd[j] = math.Sqrt(factor*(state+obs) + start)", "dst.ObsStd[j] = math.Sqrt(factor*state + obs + start)"},
+	{"combine.go", "dst.ObsStd[j] = math.Sqrt(factor*(state+obs) + beside + start)", "dst.ObsStd[j] = math.Sqrt(factor*state + obs + beside + start)"},
 	{"combine.go", "unit * math.Sqrt(p.dsumV[j]/nv+spread)", "unit * math.Sqrt(p.dsumV[j]/nv+spread) / 2"},
 	{"combine.go", "weight.value[j]*mean + weight.slope[j]*p.sum[j])", "weight.value[j]*mean)"},
 	{"predictor.go", "p.sigma2[i*K+k] += math.Exp(2 * ls)", "p.sigma2[i*K+k] += math.Exp(1.99 * ls)"},
@@ -47,6 +47,8 @@ var brokenBuilds = []brokenBuild{
 	{"fast_finish.go", "variance = w.v[j]*c.perVariance + spread(members, j, mean)*c.perMember", "variance = w.v[j] * c.perVariance"},
 	{"fast_finish.go", "factor := w.factor[lane] * part.scaleFactor[j]", "factor := part.scaleFactor[j]"},
 	{"fast_finish.go", "sum += d * d", "sum += 0.5 * d * d"},
+	{"combine.go", "+ beside + start)", "+ 0.9*beside + start)"},
+	{"fast_finish.go", "f.plain.intervals.beside[k] + start", "0.9*f.plain.intervals.beside[k] + start"},
 	{"fast_interval.go", "log -= b * c.Centre[j]", "log += b * c.Centre[j]"},
 	{"fast_interval.go", "return b * scale", "return 0.9 * b * scale"},
 	{"interval.go", "const leastShare = 0.1", "const leastShare = 0.11"},

@@ -53,11 +53,11 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 			j := i*K + k
 			d2 := m.Scale[k] * m.Scale[k]
 			state, noise := p.sumV[j]*d2, p.sigma2[j]*d2
-			origin, obs, start := 0.0, noise, 0.0
+			obs, beside := p.intervals.sensor(k, noise)
+			state += noise - obs
+			origin, start := 0.0, 0.0
 			if m.Displacement {
 				origin = q.X0[k]
-				obs = math.Min(m.Sensor[k], noise)
-				state += noise - obs
 				if withStart {
 					start = math.Max(0, p.startVariance(i, k))
 				}
@@ -76,7 +76,7 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 			start *= startFactor(factor)
 			p.correlations.start[j] = start
 			dst.Std[j] = math.Sqrt(p.intervals.state(factor, state, obs) + start)
-			dst.ObsStd[j] = math.Sqrt(factor*(state+obs) + start)
+			dst.ObsStd[j] = math.Sqrt(factor*(state+obs) + beside + start)
 			ok = ok && finite(dst.Mean[j]) && finite(dst.Std[j]) && finite(dst.ObsStd[j])
 		}
 	}

@@ -32,9 +32,10 @@
 //	ObsStd² = Std² + min(R, σ²(t))
 //
 // because in the windows form both ends of a displacement are measured and
-// disturbances add up over the horizon. In the paper's form x0 is exact and σ is
+// disturbances add up over the horizon. Where a filter estimates a state, σ²(t) is of the state alone, since
+// training aims at the state given the whole flight: Std² = var + σ², ObsStd² = Std² + R. In the paper's form x0 is exact and σ is
 // the sensor alone: Std² = var, ObsStd² = var + σ². A calibration factor multiplies
-// both, and the part with P0 only where it is above 1.
+// var and σ², and the part with P0 only where it is above 1.
 //
 // The derivative of the mean by a number u of the plan has three parts: of the posterior,
 // through the knots q, which are linear in the plan; of the components, through the mean

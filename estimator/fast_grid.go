@@ -104,17 +104,13 @@ func newGridCondition(p *Predictor, g *grid, c model.Condition, source []int) gr
 				noise += math.Exp(2 * dot(weights, m.Members[e].At(c.Readout()).LogSigma[k*Q:(k+1)*Q]))
 			}
 			noise *= d2 / float64(len(m.Members))
-			state, obs := 0.0, noise
-			if m.Displacement {
-				obs = math.Min(m.Sensor[k], noise)
-				state = noise - obs
-			}
+			obs, _ := p.intervals.sensor(k, noise)
 			scaleFactor := 1.0
 			if table, ok := model.ForCondition(m.ScaleFactor, c); ok {
 				scaleFactor = dot(weights, table[k*Q:(k+1)*Q])
 			}
 			out.networkWeight = append(out.networkWeight, p.networkWeight[c].value[i*K+k]*m.Scale[k]*gate(m, g.times[lane]))
-			out.state, out.obs, out.scaleFactor = append(out.state, state), append(out.obs, obs), append(out.scaleFactor, scaleFactor)
+			out.state, out.obs, out.scaleFactor = append(out.state, noise-obs), append(out.obs, obs), append(out.scaleFactor, scaleFactor)
 		}
 	}
 	return out

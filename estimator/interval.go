@@ -13,6 +13,8 @@ type intervals struct {
 	conditions [model.Conditions]conditionIntervals
 	typical    []float64 // T×K, displacement, state units; 0 = not known
 	bound      []float64 // T×K, variance of what widens at most, state units squared
+	inside     []float64 // K, variances of the sensors, see model.Model.SensorNoise
+	beside     []float64 // K
 	of         *conditionIntervals
 	start      [model.CovariateMotion]float64 // covariates of the query
 	perChannel []float64                      // K: their part of the log factor
@@ -32,6 +34,7 @@ type conditionIntervals struct {
 func newIntervals(m *model.Model, times []float64) intervals {
 	K, Q := m.K, len(m.NoiseKnots)
 	v := intervals{m: m, perChannel: make([]float64, K), roughness: history.NewRoughness(m.History), rough: make([]float64, 0, K)}
+	v.inside, v.beside = m.SensorNoise()
 	knots := make([]float64, Q)
 	for _, t := range times {
 		v.fading = append(v.fading, 1-t/m.Horizon)
@@ -157,6 +160,11 @@ func (v *intervals) factor(i, k int, displacement, total, noise, spread float64)
 // usesRoughness reports whether the factors depend on it: without history they do not.
 func (v *intervals) usesRoughness() bool {
 	return v.of.uses[model.CovariateRoughness] && len(v.rough) > 0
+}
+
+// sensor returns what the sensor of channel k has of the noise of the horizon, and what a measurement has besides.
+func (v *intervals) sensor(k int, noise float64) (inside, beside float64) {
+	return math.Min(v.inside[k], noise), v.beside[k]
 }
 
 // state returns the calibrated variance of a state, by the factor of its variance and those

@@ -21,6 +21,7 @@ import (
 var shapes = map[string]modeltest.Shape{
 	"windows":    {K: 4, P: 2, F: 10, Basis: 2, Members: 3, Refits: 2, Readouts: 2, ScaleFactor: true, Velocity: true},
 	"calibrated": {K: 4, P: 2, F: 10, Basis: 2, Members: 3, Readouts: 2, Calibrated: true, Prior: 2},
+	"filtered":   {K: 4, P: 1, F: 8, Members: 2, Readouts: 2, Calibrated: true, Filtered: true, Prior: 1},
 	"prior":      {K: 4, P: 1, F: 6, Members: 2, Readouts: 2, Velocity: true, Prior: 3},
 	"alone":      {K: 3, F: 8, Members: 2},
 	"exact":      {K: 2, P: 1, Exact: 12, Basis: 1, Readouts: 2, Velocity: true},

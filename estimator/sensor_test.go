@@ -64,6 +64,18 @@ func TestSensorAndStateAreDistinguished(t *testing.T) {
 	}
 }
 
+// Where a filter estimates a state, σ²(t) and the factor of a calibration are of the state alone: ObsStd² = Std² + R.
+func TestMeasurementOfAFilteredState(t *testing.T) {
+	rng := rand.New(rand.NewPCG(26, 1))
+	m := modeltest.New(shapes["filtered"], rng)
+	got := predict(t, m, []float64{0.02 * H, 0.4 * H, H}, query(rng, m, 3))
+	for j, std := range got.Std {
+		if k := j % m.K; k < 2 {
+			near(t, "the sensor's part", got.ObsStd[j]*got.ObsStd[j]-std*std, m.Sensor[k], 1e-9)
+		}
+	}
+}
+
 // What is carried from an uncertain start was not calibrated: a calibration factor
 // below 1 leaves it as it is, one above 1 widens it with the rest.
 func TestScaleFactorNeverNarrowsCarriedUncertainty(t *testing.T) {

@@ -100,7 +100,7 @@ func TestFilterIsChosen(t *testing.T) {
 	if d := load(t, swings(1, 6, [2]float64{0.05, 0.5}), cfg); d.Filter == nil || !strings.Contains(d.Problems[0].Text, "theta and omega: filtered.") {
 		t.Errorf("noisy: %+v", d.Problems)
 	}
-	if d := load(t, swings(1, 6, [2]float64{}), cfg); d.Filter != nil || d.Flights[0].Exact != nil {
+	if d := load(t, swings(1, 6, [2]float64{}), cfg); d.Filter != nil || d.Flights[0].Y != nil {
 		t.Errorf("with exact sensors: %+v", d.Problems)
 	}
 }

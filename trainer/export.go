@@ -54,9 +54,9 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 	m.Dynamics.Net = a.ensemble.Members[0].Params.Dynamics
 	if a.cfg.Separate {
 		m.Sensor = d.Frame.SensorNoise(d.Flights, d.Windows, a.cfg.Noise == "growing")
-		if m.Filter != nil {
-			estimation.SetSensors(m.Sensor, m.Filter)
-		}
+	}
+	if m.Filter != nil {
+		estimation.SetSensors(m.Sensor, m.Filter)
 	}
 	linear, err := baseline.Linear(d.Flights, a.task)
 	if err != nil {
@@ -143,16 +143,16 @@ func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, st
 	}
 	b.Work("held-out table", b.Table)
 	opt := evaluate.Options{Stride: stride, Kinematics: a.data.Kinematics, Seed: a.cfg.Seed}
-	background := context.WithoutCancel(ctx)
-	if res.Table, err = evaluate.Run(background, res.Judged, res.Split.Held, opt); err != nil {
+	background, held := context.WithoutCancel(ctx), window.Compared(res.Split.Held)
+	if res.Table, err = evaluate.Run(background, res.Judged, held, opt); err != nil {
 		return err
 	}
-	if res.Table.Adapted, err = evaluate.Adapt(background, res.Judged, res.Split.Held, opt); err != nil && !errors.Is(err, adapt.ErrNone) {
+	if res.Table.Adapted, err = evaluate.Adapt(background, res.Judged, held, opt); err != nil && !errors.Is(err, adapt.ErrNone) {
 		return err
 	}
 	if a.task.Inputs > 0 {
 		opt.Readout = model.Hold
-		if res.HoldTable, err = evaluate.Run(background, res.Judged, res.Split.Held, opt); err != nil {
+		if res.HoldTable, err = evaluate.Run(background, res.Judged, held, opt); err != nil {
 			return err
 		}
 	}

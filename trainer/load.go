@@ -165,7 +165,10 @@ func (d *Data) estimate(logs []*flightlog.Log, cfg Config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", logs[0].Path, err)
 	}
-	spec.Usual = score.Covariance
+	if flights, err = estimation.Targets(flights, spec, all); err != nil {
+		return fmt.Errorf("%s: %w", logs[0].Path, err)
+	}
+	spec.Usual, spec.Smoothed = score.Covariance, true
 	d.Filter, d.Filtered, d.Flights, d.Channels = spec, score, flights, append(all, d.Channels[len(states):]...)
 	for _, c := range spec.Chains {
 		d.Problems = append(d.Problems, Problem{logs[0].Path, datacheck.Problem{Kind: Estimated, Index: -1, Channel: all[c.Rate].Name, Severity: datacheck.Note, Text: d.estimated(c) + gain}})

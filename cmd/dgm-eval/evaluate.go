@@ -31,11 +31,10 @@ type evaluation struct {
 
 	Filter filterScore `json:"filter"`
 
-	flights   []window.Flight
-	estimated []window.Flight     // the same, compared with what was measured; none without a filter
-	found     []datacheck.Problem // by the data check
-	options   evaluate.Options
-	adapt     bool
+	flights []window.Flight
+	found   []datacheck.Problem // by the data check
+	options evaluate.Options
+	adapt   bool
 }
 
 // evaluateOn scores a model on the windows of all logs together.
@@ -94,23 +93,18 @@ func (e *evaluation) add(m *model.Model, modelPath string, log *flightlog.Log, f
 	if err != nil {
 		return err
 	}
-	measured := slices.Clone(flights)
 	if o.truth != "" && o.truth != sameLog {
 		if err := e.addTruth(m, modelPath, log, flights, o, messages); err != nil {
 			return err
 		}
-		if err := e.Filter.compare(m, measured, flights); err != nil {
+		if err := e.Filter.compare(m, flights); err != nil {
 			return fmt.Errorf("%s: %w", modelPath, err)
 		}
 	}
 	for j := range flights {
 		flights[j].Segment += before // each its own
-		measured[j].Segment += before
 	}
 	e.flights = append(e.flights, flights...)
-	if m.Filter != nil {
-		e.estimated = append(e.estimated, measured...)
-	}
 	return nil
 }
 

@@ -53,12 +53,12 @@ func (s *filterScore) apply(m *model.Model, modelPath string, flights []window.F
 	return out, nil
 }
 
-// compare takes the estimates of flights that were measured beside the exact states.
-func (s *filterScore) compare(m *model.Model, measured, exact []window.Flight) error {
+// compare takes the estimates of flights whose exact states are known.
+func (s *filterScore) compare(m *model.Model, flights []window.Flight) error {
 	if m.Filter == nil {
 		return nil
 	}
-	sum, n, err := estimation.NEES(measured, exact, m.Filter, m.Channels[:m.K])
+	sum, n, err := estimation.NEES(flights, m.Filter, m.Channels[:m.K])
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/estimation"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/plot"
-	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // tracePoints bounds the points of a drawn flight.
@@ -94,20 +93,10 @@ func (e *evaluation) writeEstimates(file *durable.File, m *model.Model) error {
 	if m.Filter == nil {
 		return fmt.Errorf("--estimates: the model has no filter: its states are as they were measured")
 	}
-	if err := estimation.WriteCSV(file, e.estimated, m.Filter, m.Channels[:m.K]); err != nil {
+	if err := estimation.WriteCSV(file, e.flights, m.Filter, m.Channels[:m.K]); err != nil {
 		return fmt.Errorf("%s: %w", file.Path(), err)
 	}
 	return file.Commit()
-}
-
-// estimatedOf returns a flight with what was measured, whatever it is compared with.
-func (e *evaluation) estimatedOf(f *window.Flight) *window.Flight {
-	for i := range e.estimated {
-		if of := &e.estimated[i]; of.Segment == f.Segment && of.Origin == f.Origin {
-			return of
-		}
-	}
-	return f
 }
 
 // draw writes the charts: the longest horizon scored, along the longest flight.
@@ -119,7 +108,6 @@ func draw(picture *durable.File, m *model.Model, e *evaluation) error {
 	}
 	var estimated [][]plot.Chart
 	if f := trace.Flight; m.Filter != nil {
-		f = e.estimatedOf(f)
 		first := f.T[0] + trace.T[0] - table.Horizons[len(table.Horizons)-1].T - f.InSegment(0)
 		charts, err := estimation.Charts(f, m.Filter, m.Channels[:m.K], first, m.Horizon)
 		if err != nil {

@@ -2,6 +2,7 @@ package dynamics
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/program"
@@ -16,9 +17,10 @@ type prediction struct {
 
 // intervals appends means and standard deviations in state units:
 //
-//	mean = prior + Scale w(t) mean_e      std² = calibrated (var + max(0, σ² − R))      obs_std² = factor (var + σ²)
+//	mean = prior + Scale w(t) mean_e      std² = calibrated (var + max(0, σ² − R))      obs_std² = factor (var + σ²) + R′
 //
-// R is the variance of the sensor, at most σ². In the paper's form the state has no part of σ².
+// R is the variance of the sensor in σ², at most that, and R′ what a measurement has besides: see model.Model.SensorNoise. In
+// the paper's form the state has no part of σ².
 func (c *compiler) intervals(s, known stack, e ensemble, n oodScores) prediction {
 	m, K, T := c.m, c.m.K, c.T()
 	weight, ok := model.ForCondition(m.NetworkWeight, c.s.Condition)
@@ -26,16 +28,14 @@ func (c *compiler) intervals(s, known stack, e ensemble, n oodScores) prediction
 	if ok {
 		w = c.table(weight, c.times)
 	}
-	variance, noise, sensor := make([]float64, K*T), make([]float64, K*T), make([]float64, K*T)
+	variance, noise, sensor, besides := make([]float64, K*T), make([]float64, K*T), make([]float64, K*T), make([]float64, K*T)
+	inside, beside := m.SensorNoise()
 	for j := range w {
 		k := j / T
 		d := m.Scale[k]
 		w[j] *= d
 		variance[j], noise[j] = d*d, d*d*e.noise[j]
-		sensor[j] = noise[j]
-		if m.Displacement {
-			sensor[j] = math.Min(m.Sensor[k], noise[j])
-		}
+		sensor[j], besides[j] = math.Min(inside[k], noise[j]), beside[k]
 	}
 	var out prediction
 	out.displacement = c.sum(K, nil, weighted{s.displacement, 1}, weighted{c.Weigh(e.mean, T, w, nil), 1})
@@ -57,7 +57,11 @@ func (c *compiler) intervals(s, known stack, e ensemble, n oodScores) prediction
 		out.factor = c.scaled(out.ratio, n)
 	}
 	out.covariates = c.covariates(&widths, n)
-	out.obs = c.Function(program.Sqrt, c.Times(out.factor, total))
+	measured := c.Times(out.factor, total)
+	if slices.Max(beside) > 0 {
+		measured = c.sum(K, nil, weighted{measured, 1}, weighted{c.Constant(K, T, besides), 1})
+	}
+	out.obs = c.Function(program.Sqrt, measured)
 	squares := c.Times(out.factor, state)
 	if plainSensor { // the sensor's variance is not multiplied: the state's is what remains, if that is more
 		squares = c.most(squares, c.sum(K, nil, weighted{c.Times(out.factor, total), 1}, weighted{c.Constant(K, T, sensor), -1}))

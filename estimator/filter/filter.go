@@ -354,9 +354,14 @@ func (f *Filter) plausible(k int, nu, noise float64) bool {
 	for i := range f.p {
 		f.p[i] *= grow
 	}
-	f.settled = false
+	for k, most := range f.cfg.Settled {
+		f.settled = f.settled && (most == 0 || f.p[k*f.n+k] <= unlike*most)
+	}
 	return true
 }
+
+// unlike is how many times the variance up to which an estimate begins to count it has when it counts no more.
+const unlike = 16
 
 func (f *Filter) lost() bool {
 	for _, n := range f.row {

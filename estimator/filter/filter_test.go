@@ -189,7 +189,7 @@ func TestConsistent(t *testing.T) {
 }
 
 // An estimate counts from when its variance has come down, and a variance that grows while nothing is measured does not end that.
-// Motion that the process does not explain does, until the variance has come down again.
+// Motion that the process does not explain does, where its variance is several times as large then, until that has come down again.
 func TestSettledUntilSurprised(t *testing.T) {
 	const most = 0.05
 	f, err := filter.New(filter.Config{
@@ -218,11 +218,17 @@ func TestSettledUntilSurprised(t *testing.T) {
 	for range 50 {
 		step(0)
 	}
-	if first, second := step(0.3), step(0.33); first.Rejected != 1 || second.Rejected != 0 || second.Reset != filter.None || f.Settled() {
+	if first, second := step(0.12), step(0.12); first.Rejected != 1 || second.Rejected != 0 || !f.Settled() {
+		t.Fatalf("a small step: %+v, %+v, settled %v", first, second, f.Settled())
+	}
+	for range 50 {
+		step(0)
+	}
+	if first, second := step(0.45), step(0.48); first.Rejected != 1 || second.Rejected != 0 || second.Reset != filter.None || f.Settled() {
 		t.Fatalf("%+v, %+v, settled %v", first, second, f.Settled())
 	}
 	for i := range 20 {
-		step(0.33 + 0.03*float64(i+1))
+		step(0.48 + 0.03*float64(i+1))
 	}
 	if !f.Settled() || math.Abs(f.Estimate()[1]-3) > 0.3 {
 		t.Errorf("0.2 s later: settled %v, %v", f.Settled(), f.Estimate())

@@ -1,6 +1,9 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Covariate is what the standard deviation of a prediction depends on, beside channel and
 // time. Numbers are in model files and never change.
@@ -40,6 +43,14 @@ type Calibration struct {
 	PlainSensor bool        // the sensor's variance is not multiplied: the state's is what remains, if that is more
 	Most        []float64   // of the covariates of the start, distance and leverage: where one is larger, it counts as this; none = as it is
 	Half50      float64     // half width of the central 50 % interval over the standard deviation; of a Gaussian 0.6745
+}
+
+// MeasuredHalf50 returns the half width of the central 50 % interval of a measurement over its standard deviation std, by that of
+// the state and the variance beside of its sensor, whose noise is Gaussian (see SensorNoise).
+func MeasuredHalf50(half50, std, beside float64) float64 {
+	variance := std * std
+	beside = min(beside, variance)
+	return math.Sqrt(half50*half50*(variance-beside)+Gaussian50*Gaussian50*beside) / std
 }
 
 // Gaussian50 is the half width of the central 50 % interval of a Gaussian.

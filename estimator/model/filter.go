@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
@@ -15,6 +16,10 @@ type Filter struct {
 	Gap    float64   // s without a sample, after which it begins anew
 	Usual  []float64 // (optional) K×K, mean covariance of the estimates that the model was trained on
 
+	// Whether the model predicts the states given the whole flight: the noise of its horizon is that of the states, without their
+	// sensors.
+	Smoothed bool
+
 	Equation priordynamics.Model // (optional) process in place of accelerations that wander; degree 0 = none
 }
 
@@ -27,6 +32,25 @@ type FilterChain struct {
 
 // Measured returns the states that are measured, then the inputs: the channels of logs and state messages.
 func (m *Model) Measured() []channel.Channel { return channel.Measured(m.Channels) }
+
+// SensorNoise returns the variances of the sensors, K each: inside is the most that the noise of the horizon has of it, and beside what
+// a measurement has besides.
+func (m *Model) SensorNoise() (inside, beside []float64) {
+	inside, beside = make([]float64, m.K), make([]float64, m.K)
+	for k := range inside {
+		if inside[k] = math.Inf(1); m.Displacement { // else the noise is that of the sensor alone
+			inside[k] = m.Sensor[k]
+		}
+	}
+	if f := m.Filter; f != nil && f.Smoothed {
+		for _, c := range f.Chains {
+			for _, k := range [...]int{c.Position, c.Rate} {
+				inside[k], beside[k] = 0, m.Sensor[k]
+			}
+		}
+	}
+	return inside, beside
+}
 
 func (m *Model) checkFilter(c *checker) {
 	estimated := m.K + m.P - len(m.Measured())
@@ -82,6 +106,9 @@ func filterFields(f *Filter, c *coder) {
 	c.float("gap", &f.Gap)
 	if c.optional("usual", len(f.Usual) > 0) {
 		c.floats("usual", &f.Usual)
+	}
+	if c.optional("smoothed", f.Smoothed) {
+		c.flag("smoothed", &f.Smoothed)
 	}
 	if c.optional("equation", f.Equation.Degree > 0) {
 		c.object("equation", func(c *coder) { equationFields(&f.Equation, c) })

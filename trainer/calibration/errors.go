@@ -11,6 +11,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	detector "github.com/dgm-robotics/dgm/estimator/ood"
+	"github.com/dgm-robotics/dgm/trainer/estimation"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/ood"
 	"github.com/dgm-robotics/dgm/trainer/replay"
@@ -36,6 +37,7 @@ type Folds struct {
 	Folds  []Fold
 	Whole  bool // they hold out whole flights
 	Strata *ood.Strata
+	Filter *model.Filter // what estimates the states; nil = they are as measured
 }
 
 // WithBasis returns folds whose frames have a linear basis of so many terms.
@@ -70,8 +72,8 @@ type heldWindow struct {
 type heldError struct {
 	residual float64 // measured − prior dynamics, state units
 	network  float64 // mean − prior dynamics, what the nets add
-	z        float64 // (measured − mean)/ObsStd, with the network weight
-	std      float64 // ObsStd, not calibrated; 0 = not measured
+	z        float64 // (measured − mean)/Std, with the network weight
+	std      float64 // Std, not calibrated; 0 = not measured
 	x        [model.Covariates]float64
 }
 
@@ -136,7 +138,16 @@ func (f Folds) errorsOf(i int, net *nets.Net, condition model.Condition, set net
 	m.Points, m.OOD = len(scoredTimes), fold.Detector
 	m.Members = []model.Member{{Map: net.Params.Map, Posterior: []model.Posterior{post}}}
 	m.Dynamics.Net = net.Params.Dynamics
+	f.aim(m)
 	return f.replayed(m, fold.Held, condition)
+}
+
+// aim sets what the standard deviations of a model are of: the state where the filter estimates it, else a measurement.
+func (f *Folds) aim(m *model.Model) {
+	m.Filter, m.Sensor = f.Filter, make([]float64, m.K)
+	if f.Filter != nil {
+		estimation.SetSensors(m.Sensor, f.Filter)
+	}
 }
 
 // errUnscored is the error of data too short for a window.
@@ -181,7 +192,7 @@ func (f *Folds) replayed(m *model.Model, flights []window.Flight, condition mode
 			prior.At(at, slope, t)
 			for k := range K {
 				j := i*K + k
-				if y, std := w.Measured[j], dst.ObsStd[j]; !math.IsNaN(y) && std > 0 {
+				if y, std := w.Measured[j], dst.Std[j]; !math.IsNaN(y) && std > 0 {
 					held.errors[j] = heldError{residual: y - at[k], network: dst.Mean[j] - q.X0[k] - at[k], z: (q.X0[k] + y - dst.Mean[j]) / std, std: std}
 					held.errors[j].setCovariates(dst.Covariates[j*int(model.Covariates):])
 					scored = true

@@ -63,6 +63,7 @@ func (e *Errors) Add(m *model.Model, flights []window.Flight, whole bool) (added
 	}
 	plain := *m
 	plain.NetworkWeight, plain.Calibration, plain.Checks = nil, nil, nil
+	e.folds.aim(&plain)
 	for i, condition := range e.conditions {
 		held, err := e.folds.replayed(&plain, flights, condition)
 		if errors.Is(err, errUnscored) {

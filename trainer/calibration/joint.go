@@ -78,6 +78,7 @@ func (e *heldErrors) trajectories(condition model.Condition, c *Model, widening 
 	}
 	windows := window.Thin(window.Cut(e.flights, m.Horizon, m.Horizon/trajectoryStarts), mostTrajectories)
 	dst, readout, K := p.NewPrediction(), condition.Readout(), m.K
+	measured, compared := replay.New(K, times), window.Compared(e.flights) // the tube is of both, the state and a measurement
 	var q estimator.Query
 	for w := range replay.Each(e.flights, windows, times) {
 		w.Query(&q, &m, readout, 10*m.Inputs.Knots)
@@ -87,17 +88,20 @@ func (e *heldErrors) trajectories(condition model.Condition, c *Model, widening 
 		if !p.Predict(dst, &q) || dst.NoHistory && condition == readout.Condition(false) {
 			continue
 		}
+		measured.Read(&compared[windows[w.Number].Flight], w.Start)
 		t := trajectory{flight: w.Flight.Segment}
 		for j, y := range w.Measured {
-			if z := math.Abs(q.X0[j%K]+y-dst.Mean[j]) / dst.ObsStd[j] * factor[j/K]; z > t.largest { // not NaN
-				t.largest = z
+			for _, z := range [...]float64{(q.X0[j%K] + y - dst.Mean[j]) / dst.Std[j], (q.X0[j%K] + measured.Measured[j] - dst.Mean[j]) / dst.ObsStd[j]} {
+				if z = math.Abs(z) * factor[j/K]; z > t.largest { // not NaN
+					t.largest = z
+				}
 			}
 		}
 		for _, tau := range scoredTimes {
 			row := make([]float64, K)
 			for k := range row {
 				j := (int(math.Round(tau*trajectorySteps))-1)*K + k
-				row[k] = (q.X0[k] + w.Measured[j] - dst.Mean[j]) / dst.ObsStd[j]
+				row[k] = (q.X0[k] + w.Measured[j] - dst.Mean[j]) / dst.Std[j]
 			}
 			t.z = append(t.z, row)
 		}

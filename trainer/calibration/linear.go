@@ -35,7 +35,7 @@ func LinearStd(folds []window.Fold, task window.Task, knots []float64) ([]float6
 		if err != nil {
 			return nil, err
 		}
-		for j, e := range linearErrors(roll, fold.Held, H, times) {
+		for j, e := range linearErrors(roll, window.Compared(fold.Held), H, times) {
 			logs[j] += math.Log(math.Max(quantile95(e), 1e-12))
 		}
 	}

@@ -138,7 +138,7 @@ func again(f *window.Flight, spec *model.Filter, states []channel.Channel, each 
 	K := len(states)
 	y := make([]float64, K)
 	for i := range f.N() {
-		for j, v := range f.Exact[i*K : (i+1)*K] {
+		for j, v := range f.Y[i*K : (i+1)*K] {
 			if y[j] = v; states[j].Estimated {
 				y[j] = math.NaN()
 			}
@@ -157,19 +157,6 @@ func As(m *model.Model, flights []window.Flight) ([]window.Flight, Score, error)
 		return flights, Score{}, nil
 	}
 	return Apply(flights, m.Filter, m.Channels[:m.K])
-}
-
-// Noise returns the variance (K) that a measurement has at least about a prediction from the estimate: that of its sensor
-// and that of the estimate; 0 of what is not filtered.
-func Noise(spec *model.Filter) []float64 {
-	K := len(spec.R)
-	out := make([]float64, K)
-	for _, c := range spec.Chains {
-		for _, k := range []int{c.Position, c.Rate} {
-			out[k] = spec.R[k] + spec.Usual[k*K+k]
-		}
-	}
-	return out
 }
 
 // A rate whose estimate counts has at most so many times its median variance, or a variance that it has as often: near the top a
@@ -216,7 +203,7 @@ func smooth(flights []window.Flight, spec *model.Filter, states []channel.Channe
 		var trace filter.Trace
 		f.Record(&trace)
 		l.run(f, &flights[i], func(int, filter.Result) {})
-		all, x := smoothed(&trace), make([]float64, 0, flights[i].N()*K)
+		all, x := smoothed(&trace, nil), make([]float64, 0, flights[i].N()*K)
 		for j := 0; j < len(all); j += trace.N {
 			x = append(x, all[j:j+K]...)
 		}

@@ -31,7 +31,7 @@ func Charts(f *window.Flight, spec *model.Filter, states []channel.Channel, from
 			at.T, at.Mean = append(at.T, f.InSegment(i)), append(at.Mean, x)
 			at.Lo50, at.Hi50 = append(at.Lo50, x-score.Z50*std), append(at.Hi50, x+score.Z50*std)
 			at.Lo95, at.Hi95 = append(at.Lo95, x-score.Z95*std), append(at.Hi95, x+score.Z95*std)
-			if slope := (y[c.Position] - f.Exact[before*K+c.Position]) / (f.T[i] - f.T[before]); before < i && !math.IsNaN(slope) {
+			if slope := (y[c.Position] - f.Y[before*K+c.Position]) / (f.T[i] - f.T[before]); before < i && !math.IsNaN(slope) {
 				at.At, at.Measured = append(at.At, f.InSegment(i)), append(at.Measured, slope)
 			}
 		}

@@ -145,8 +145,8 @@ func TestOwnFilters(t *testing.T) {
 	}
 	f, differs := &own[0], 0
 	for i := range f.N() {
-		if f.Exact[2*i] != held.Exact[2*i] || f.Exact[2*i+1] != f.X[2*i+1] || !f.Known(i) {
-			t.Fatalf("sample %d: compared with %v, measured %v, estimated %v", i, f.Exact[2*i:2*i+2], held.Exact[2*i], f.X[2*i:2*i+2])
+		if f.Y[2*i] != held.Y[2*i] || f.Y[2*i+1] != f.X[2*i+1] || !f.Known(i) {
+			t.Fatalf("sample %d: compared with %v, measured %v, estimated %v", i, f.Y[2*i:2*i+2], held.Y[2*i], f.X[2*i:2*i+2])
 		}
 		if f.X[2*i+1] != held.X[2*i+1] {
 			differs++
@@ -267,13 +267,12 @@ func TestTooFewValues(t *testing.T) {
 	}
 }
 
-// The errors of a position whose acceleration wanders are what the covariance says, position and rate together; exact values that
-// are not known do not count.
-func TestNEES(t *testing.T) {
+// wandering returns flights of a position whose acceleration wanders, measured with noise, as the filter estimates them, and their true
+// states.
+func wandering(t *testing.T) (out []window.Flight, truth [][]float64, spec *model.Filter, all []channel.Channel) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	states := []channel.Channel{{Name: "x", Unit: "m", Role: channel.State}}
 	var flights []window.Flight
-	var truth [][]float64
 	for i := range 6 {
 		var s window.Series
 		var exact []float64
@@ -289,15 +288,48 @@ func TestNEES(t *testing.T) {
 		}
 		flights, truth = append(flights, window.Prepare(i, s, states, 0, window.Options{})...), append(truth, exact)
 	}
-	all := estimation.WithRates(states, []int{0})
+	all = estimation.WithRates(states, []int{0})
 	spec, err := estimation.Fit(flights, all, estimation.Pairs(all, false))
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, _, err := estimation.Apply(flights, spec, all)
+	out, _, err = estimation.Apply(flights, spec, all)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return out, truth, spec, all
+}
+
+// The errors of causal estimates about targets have the mean square of those about the true states, of the rate too, which nothing
+// measures; about measurements they have that of the sensor besides.
+func TestTargetsAreAsFarAsTheTruth(t *testing.T) {
+	out, truth, spec, all := wandering(t)
+	out, err := estimation.Targets(out, spec, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range 2 {
+		aimed, real, measured := 0., 0., 0.
+		for i := range out {
+			f := &out[i]
+			for j := 2*100 + k; j < len(f.X); j += 2 {
+				a, b, c := f.Target[j]-f.X[j], truth[i][j]-f.X[j], f.Y[j]-f.X[j]
+				aimed, real, measured = aimed+a*a, real+b*b, measured+c*c
+			}
+		}
+		t.Logf("state %d: mean square %.3f of the true one; about measurements %.3f", k, aimed/real, measured/real)
+		if ratio := aimed / real; math.Abs(ratio-1) > 0.1 {
+			t.Errorf("state %d: the mean square is %.3f of the true one", k, ratio)
+		}
+		if k == 0 && measured < 2*aimed {
+			t.Errorf("measurements are no farther than targets: %.3f", measured/aimed)
+		}
+	}
+}
+
+// The errors of estimates are what the covariance says, position and rate together; exact values that are not known do not count.
+func TestNEES(t *testing.T) {
+	out, truth, spec, all := wandering(t)
 	for _, known := range []bool{true, false} {
 		exact := slices.Clone(out)
 		for i := range exact {
@@ -306,7 +338,7 @@ func TestNEES(t *testing.T) {
 				exact[i].Exact[j] = math.NaN()
 			}
 		}
-		sum, n, err := estimation.NEES(out, exact, spec, all)
+		sum, n, err := estimation.NEES(exact, spec, all)
 		if err != nil || n < 17000 || math.Abs(sum/float64(n)-1) > 0.15 {
 			t.Errorf("rates known: %v: normalised errors squared %.3f of %d samples: %v", known, sum/float64(n), n, err)
 		}

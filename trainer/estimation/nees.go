@@ -11,10 +11,9 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// NEES returns the sum of the normalised errors squared of what a filter makes of flights that Apply returned, over the number of
-// states, and of how many samples: eᵀ P⁻¹ e / n, of mean 1 in a filter that is right. exact are the same flights with the exact
-// states to compare with. States that the filter does not move, or of which the exact value is not known, do not count.
-func NEES(flights, exact []window.Flight, spec *model.Filter, states []channel.Channel) (sum float64, samples int, err error) {
+// NEES returns the sum of the normalised errors squared of what a filter makes of flights that Apply returned and whose exact
+// states are known since, over the number of states, and of how many samples: eᵀ P⁻¹ e / n, of mean 1 in a filter that is right. States that the filter does not move, or of which the exact value is not known, do not count.
+func NEES(flights []window.Flight, spec *model.Filter, states []channel.Channel) (sum float64, samples int, err error) {
 	K := len(states)
 	p := make([]float64, K*K)
 	var moved []int
@@ -27,7 +26,7 @@ func NEES(flights, exact []window.Flight, spec *model.Filter, states []channel.C
 				return true
 			}
 			f.Covariance(p)
-			if v := normalised(f.Estimate(), exact[i].Exact[j*K:(j+1)*K], p, states, moved); !math.IsNaN(v) {
+			if v := normalised(f.Estimate(), flights[i].Exact[j*K:(j+1)*K], p, states, moved); !math.IsNaN(v) {
 				sum, samples = sum+v, samples+1
 			}
 			return true

@@ -34,6 +34,7 @@ func estimated(flights []window.Flight, spec *model.Filter, states []channel.Cha
 			if err != nil {
 				return nil, err
 			}
+			again[0].Target = whole.Target
 			filtered[whole] = &again[0]
 		}
 		out = append(out, filtered[whole].Following(first, first+flights[i].N()))

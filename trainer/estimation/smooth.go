@@ -12,12 +12,14 @@ import (
 //
 //	G = P Φᵀ (P⁻)⁻¹      x ← x + G (x⁺ − x⁻)
 //
-// with x⁺ the smoothed state of the sample after, x⁻, P⁻ what the filter predicted of it, and Φ its derivative by x.
-func smoothed(t *filter.Trace) []float64 {
+// with x⁺ the smoothed state of the sample after, x⁻, P⁻ what the filter predicted of it, and Φ its derivative by x. Unless it
+// is nil, p (n×n each) becomes their covariances, P ← P + G (P⁺ − P⁻) Gᵀ.
+func smoothed(t *filter.Trace, p []float64) []float64 {
 	n, x := t.N, append([]float64(nil), t.X...)
+	copy(p, t.P)
 	square := func(v []float64, i int) *mat.Dense { return mat.NewDense(n, n, v[i*n*n:(i+1)*n*n]) }
 	var chol mat.Cholesky
-	var product, gain mat.Dense
+	var product, gain, more mat.Dense
 	var step mat.VecDense
 	ahead := mat.NewVecDense(n, nil)
 	for i := len(t.Begins) - 2; i >= 0; i-- {
@@ -36,6 +38,13 @@ func smoothed(t *filter.Trace) []float64 {
 		step.MulVec(gain.T(), ahead)
 		for j := range n {
 			x[i*n+j] += step.AtVec(j)
+		}
+		if p != nil {
+			at := square(p, i)
+			more.Sub(square(p, next), square(t.PriorP, next))
+			product.Mul(gain.T(), &more)
+			more.Mul(&product, &gain)
+			at.Add(at, &more)
 		}
 	}
 	return x

@@ -24,22 +24,21 @@ type Forecast struct {
 	At      []float64
 	Samples [][]float64
 
-	half50 float64 // half width of the 50 % interval over Std
-	tube   float64 // that of the tube of 95 %; 0 = it is no trajectory, or not known
+	half50 [][]float64 // K × n, half widths of the 50 % interval over Std
+	tube   float64     // that of the tube of 95 %; 0 = it is no trajectory, or not known
 }
 
 // add appends horizon i of a window's outcome.
 func (f *Forecast) add(o *outcome, i int, t float64, x0 []float64) {
 	f.T = append(f.T, t)
 	if K := len(x0); f.Truth == nil {
-		f.Truth, f.Mean, f.Std = make([][]float64, K), make([][]float64, K), make([][]float64, K)
+		f.Truth, f.Mean, f.Std, f.half50 = make([][]float64, K), make([][]float64, K), make([][]float64, K), make([][]float64, K)
 	}
-	f.half50 = o.half50
 	for k, x := range x0 {
 		j := i*len(x0) + k
 		f.Truth[k] = append(f.Truth[k], x+o.measured[j])
 		f.Mean[k] = append(f.Mean[k], x+o.mean[byModel][j])
-		f.Std[k] = append(f.Std[k], o.std[j])
+		f.Std[k], f.half50[k] = append(f.Std[k], o.std[j]), append(f.half50[k], o.half50[j])
 	}
 }
 
@@ -47,8 +46,8 @@ func (f *Forecast) add(o *outcome, i int, t float64, x0 []float64) {
 func (f *Forecast) Bands(k int) plot.Prediction {
 	p := plot.Prediction{T: f.T, Mean: f.Mean[k]}
 	for i, m := range f.Mean[k] {
-		s := f.Std[k][i]
-		p.Lo50, p.Hi50 = append(p.Lo50, m-f.half50*s), append(p.Hi50, m+f.half50*s)
+		s, half := f.Std[k][i], f.half50[k][i]*f.Std[k][i]
+		p.Lo50, p.Hi50 = append(p.Lo50, m-half), append(p.Hi50, m+half)
 		p.Lo95, p.Hi95 = append(p.Lo95, m-score.Z95*s), append(p.Hi95, m+score.Z95*s)
 		if f.tube > 0 {
 			p.LoTube, p.HiTube = append(p.LoTube, m-f.tube*s), append(p.HiTube, m+f.tube*s)

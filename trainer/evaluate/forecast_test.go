@@ -67,7 +67,7 @@ func TestForecastsShowSamples(t *testing.T) {
 	}
 	var f Forecast
 	f.addSamples(&slow, 0, horizon, 1000)
-	f.Truth, f.Mean, f.Std = f.Samples, f.Samples, f.Samples
+	f.Truth, f.Mean, f.Std, f.half50 = f.Samples, f.Samples, f.Samples, f.Samples
 	if p := f.Bands(0); len(p.At) != 2 {
 		t.Errorf("a slow channel has dots at %v in %v s", p.At, horizon)
 	}

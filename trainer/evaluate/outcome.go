@@ -44,9 +44,9 @@ const overflow = 1e12
 // outcome is what all methods predict for one window.
 type outcome struct {
 	measured, std []float64          // T×K; measured displacement, NaN where nothing was measured
+	half50        []float64          // T×K, half width of the 50 % interval over std
 	mean          [methods][]float64 // T×K, displacement from the measured start
 	angle         [][methods]float64 // T, attitude errors, rad; none without an attitude
-	half50        float64            // half width of the 50 % interval over std
 	flagged, ok   bool
 	tube          estimator.Tube
 	noHistory     bool // there was less before the window than the model reads
@@ -57,6 +57,7 @@ type comparer struct {
 	m          *model.Model
 	truth      bool
 	noise      *startNoise // nil = starts are as measured
+	beside     []float64   // K, variances of sensors in std alone
 	onboard    *estimator.Predictor
 	prior      *estimator.PriorDynamics
 	scored     []bool              // K, whether the state is scored
@@ -84,7 +85,10 @@ func newComparer(m *model.Model, opt Options) (*comparer, error) {
 	c := &comparer{
 		m: m, truth: opt.Truth, onboard: onboard, prior: estimator.PriorDynamicsOf(m), attitude: attitudeOf(m, &opt.Kinematics), body: bodyOf(m, &opt.Kinematics), velocity: make([]float64, m.K),
 		Window: *replay.New(m.K, opt.Horizons), planned: feature.Plan{P: m.P, Step: m.Horizon}, shift: make([]float64, m.K), pred: onboard.NewPrediction(),
-		state: make([]float64, m.K), slope: make([]float64, m.K), scored: make([]bool, m.K),
+		state: make([]float64, m.K), slope: make([]float64, m.K), scored: make([]bool, m.K), beside: make([]float64, m.K),
+	}
+	if !opt.Truth {
+		_, c.beside = m.SensorNoise()
 	}
 	for k, ch := range states {
 		c.scored[k] = slices.Contains(opt.Channels, ch.Name) || opt.Channels == nil && (!ch.Estimated || opt.Truth)
@@ -121,11 +125,11 @@ func (c *comparer) newOutcomes(n int) []outcome {
 	size := len(c.Measured)
 	out := make([]outcome, n)
 	for i := range out {
-		o, all := &out[i], make([]float64, int(methods+2)*size)
+		o, all := &out[i], make([]float64, int(methods+3)*size)
 		part := func(j int) []float64 { return all[j*size : (j+1)*size : (j+1)*size] }
-		o.measured, o.std = part(0), part(1)
+		o.measured, o.std, o.half50 = part(0), part(1), part(2)
 		for j := range o.mean {
-			o.mean[j] = part(j + 2)
+			o.mean[j] = part(j + 3)
 		}
 		if c.attitude != nil {
 			o.angle = make([][methods]float64, len(c.Times))
@@ -138,8 +142,7 @@ func (c *comparer) newOutcomes(n int) []outcome {
 func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 	c.start(f, start)
 	dst.ok = c.onboard.Predict(c.pred, &c.query)
-	dst.flagged, dst.half50 = c.pred.OutOfDistribution, c.pred.Half50
-	dst.noHistory, dst.tube = c.pred.NoHistory, c.pred.Tube
+	dst.flagged, dst.noHistory, dst.tube = c.pred.OutOfDistribution, c.pred.NoHistory, c.pred.Tube
 	copy(dst.measured, c.Measured)
 	for j := range dst.measured {
 		if !c.scored[j%c.m.K] {
@@ -149,6 +152,9 @@ func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 	copy(dst.std, c.pred.ObsStd)
 	if c.truth {
 		copy(dst.std, c.pred.Std)
+	}
+	for j, std := range dst.std {
+		dst.half50[j] = model.MeasuredHalf50(c.pred.Half50, std, c.beside[j%c.m.K])
 	}
 	c.rollOut(dst)
 	for j := range dst.std {

@@ -113,7 +113,7 @@ func (s *scorer) add(o *outcome) error {
 		if err := score.Check(x, mean, sd); err != nil {
 			return fmt.Errorf("channel %q after %g s: %w", s.m.Channels[i%K].Name, s.opt.Horizons[i/K], err)
 		}
-		c.model.Half50 = o.half50
+		c.model.Half50 = o.half50[i]
 		c.model.Add(x, mean, sd)
 		c.n++
 		for j := range c.square {

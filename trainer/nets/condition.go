@@ -23,9 +23,6 @@ func Condition(net *Net, d Data, readout model.Readout, set Conditioning, logSig
 		logSigma = net.Params.LogSigma
 	}
 	logSigma = slices.Clone(logSigma)
-	for k, Q := 0, len(d.Frame.NoiseKnots); k < d.Frame.K; k++ {
-		atLeast(logSigma[k*Q:(k+1)*Q], noiseFloor(d.Frame, k))
-	}
 	if net.Settings.Exact {
 		return conditionExact(net, d, readout, set, logSigma)
 	}

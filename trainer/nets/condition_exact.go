@@ -49,7 +49,7 @@ func conditionExact(net *Net, d Data, readout model.Readout, set Conditioning, l
 			if pass == set.Passes {
 				break
 			}
-			exactNoise(sigma, b.Noise, kernel.Alpha(), inverse, prec, c, noiseFloor(d.Frame, k))
+			exactNoise(sigma, b.Noise, kernel.Alpha(), inverse, prec, c)
 		}
 		for i, s := range prec {
 			if s == 0 {
@@ -69,7 +69,7 @@ func conditionExact(net *Net, d Data, readout model.Readout, set Conditioning, l
 }
 
 // exactNoise moves log σ by the mean of (e² + v)/σ² near each knot; prec is c/σ².
-func exactNoise(sigma, noise, alpha, inverse, prec []float64, c, floor float64) {
+func exactNoise(sigma, noise, alpha, inverse, prec []float64, c float64) {
 	Q, n := len(sigma), len(alpha)
 	diagonal := make([]float64, n) // of M⁻¹ = L⁻ᵀL⁻¹
 	for j, o := 0, 0; j < n; j++ {
@@ -90,5 +90,5 @@ func exactNoise(sigma, noise, alpha, inverse, prec []float64, c, floor float64) 
 			near[q] += noise[i*Q+q]
 		}
 	}
-	moveNoise(sigma, squares, near, floor)
+	moveNoise(sigma, squares, near)
 }

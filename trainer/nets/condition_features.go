@@ -152,6 +152,6 @@ func (c *conditioner) updateNoise() {
 	c.pass(c.residuals)
 	for k := range c.work {
 		w := &c.work[k]
-		moveNoise(c.logSigma[k*Q:(k+1)*Q], w.squares, w.near, noiseFloor(c.d.Frame, k))
+		moveNoise(c.logSigma[k*Q:(k+1)*Q], w.squares, w.near)
 	}
 }

@@ -3,8 +3,6 @@ package nets
 import (
 	"errors"
 	"math"
-
-	"github.com/dgm-robotics/dgm/trainer/rows"
 )
 
 var errCondition = errors.New("the posterior cannot be conditioned: its matrix is not positive definite")
@@ -21,8 +19,8 @@ const fewRows = 10
 // of weight·(e² + v)/σ² over them, near that of the weights. A knot with hardly any, as
 // the first ones are where the time from one sample to the next is long, takes the
 // noise of the nearest later one with rows, else of the earlier: training has left it
-// where it began, and from the first one the sensor's noise is read. It is at least its floor.
-func moveNoise(logSigma, squares, near []float64, floor float64) {
+// where it began, and from the first one the sensor's noise is read.
+func moveNoise(logSigma, squares, near []float64) {
 	known := func(q int) bool { return near[q] >= fewRows && squares[q] > 0 }
 	for q := range logSigma {
 		if known(q) {
@@ -42,20 +40,5 @@ func moveNoise(logSigma, squares, near []float64, floor float64) {
 		if from >= 0 {
 			logSigma[q] = logSigma[from]
 		}
-	}
-	atLeast(logSigma, floor)
-}
-
-// noiseFloor returns the least log σ of channel k, of what is known to be in a measurement: -Inf where nothing is.
-func noiseFloor(f *rows.Frame, k int) float64 {
-	if f.LeastNoise == nil {
-		return math.Inf(-1)
-	}
-	return 0.5*math.Log(f.LeastNoise[k]) - math.Log(f.Scale[k])
-}
-
-func atLeast(logSigma []float64, floor float64) {
-	for q, v := range logSigma {
-		logSigma[q] = math.Max(v, floor)
 	}
 }

@@ -49,8 +49,7 @@ type Frame struct {
 	RMSDisplacement []float64 // K×Q, rms displacement of the prior dynamics at the noise knots, state units
 	HoldRMSE        []float64 // K×Q, rms measured displacement at the noise knots, state units
 	NoiseKnots      []float64
-	LeastNoise      []float64 // K, variance that a measurement has at least about a prediction, state units squared; nil = 0
-	Constant        bool      // one noise over the horizon
+	Constant        bool // one noise over the horizon
 	Prior           estimator.PriorDynamicsSpec
 	scratch
 }

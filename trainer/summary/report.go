@@ -210,7 +210,7 @@ func examples(r *report.Report, res *Result) error {
 		return nil
 	}
 	m := res.Judged
-	forecasts, err := evaluate.Forecasts(m, res.Split.Held, evaluate.Options{Seed: 1}, 3, 60)
+	forecasts, err := evaluate.Forecasts(m, window.Compared(res.Split.Held), evaluate.Options{Seed: 1}, 3, 60)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,9 @@ type Flight struct {
 	X       []float64 // n×K; periodic channels unwrapped from sample to sample; NaN = not measured
 	U       []float64 // n×P; missing values replaced by the value before; NaN = not known yet
 	X0      []float64 // K, exact state at T[0] where it is known, else nil
-	Exact   []float64 // n×K, what predictions are compared with in place of X: exact states, or measurements where X is estimated; near X on the same turn of an angle; nil = X
+	Y       []float64 // n×K, as X, measurements where X is estimated; nil = X is measured
+	Target  []float64 // n×K, what training aims at where X is estimated: draws of the states given the whole flight; nil = the measurements
+	Exact   []float64 // n×K, exact states where they are known, near X on the same turn of an angle, else nil
 	K, P    int
 
 	whole *Flight // (optional) that it is a part of, and whose samples before it are known
@@ -62,6 +64,17 @@ func (f *Flight) State(i int) []float64 { return f.X[i*f.K : (i+1)*f.K] }
 // Input returns the input held from sample i on, a view of length P.
 func (f *Flight) Input(i int) []float64 { return f.U[i*f.P : (i+1)*f.P] }
 
+// aim returns what displacements lead to where no exact states are known, n×K.
+func (f *Flight) aim() []float64 {
+	switch {
+	case f.Target != nil:
+		return f.Target
+	case f.Y != nil:
+		return f.Y
+	}
+	return f.X
+}
+
 // InSegment returns how long after the first sample of its segment sample i was
 // taken, s.
 func (f *Flight) InSegment(i int) float64 { return seconds(f.Origin-f.Begin) + f.T[i] }
@@ -74,8 +87,10 @@ func (f *Flight) Slice(i, j int) Flight {
 	s := *f
 	s.T, s.X, s.U = f.T[i:j], f.X[i*f.K:j*f.K], f.U[i*f.P:j*f.P]
 	s.integral = f.integral[i*f.P : j*f.P]
-	if f.Exact != nil {
-		s.Exact = f.Exact[i*f.K : j*f.K]
+	for _, v := range []*[]float64{&s.Y, &s.Target, &s.Exact} {
+		if *v != nil {
+			*v = (*v)[i*f.K : j*f.K]
+		}
 	}
 	if i > 0 {
 		s.X0 = nil

@@ -87,9 +87,10 @@ func (f *Flight) around(x []float64, k, i int, t float64) (lo, hi int) {
 // measurement, of which interpolation would average up to a half away. i is the last sample at or
 // before t; NaN as by value.
 func (f *Flight) measured(k, i int, t float64) float64 {
-	lo, hi := f.around(f.X, k, i, t)
+	y := f.aim()
+	lo, hi := f.around(y, k, i, t)
 	if lo < 0 || lo == hi {
-		return f.value(f.X, k, i, t)
+		return f.value(y, k, i, t)
 	}
 	near, from, to := lo, lo, hi
 	if f.T[hi]-t < t-f.T[lo] {
@@ -98,8 +99,8 @@ func (f *Flight) measured(k, i int, t float64) float64 {
 	} else {
 		from = f.neighbour(k, lo, -1)
 	}
-	slope := (f.X[to*f.K+k] - f.X[from*f.K+k]) / (f.T[to] - f.T[from])
-	return f.X[near*f.K+k] + slope*(t-f.T[near])
+	slope := (y[to*f.K+k] - y[from*f.K+k]) / (f.T[to] - f.T[from])
+	return y[near*f.K+k] + slope*(t-f.T[near])
 }
 
 // Sampled reports whether the sample nearest to time t (s after Origin) has a value of
@@ -110,7 +111,8 @@ func (f *Flight) Sampled(k int, t float64) bool {
 	if i < 0 {
 		return false
 	}
-	has := func(i int) bool { return !math.IsNaN(f.X[i*f.K+k]) }
+	y := f.aim()
+	has := func(i int) bool { return !math.IsNaN(y[i*f.K+k]) }
 	if i+1 == len(f.T) {
 		return has(i)
 	}
@@ -142,7 +144,7 @@ func Interpolated(flights []Flight, windows []Window, times []float64) []bool {
 // 1 or −1; i itself where there is none or only across a gap.
 func (f *Flight) neighbour(k, i, step int) int {
 	for j := i + step; j >= 0 && j < len(f.T) && math.Abs(f.T[j]-f.T[i]) <= f.maxGap[k]+snap; j += step {
-		if !math.IsNaN(f.X[j*f.K+k]) {
+		if !math.IsNaN(f.aim()[j*f.K+k]) {
 			return j
 		}
 	}
@@ -150,8 +152,8 @@ func (f *Flight) neighbour(k, i, step int) int {
 }
 
 // Displacement writes x(T[start]+h) − x(T[start]) to dst (K), with NaN where a channel is
-// not there. It reports whether all are. What it starts from is measured. What it leads to
-// is exact where that is known, interpolated as by StateAt, else one measurement: between samples
+// not there. It reports whether all are. It starts from X. What it leads to is exact where that is
+// known, interpolated as by StateAt, else one measurement, or the target of training: between samples
 // the nearest one, carried along the slope.
 func (f *Flight) Displacement(dst []float64, start int, h float64) bool {
 	value := f.measured
@@ -163,10 +165,10 @@ func (f *Flight) Displacement(dst []float64, start int, h float64) bool {
 	return all
 }
 
-// SampleDisplacement writes X[i] − X[start] to dst (K), without any interpolation: that of Exact[i] where that is
-// known. NaN = not measured at sample i.
+// SampleDisplacement writes the measurement of sample i, the target of training or the exact state where that is known, less
+// X[start] to dst (K), without any interpolation. NaN = not measured at sample i.
 func (f *Flight) SampleDisplacement(dst []float64, start, i int) {
-	x := f.X
+	x := f.aim()
 	if f.Exact != nil {
 		x = f.Exact
 	}

@@ -34,6 +34,7 @@ type Shape struct {
 	Paper       bool  // the paper's form instead of the windows form
 	ScaleFactor bool
 	Calibrated  bool // with a calibration of every covariate
+	Filtered    bool // a filter estimates the first state and its rate; noise and calibration are of the state
 	Velocity    bool
 	Prior       int  // (optional) degree of the prior dynamics
 	Body        bool // with a Prior of 12 states: a rigid body's, the velocity in its axes
@@ -66,6 +67,10 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 	}
 	if !s.Paper {
 		m.Origin = nil
+	}
+	if s.Filtered {
+		m.Sensor[0], m.Sensor[1] = 0.05+0.1*rng.Float64(), 0.05+0.1*rng.Float64()
+		m.Filter = &model.Filter{R: slices.Clone(m.Sensor), Chains: []model.FilterChain{{Rate: 1, Q: 0.5}}, Start: slices.Repeat([]float64{1}, s.K+1), Gap: 0.1, Smoothed: true}
 	}
 	for i := range s.Members {
 		m.Members = append(m.Members, member(m, s, uint64(i), rng))

@@ -9,7 +9,7 @@ func Shapes() map[string]Shape {
 		"body":      {K: 12, P: 4, F: 10, Basis: 2, Members: 2, Readouts: 2, Prior: 2, Body: true, Nets: 2, Direct: true, History: 6, Range: true, Calibrated: true},
 		"chain":     {K: 4, P: 1, F: 10, Basis: 1, Members: 1, Readouts: 2, Prior: 1, Chain: true, Nets: 1, ScaleFactor: true},
 		"direct":    {K: 4, P: 2, F: 10, Basis: 2, Members: 1, Readouts: 2, Prior: 2, Direct: true, Calibrated: true, Range: true},
-		"history":   {K: 4, P: 2, F: 10, Basis: 2, Members: 2, Readouts: 2, Prior: 2, Direct: true, History: 6, Calibrated: true},
+		"history":   {K: 4, P: 2, F: 10, Basis: 2, Members: 2, Readouts: 2, Prior: 2, Direct: true, History: 6, Calibrated: true, Filtered: true},
 		"exact":     {K: 4, P: 1, Exact: 12, Basis: 2, Readouts: 2, Prior: 1, ScaleFactor: true},
 		"paper":     {K: 4, F: 10, Members: 2, Paper: true},
 		"paper, u":  {K: 3, P: 2, Exact: 8, Paper: true, ScaleFactor: true},
