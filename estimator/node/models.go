@@ -236,7 +236,7 @@ func (n *Node) receiveCommand(m *nats.Msg) {
 		o.Error = reporting.Shorten(err.Error())
 		n.log.limited("a command about the model failed: " + o.Error)
 	}
-	if m.Reply != "" {
+	if wire.IsInbox(m.Reply) {
 		_ = m.Respond(o.Append(nil)) // who asked may be gone
 	}
 }

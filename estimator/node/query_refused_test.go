@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
@@ -100,6 +101,36 @@ func TestTooManyQuestionsAreRefusedAtOnce(t *testing.T) {
 	}
 	if codes[""] == 0 || codes["429"] == 0 || codes[""]+codes["429"]+codes["408"] != n {
 		t.Errorf("answered by code: %v", codes)
+	}
+}
+
+// Who asks names where the answer goes: elsewhere than at an inbox there is none, since the estimator may publish where who asks
+// may not.
+func TestNoAnswerElsewhere(t *testing.T) {
+	s := serve(t, 0)
+	run(t, connect(t, s.ClientURL(), nil), Config{}, pendulum())
+	client := connect(t, s.ClientURL(), nil)
+	stolen, err := client.SubscribeSync("stolen.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := wire.Query{States: []float64{1, 2}}
+	asked := map[string][]byte{
+		wire.QuerySubject("v1"): q.Append(nil), wire.ModelSubject("v1"): (&wire.Command{Action: wire.ResetAdaptation}).Append(nil),
+		"$SRV.PING": nil, "$SRV.INFO.dgm-estimator": nil, "$SRV.STATS": nil,
+	}
+	for subject, data := range asked {
+		if err := client.PublishRequest(subject, "stolen.dgm.predict.v1", data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for subject, data := range asked {
+		if _, err := client.Request(subject, data, patience); err != nil {
+			t.Errorf("%s: no answer at an inbox: %v", subject, err)
+		}
+	}
+	if m, err := stolen.NextMsg(50 * time.Millisecond); err == nil {
+		t.Errorf("an answer at %s: %q", m.Subject, m.Data)
 	}
 }
 

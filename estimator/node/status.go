@@ -73,9 +73,7 @@ func (n *Node) reportUntil(ctx context.Context, nc *nats.Conn) error {
 // refreshQueries lets the service of queries describe the model in use.
 func (n *Node) refreshQueries() {
 	if q := n.status.queries; q != nil {
-		if err := q.Refresh(); err != nil {
-			n.cfg.Log(err.Error())
-		}
+		q.Refresh()
 	}
 }
 

@@ -1,6 +1,9 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // The subjects without their vehicle, and those of all vehicles.
 const (
@@ -35,6 +38,14 @@ func EstimateSubject(vehicle string) string { return estimatePrefix + vehicle }
 
 // EstimatorInbox returns the prefix of the subjects on which what runs on a vehicle is answered.
 func EstimatorInbox(vehicle string) string { return "_INBOX_estimator." + vehicle }
+
+// IsInbox reports whether a subject is one on which a client waits for answers: _INBOX or a role's own prefix, _INBOX_<role>,
+// with a dot behind it, or what a server makes of that between accounts (_R_). Services answer nowhere else.
+func IsInbox(subject string) bool {
+	rest, ok := strings.CutPrefix(subject, "_INBOX")
+	dot := strings.IndexByte(rest, '.')
+	return ok && dot >= 0 && (dot == 0 || rest[0] == '_') || strings.HasPrefix(subject, "_R_.")
+}
 
 // QuerySubject returns the subject of questions about a vehicle.
 func QuerySubject(vehicle string) string { return queryPrefix + vehicle }

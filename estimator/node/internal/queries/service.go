@@ -42,18 +42,19 @@ type Config struct {
 
 // Service answers the queries about one vehicle.
 type Service struct {
-	cfg     Config
-	nc      *nats.Conn
-	service micro.Service
-	offered *model.Model // whose information the service has
-	work    chan request
-	quit    chan struct{} // closed at the end; work is not, because what drains may still put into it
-	workers sync.WaitGroup
+	cfg       Config
+	nc        *nats.Conn
+	queries   *nats.Subscription
+	discovery *discovery
+	offered   *model.Model // whose information the service has
+	work      chan request
+	quit      chan struct{} // closed at the end; work is not, because what drains may still put into it
+	workers   sync.WaitGroup
 }
 
 // request is a query that waits.
 type request struct {
-	micro.Request
+	*nats.Msg
 	at int64 // ns, steady, when it came
 }
 
@@ -83,47 +84,35 @@ func Serve(nc *nats.Conn, cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// Refresh offers the service anew where another model is in use since it was offered: its
-// information names the model's horizon. It is for the goroutine of Serve and Close.
-func (s *Service) Refresh() error {
-	m, _ := s.cfg.Model()
+// Refresh describes the model in use, where that is another than before: the information of the service names its horizon.
+// It is for the goroutine of Serve and Close.
+func (s *Service) Refresh() {
+	m, times := s.cfg.Model()
 	if m == s.offered {
-		return nil
+		return
 	}
-	s.offered = m // once, also where it fails
-	return s.offer()
+	s.offered = m
+	info := s.cfg.describe(m, times, s.nc.MaxPayload())
+	s.discovery.set(map[string]string{
+		"vehicle": info.Vehicle, "instance": info.Instance, "model": info.Model, "layout": info.Layout,
+		"model_horizon": fmt.Sprintf("%g", info.ModelHorizon), "points": strconv.Itoa(info.Points),
+		"channels": withUnits(info.Channels, info.Units), "input_channels": withUnits(info.InputChannels, info.InputUnits),
+	})
 }
 
-// offer adds the service with the information of the model in use, and ends the one before.
-func (s *Service) offer() error {
-	m, times := s.cfg.Model()
-	info := s.cfg.describe(m, times, s.nc.MaxPayload())
-	service, err := micro.AddService(s.nc, micro.Config{
-		Name: serviceName, Version: version, Description: "distributions of the states to come of a robot",
-		Metadata: map[string]string{
-			"vehicle": info.Vehicle, "instance": info.Instance, "model": info.Model, "layout": info.Layout,
-			"model_horizon": fmt.Sprintf("%g", info.ModelHorizon), "points": strconv.Itoa(info.Points),
-			"channels": withUnits(info.Channels, info.Units), "input_channels": withUnits(info.InputChannels, info.InputUnits),
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("offering queries: %w", err)
+// offer subscribes to the queries, and answers who looks for services.
+func (s *Service) offer() (err error) {
+	if s.discovery, err = discover(s.nc, s.cfg.Vehicle); err != nil {
+		return err
 	}
-	// Instances would share the queries of all vehicles if the queue group, too, did
-	// not name the vehicle.
-	err = service.AddEndpoint("query", micro.HandlerFunc(s.receive),
-		micro.WithEndpointSubject(wire.QuerySubject(s.cfg.Vehicle)), micro.WithEndpointQueueGroup(s.cfg.Vehicle))
-	if err != nil {
-		_ = service.Stop() // it has no endpoint
-		return fmt.Errorf("offering queries at %s: %w", wire.QuerySubject(s.cfg.Vehicle), err)
+	s.Refresh()
+	// Instances share the queries of a vehicle.
+	at := wire.QuerySubject(s.cfg.Vehicle)
+	if s.queries, err = s.nc.QueueSubscribe(at, s.cfg.Vehicle, s.receive); err != nil {
+		return fmt.Errorf("offering queries at %s: %w", at, err)
 	}
 	if s.nc.IsConnected() { // a status over another connection comes after the offer
 		_ = s.nc.FlushTimeout(time.Duration(timeout))
-	}
-	before := s.service
-	s.service, s.offered = service, m
-	if before != nil {
-		_ = before.Stop() // the connection may be gone
 	}
 	return nil
 }
@@ -148,8 +137,11 @@ func (s *Service) pause(d time.Duration) {
 // Close ends the service after what was accepted is answered, or refused where it takes
 // longer than a second. A worker in the midst of a longer question is not waited for.
 func (s *Service) Close() {
-	if s.service != nil {
-		_ = s.service.Stop() // the connection may be gone
+	if s.queries != nil {
+		_ = s.queries.Drain() // the connection may be gone
+	}
+	if s.discovery != nil {
+		_ = s.discovery.end()
 	}
 	close(s.quit)
 	done := make(chan struct{})
@@ -167,11 +159,16 @@ func (s *Service) Close() {
 // flood of them costs little.
 const refusalPause = time.Millisecond
 
-// receive accepts or refuses a request, on the goroutine of the subscription.
-func (s *Service) receive(r micro.Request) {
+// receive accepts or refuses a request, on the goroutine of the subscription. One that is to be answered elsewhere than at
+// an inbox is none: the estimator may publish where who asks may not.
+func (s *Service) receive(m *nats.Msg) {
+	if !wire.IsInbox(m.Reply) {
+		return
+	}
 	_, now := s.cfg.Clock()
+	r := request{m, now}
 	select {
-	case s.work <- request{r, now}:
+	case s.work <- r:
 	default:
 		s.respond(r, nil, &refusal{codeBusy, "", fmt.Sprintf("%d requests are waiting already; ask again, or fewer at a time", mostWaiting)})
 		time.Sleep(refusalPause)
@@ -181,11 +178,9 @@ func (s *Service) receive(r micro.Request) {
 // keyHeader names the key of the query for which it is refused.
 const keyHeader = "Dgm-Key"
 
-// respond answers a request with data or with an error, over the connection itself:
-// what a micro.Request notes of its answer is read when receive returns, which is
-// before most are answered.
-func (s *Service) respond(r micro.Request, data []byte, err error) {
-	m := &nats.Msg{Subject: r.Reply(), Data: data}
+// respond answers a request with data or with an error.
+func (s *Service) respond(r request, data []byte, err error) {
+	m := &nats.Msg{Subject: r.Reply, Data: data}
 	if err != nil {
 		f := refusalOf(err)
 		m.Header = nats.Header{micro.ErrorHeader: {reporting.Shorten(f.Error())}, micro.ErrorCodeHeader: {strconv.Itoa(f.code)}}
@@ -219,13 +214,15 @@ func (s *Service) run(b *budget) {
 // reply answers one request and returns its buffer for the next.
 func (s *Service) reply(a *answerer, r request, buf []byte) []byte {
 	a.budget.begin()
-	err := a.answer(r.Data(), r.at, s.nc.MaxPayload(), func(m message) {
+	err := a.answer(r.Data, r.at, s.nc.MaxPayload(), func(m message) {
 		buf = m.Append(buf[:0])
 		s.respond(r, buf, nil)
 	})
 	if err != nil {
 		s.respond(r, nil, err)
 	}
+	_, now := s.cfg.Clock()
+	s.discovery.served(time.Duration(now-r.at), err)
 	a.budget.rest()
 	return buf
 }
