@@ -383,3 +383,56 @@ func TestAControllerKilledAtEveryStep(t *testing.T) {
 		}
 	}
 }
+
+// A canary that says nothing of its intervals, or nothing that can be, keeps its group waiting, and goes back in the end.
+func TestACanaryInSilence(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	s, old, next := begun(t)
+	s.reports("a", old.ID, time.Hour, tries(next.ID, -1))
+	s.look("g")
+	for name, says := range map[string]func(*wire.Status){
+		"without a monitor":   func(st *wire.Status) { st.Buckets, st.Checks, st.Coverage = nil, nil, nil },
+		"without comparisons": func(st *wire.Status) { st.Checks, st.Coverage = []float64{0}, []float64{-1} },
+		"with a few":          func(st *wire.Status) { st.Checks = []float64{3} },
+		"at one time of two": func(st *wire.Status) {
+			st.Buckets, st.Checks, st.Coverage = []float64{1, 2}, []float64{1000, 0}, []float64{0.95, -1}
+		},
+		"with NaN comparisons":     func(st *wire.Status) { st.Checks = []float64{nan} },
+		"with endless comparisons": func(st *wire.Status) { st.Checks = []float64{inf} },
+		"with NaN coverage":        func(st *wire.Status) { st.Coverage = []float64{nan} },
+		"without coverage":         func(st *wire.Status) { st.Coverage = nil },
+	} {
+		s.reports("a", next.ID, time.Hour, says)
+		if r := s.look("g"); r.Stage != StageCanary {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	r, revision, err := get[Rollout](t.Context(), s.c.In.rollouts, "g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Since = r.Since.Add(-r.Rule.Longest)
+	if _, err := s.c.In.rollouts.Update(t.Context(), "g", encoded(&r), revision); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.look("g"); r.Stage != StageReturned || !strings.Contains(r.Reason, "trust monitor") {
+		t.Errorf("%+v", r)
+	}
+	s.wants("a", old.ID, "")
+}
+
+// A worker whose clock is in the year 2100 does not make its model the newest for ever.
+func TestNewestIsByTheServersClock(t *testing.T) {
+	in := installer(t, serve(t, Settings{}))
+	first := registered(t, in.Models, "a", 1)
+	m := first
+	m.ID, m.Job.ID, m.Trained = "future", strings.Repeat("f", len(first.Job.ID)), time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+	if _, err := in.Models.index.Create(t.Context(), m.Job.key(), encoded(&m)); err != nil {
+		t.Fatal(err)
+	}
+	last := registered(t, in.Models, "a", 2)
+	found, err := in.Find(t.Context(), "a", Newest)
+	if err != nil || found.ID != last.ID || time.Since(found.Trained) > time.Hour {
+		t.Errorf("%s of %v, %v", found.ID, found.Trained, err)
+	}
+}

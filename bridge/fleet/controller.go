@@ -166,6 +166,8 @@ func (c *Controller) decide(r *Rollout, installed map[string]Installation) {
 		r.to(StageReturned, fmt.Sprintf("%s: %d series of the model's intervals cover too little", canary, state.Status.Miscalibrated))
 	case r.Stage == StageCanary && !uses(&state, r) && time.Since(r.Since) > r.Rule.Longest:
 		r.to(StageReturned, fmt.Sprintf("%s has not used it for %v: %s", canary, r.Rule.Longest, cmp.Or(state.Status.Refused, "it gives no reason")))
+	case r.Stage == StageCanary && uses(&state, r) && !shown(&state.Status, r.Rule.Windows) && time.Since(r.Since) > r.Rule.Longest:
+		r.to(StageReturned, fmt.Sprintf("%s has shown nothing of its intervals for %v: is the trust monitor on, and does it receive states?", canary, r.Rule.Longest))
 	case r.Stage == StageCanary && held(&state, r):
 		r.to(StageFollowing, fmt.Sprintf("%s has used it for %v within the band", canary, r.Rule.CanaryFor))
 	}
@@ -230,11 +232,7 @@ func held(s *Robot, r *Rollout) bool {
 	if !uses(s, r) || len(s.Status.Models) == 0 || s.Status.Models[0].Model != r.Model.Model {
 		return false
 	}
-	checked := len(s.Status.Checks) == 0 // the trust monitor is switched off
-	for _, n := range s.Status.Checks {
-		checked = checked || n >= float64(r.Rule.Windows)
-	}
-	return checked && s.Status.T-s.Status.Models[0].Since >= int64(r.Rule.CanaryFor)
+	return shown(&s.Status, r.Rule.Windows) && s.Status.T-s.Status.Models[0].Since >= int64(r.Rule.CanaryFor)
 }
 
 // act makes the installations what the stage asks for.

@@ -20,7 +20,7 @@ type Model struct {
 	Digest  string    `json:"digest"`  // SHA-256 of the file, as object stores write it
 	Version string    `json:"version"` // of the worker
 	Worker  string    `json:"worker"`
-	Trained time.Time `json:"trained"`
+	Trained time.Time `json:"trained"` // when it was entered, by the server's clock
 	HeldOut HeldOut   `json:"held_out"`
 	Units   []string  `json:"units,omitempty"` // K, of its states: those of one unit are a group of channels
 }

@@ -67,7 +67,7 @@ type simulated struct {
 func (s *simulated) reports(vehicle, model string, since time.Duration, more func(*wire.Status)) {
 	s.t.Helper()
 	now := time.Now().UnixNano()
-	st := wire.Status{Vehicle: vehicle, Model: model, T: now, Checks: []float64{1000}, Models: []wire.LoadedModel{{Model: model, Role: wire.RoleFlown, Since: now - int64(since)}}}
+	st := wire.Status{Vehicle: vehicle, Model: model, T: now, Buckets: []float64{1}, Checks: []float64{1000}, Coverage: []float64{0.95}, Models: []wire.LoadedModel{{Model: model, Role: wire.RoleFlown, Since: now - int64(since)}}}
 	if more != nil {
 		more(&st)
 	}

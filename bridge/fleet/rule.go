@@ -111,3 +111,23 @@ func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
 
 // left reports whether a model in use has left the band, by the status of its vehicle.
 func left(s *wire.Status) bool { return s.Miscalibrated > 0 }
+
+// shown reports whether a status has so many comparisons with measurements at every time of the horizon, of one channel at least,
+// and a coverage that they gave. Silence is no evidence.
+func shown(s *wire.Status, windows int) bool {
+	B, n := len(s.Buckets), len(s.Checks)
+	if B == 0 || n == 0 || n%B != 0 || len(s.Coverage) != n {
+		return false
+	}
+	for b := range B {
+		enough := false
+		for k := range n / B {
+			checks, c := s.Checks[b*n/B+k], s.Coverage[b*n/B+k]
+			enough = enough || checks >= float64(windows) && finite(checks) && c >= 0 && c <= 1
+		}
+		if !enough {
+			return false
+		}
+	}
+	return true
+}

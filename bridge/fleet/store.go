@@ -286,9 +286,7 @@ func list[T entry](ctx context.Context, kv jetstream.KeyValue, pattern string) (
 				unreadable = append(unreadable, fmt.Sprintf("%s: %v", kv.Bucket(), err))
 				continue
 			}
-			if l, ok := any(&v).(*Log); ok {
-				l.Uploaded = e.Created() // by the server's clock: that of a robot may show any time
-			}
+			stamp(&v, e)
 			all = append(all, v)
 		case <-ctx.Done():
 			return nil, nil, fmt.Errorf("listing %s: %w", kv.Bucket(), context.Cause(ctx))
@@ -303,7 +301,18 @@ func get[T entry](ctx context.Context, kv jetstream.KeyValue, key string) (v T, 
 		return v, 0, err
 	}
 	v, err = decode[T](e.Value(), key)
+	stamp(&v, e)
 	return v, e.Revision(), err
+}
+
+// stamp sets when a log or a model was entered by the server's clock: that of a robot or a worker may show any time.
+func stamp(v any, e jetstream.KeyValueEntry) {
+	switch v := v.(type) {
+	case *Log:
+		v.Uploaded = e.Created()
+	case *Model:
+		v.Trained = e.Created()
+	}
 }
 
 // encoded returns a value of one of the types of this package as JSON.
