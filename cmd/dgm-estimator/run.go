@@ -108,13 +108,23 @@ func (v vehicle) prepare(s *settings, key ed25519.PublicKey, log func(string)) (
 	}
 	name := cmp.Or(v.Vehicle, m.Vehicle)
 	accept := model.Acceptance{Key: key, Vehicle: name, Fleet: s.Models.Fleet, Least: s.Models.LeastSequence, Unnumbered: s.Models.Unnumbered}
-	if err := accept.Check(statement); err != nil {
+	kept, err := node.ReadAccepted(node.AcceptedFile(v.TrustFile), key)
+	if err != nil {
+		return nil, err
+	}
+	of := m.ID
+	if m, accept, err = kept.Choose(accept, m, statement); err != nil {
 		return nil, fmt.Errorf("%s: %w", v.Model, err)
 	}
-	accept.Accepted(statement, m.ID)
 	if len(s.vehicles()) > 1 {
 		common := log
 		log = func(line string) { common(name + ": " + line) }
+	}
+	switch {
+	case m.ID != of:
+		log(fmt.Sprintf("model %s, accepted before as number %d, is used: %s has an older one", m.ID, kept.Sequence, v.Model))
+	case key != nil && v.TrustFile == "":
+		log("after a restart older statements are accepted again: set trust_file, or least_sequence")
 	}
 	cfg := v.node(m, log)
 	cfg.Accept, cfg.MaxMemory, cfg.Priority, cfg.SwapPermission = accept, s.Models.MaxMemory<<20, s.Realtime.Priority, s.Models.Swap == "permitted"

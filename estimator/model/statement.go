@@ -19,6 +19,9 @@ type Statement struct {
 
 const maxStatement = 1024
 
+// MaxSequence is the largest sequence number that is accepted: behind it there is room for more than a clock in nanoseconds shows.
+const MaxSequence = 1 << 62
+
 func (s *Statement) fields() []msgbin.Field {
 	return []msgbin.Field{
 		msgbin.Required("model", &s.Model), msgbin.Required("vehicle", &s.Vehicle), msgbin.Required("fleet", &s.Fleet),
@@ -89,6 +92,8 @@ func (a *Acceptance) Check(s Statement) error {
 		return fmt.Errorf("%w: it has no sequence number and names no vehicle: sign it again by dgm-train --sign, or set unnumbered = true", ErrStatement)
 	case s.Sequence > 0 && !(s.Vehicle != "" && s.Vehicle == a.Vehicle || s.Fleet != "" && s.Fleet == a.Fleet):
 		return fmt.Errorf("%w: it is for vehicle %q, fleet %q, and this is vehicle %q of fleet %q: sign it for this one", ErrStatement, s.Vehicle, s.Fleet, a.Vehicle, a.Fleet)
+	case s.Sequence > MaxSequence:
+		return fmt.Errorf("%w: its sequence number is %d, more than %d: after it none could be accepted; sign it with a smaller one", ErrStatement, s.Sequence, uint64(MaxSequence))
 	case s.Sequence < a.Least:
 		return fmt.Errorf("%w: its sequence number is %d, and the least that is accepted is %d: sign it with a larger one", ErrStatement, s.Sequence, a.Least)
 	case s.Sequence > 0 && s.Sequence == a.Least && a.Model != "" && s.Model != a.Model:

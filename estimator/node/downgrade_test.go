@@ -5,8 +5,12 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -135,18 +139,110 @@ func TestRollbackIsASignedStatement(t *testing.T) {
 	}
 }
 
-// Past the largest sequence number nothing begins again at 0.
-func TestNoRollbackAfterTheLargestSequence(t *testing.T) {
+// A statement with so large a number that none could follow it is refused, and nothing begins again at 0.
+func TestTheLargestSequenceIsNone(t *testing.T) {
 	s := newSigner(t)
 	a, b := pendulum(), otherPendulum(2)
 	n, err := New(Config{Vehicle: "v1", Accept: s.accept()}, a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.Offer(s.file(b, model.Statement{Vehicle: "v1", Sequence: math.MaxUint64})); err != nil {
-		t.Fatal(err)
+	for _, sequence := range []uint64{math.MaxUint64, model.MaxSequence + 1} {
+		if _, err := n.Offer(s.file(b, model.Statement{Vehicle: "v1", Sequence: sequence})); !errors.Is(err, model.ErrStatement) || n.Model() != a.ID {
+			t.Errorf("%v, model %s", err, n.Model())
+		}
+	}
+	if _, err := n.Offer(s.file(b, model.Statement{Vehicle: "v1", Sequence: model.MaxSequence})); err != nil {
+		t.Error(err)
 	}
 	if err := n.command(s.rollback(model.Statement{Model: a.ID, Vehicle: "v1", Sequence: 4})); err == nil || n.Model() != b.ID {
 		t.Errorf("%v, model %s", err, n.Model())
+	}
+}
+
+// A node that starts again has the model that it had, whatever older one its file holds, and accepts no older one.
+func TestARestartIsNoDowngrade(t *testing.T) {
+	s := newSigner(t)
+	a, b, c := pendulum(), otherPendulum(2), otherPendulum(3)
+	of := func(sequence uint64) model.Statement { return model.Statement{Vehicle: "v1", Sequence: sequence} }
+	trust := filepath.Join(t.TempDir(), "trust")
+	started := s.file(a, of(3))
+	start := func(file []byte) *Node {
+		t.Helper()
+		accept := s.accept()
+		accept.Vehicle = "v1"
+		m, statement, err := model.DecodeSigned(file, accept.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := ReadAccepted(AcceptedFile(trust), accept.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, accept, err = kept.Choose(accept, m, statement); err != nil {
+			t.Fatal(err)
+		}
+		n, err := New(Config{Vehicle: "v1", Accept: accept, TrustFile: trust}, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	refuses := func(n *Node, file []byte, want string) {
+		t.Helper()
+		if _, err := n.Offer(file); !errors.Is(err, model.ErrStatement) || n.Model() != want {
+			t.Errorf("%v, model %s, want %s", err, n.Model(), want)
+		}
+	}
+	n := start(started)
+	for i, m := range []*model.Model{b, c} {
+		if _, err := n.Offer(s.file(m, of(uint64(5+i)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n = start(started)
+	refuses(n, s.file(b, of(5)), c.ID)
+	if n = start(s.file(b, of(5))); n.Model() != c.ID {
+		t.Errorf("started with an older file: model %s, want %s", n.Model(), c.ID)
+	}
+	if _, err := n.Offer(s.file(b, of(7))); err != nil { // so that there is one before
+		t.Fatal(err)
+	}
+	if err := n.command(s.rollback(model.Statement{Model: c.ID, Vehicle: "v1", Sequence: 8})); err != nil {
+		t.Fatal(err)
+	}
+	n = start(started)
+	refuses(n, s.file(b, of(7)), c.ID)
+	if n = start(s.file(b, of(9))); n.Model() != b.ID {
+		t.Errorf("started with a newer file: model %s, want %s", n.Model(), b.ID)
+	}
+	refuses(n, s.file(c, of(8)), b.ID)
+
+	if err := os.WriteFile(AcceptedFile(trust), []byte{0xc1}, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadAccepted(AcceptedFile(trust), s.accept().Key); err == nil || !strings.Contains(err.Error(), "remove the file") {
+		t.Errorf("damaged: %v", err)
+	}
+	if kept, err := ReadAccepted(AcceptedFile(trust)+".none", s.accept().Key); kept != nil || err != nil {
+		t.Errorf("no file: %v, %v", kept, err)
+	}
+}
+
+// A pipe in the place of a saved state is not waited for.
+func TestAPipeIsNoState(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	done := make(chan []byte)
+	go func() { done <- readState(pipe) }()
+	select {
+	case b := <-done:
+		if b != nil {
+			t.Errorf("%q", b)
+		}
+	case <-time.After(patience):
+		t.Fatal("it waits for a writer")
 	}
 }

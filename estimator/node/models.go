@@ -3,9 +3,6 @@ package node
 import (
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,11 +23,13 @@ type models struct {
 	record    bool
 	trustFile string
 	adaptFile string
-	clock     Clock
-	log       func(line string)
-	maxMemory int64        // bytes; 0 = by what is available
-	period    atomic.Int64 // ns between states, as last measured; 0 = not known
-	refusals  refusals
+
+	acceptedFile string // "" = nothing is kept
+	clock        Clock
+	log          func(line string)
+	maxMemory    int64        // bytes; 0 = by what is available
+	period       atomic.Int64 // ns between states, as last measured; 0 = not known
+	refusals     refusals
 
 	covariance atomic.Bool // the last state came with P0
 
@@ -157,7 +156,7 @@ func (n *Node) Offer(file []byte) (id string, err error) {
 		return id, err
 	}
 	s.permission.held.Store(nil)
-	s.accept.Accepted(statement, id)
+	s.accepted(statement, id, file)
 	return id, nil
 }
 
@@ -205,9 +204,6 @@ func (n *Node) rollbackBy(c *wire.Command) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if s.accept.Least == math.MaxUint64 {
-		return "", fmt.Errorf("the model in use has the largest sequence number, %d, and a statement needs a larger one: start the estimator with another key", s.accept.Least)
-	}
 	next := s.accept
 	next.Least, next.Model, next.Unnumbered = s.accept.Least+1, "", false
 	if err := next.Check(statement); err != nil {
@@ -217,9 +213,20 @@ func (n *Node) rollbackBy(c *wire.Command) (id string, err error) {
 		return "", fmt.Errorf("the statement is to go back to model %.16s, and the one before is %s: sign one for it", statement.Model, s.before.ID)
 	}
 	if id, err = n.rollback(); err == nil {
-		s.accept.Accepted(statement, id)
+		s.accepted(statement, id, nil)
 	}
 	return id, err
+}
+
+// accepted raises the least number, and keeps it over a restart with the file of the model; nil = the model before is used again.
+func (s *models) accepted(statement model.Statement, id string, file []byte) {
+	least, was := s.accept.Least, s.accept.Model
+	if s.accept.Accepted(statement, id); s.accept.Least == least && s.accept.Model == was {
+		return
+	}
+	if err := s.keep(id, file); err != nil {
+		s.log("the statement accepted is forgotten at a restart: " + err.Error())
+	}
 }
 
 // Model returns the ID of the model in use, or of the one to be used next.
@@ -289,13 +296,8 @@ const mostState = 64 << 20
 
 // readState returns the saved state of a monitor or of adaptation, nil if nothing was saved.
 func readState(path string) []byte {
-	f, err := os.Open(path)
+	b, err := readRegular(path, mostState)
 	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, mostState+1))
-	if err != nil || len(b) > mostState {
 		return nil
 	}
 	return b

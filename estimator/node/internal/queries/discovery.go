@@ -1,7 +1,6 @@
 package queries
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,12 +28,12 @@ type discovery struct {
 // endpointName is that of the one endpoint, on which queries come.
 const endpointName = "query"
 
-// discover answers from now on, with no metadata yet.
-func discover(nc *nats.Conn, vehicle string) (*discovery, error) {
+// discover answers from now on as the service of an instance, with no metadata yet.
+func discover(nc *nats.Conn, vehicle, id string) (*discovery, error) {
 	subject := wire.QuerySubject(vehicle)
 	d := &discovery{nc: nc, started: time.Now().UTC(), stats: micro.EndpointStats{Name: endpointName, Subject: subject, QueueGroup: vehicle}}
 	d.info = micro.Info{
-		ServiceIdentity: micro.ServiceIdentity{Name: serviceName, ID: rand.Text(), Version: version}, Type: micro.InfoResponseType,
+		ServiceIdentity: micro.ServiceIdentity{Name: serviceName, ID: id, Version: version}, Type: micro.InfoResponseType,
 		Description: "distributions of the states to come of a robot", Endpoints: []micro.EndpointInfo{{Name: endpointName, Subject: subject, QueueGroup: vehicle}},
 	}
 	for verb, answer := range map[micro.Verb]func() any{micro.PingVerb: d.ping, micro.InfoVerb: d.describe, micro.StatsVerb: d.count} {

@@ -102,7 +102,7 @@ func (s *Service) Refresh() {
 
 // offer subscribes to the queries, and answers who looks for services.
 func (s *Service) offer() (err error) {
-	if s.discovery, err = discover(s.nc, s.cfg.Vehicle); err != nil {
+	if s.discovery, err = discover(s.nc, s.cfg.Vehicle, s.cfg.Instance); err != nil {
 		return err
 	}
 	s.Refresh()

@@ -1,0 +1,81 @@
+package model
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"fmt"
+
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
+)
+
+// Accepted is what a node remembers over a restart of the newest signed statement that it has accepted: without it, one who can
+// offer models could wait for a restart, and offer an older one.
+type Accepted struct {
+	Key      ed25519.PublicKey // that verified it
+	Sequence uint64
+	Model    string // ID of the model that it put in use
+	File     []byte // signed file of that model, and
+	Before   []byte // of the one before; empty where it is the file that the node was started with
+}
+
+// mostFile is the size of a model's file in it, bytes.
+const mostFile = 1 << 29
+
+func (a *Accepted) fields() []msgbin.Field {
+	key := (*[]byte)(&a.Key)
+	return []msgbin.Field{
+		msgbin.Required("key", key), msgbin.Required("sequence", &a.Sequence), msgbin.Required("model", &a.Model),
+		msgbin.Required("file", &a.File).Limit(mostFile), msgbin.Required("before", &a.Before).Limit(mostFile),
+	}
+}
+
+// Encode returns it as a file holds it.
+func (a *Accepted) Encode() []byte {
+	return msgbin.Append(nil, func(w *msgbin.Writer) { w.Fields(a.fields()) })
+}
+
+// DecodeAccepted returns what was accepted with a key, nil of another key.
+func DecodeAccepted(b []byte, key ed25519.PublicKey) (*Accepted, error) {
+	a := &Accepted{}
+	r := msgbin.NewReader(b)
+	err := r.Fields(a.fields())
+	if err == nil && r.Left() > 0 {
+		err = fmt.Errorf("%d bytes after its end", r.Left())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the newest statement accepted: %w", err)
+	}
+	if !bytes.Equal(a.Key, key) {
+		return nil, nil
+	}
+	return a, nil
+}
+
+// Choose returns the model to start with, of the one of a file and what was accepted later, and the least that is accepted from then
+// on. The file's is used where its statement is newer, or is the one that was gone back to.
+func (a *Accepted) Choose(accept Acceptance, m *Model, s Statement) (*Model, Acceptance, error) {
+	if a == nil {
+		err := accept.Check(s)
+		accept.Accepted(s, m.ID)
+		return m, accept, err
+	}
+	if a.Sequence > accept.Least {
+		accept.Least, accept.Model = a.Sequence, a.Model
+	}
+	if m.ID == a.Model || s.Sequence > a.Sequence {
+		if s.Sequence <= a.Sequence {
+			return m, accept, nil // it was accepted before
+		}
+		err := accept.Check(s)
+		accept.Accepted(s, m.ID)
+		return m, accept, err
+	}
+	kept, _, err := DecodeSigned(a.File, accept.Key)
+	if err == nil && kept.ID != a.Model {
+		err = fmt.Errorf("it is model %.16s, and %.16s was accepted", kept.ID, a.Model)
+	}
+	if err != nil {
+		return nil, accept, fmt.Errorf("the model accepted as number %d: %w", a.Sequence, err)
+	}
+	return kept, accept, nil
+}
