@@ -46,7 +46,7 @@ func TestOneWriterDoesNotReplaceAStream(t *testing.T) {
 	}
 	if all, _, err := models.List(t.Context()); err != nil || len(all) != 1 {
 		t.Errorf("%d models, %v", len(all), err)
-	} else if _, err := models.objects.GetInfo(t.Context(), m.Job.ID+"/"+m.ID); err != nil {
+	} else if _, err := models.objects.Info(t.Context(), m.Job.ID+"/"+m.ID); err != nil {
 		t.Error(err)
 	}
 }
@@ -253,7 +253,11 @@ func TestALogOfLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := c.Logs.objects.GetInfo(t.Context(), log.object(0))
+	store, err := c.Logs.js.ObjectStore(t.Context(), logObjects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := store.GetInfo(t.Context(), log.object(0))
 	if err != nil {
 		t.Fatal(err)
 	}

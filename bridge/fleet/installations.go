@@ -76,8 +76,8 @@ func OpenInstaller(ctx context.Context, nc *nats.Conn, key ed25519.PrivateKey) (
 		return nil, err
 	}
 	in := &Installer{Models: m, key: key}
-	if in.files, err = objects(ctx, js, FlownObjects); err != nil {
-		return nil, err
+	if in.files, err = js.ObjectStore(ctx, FlownObjects); err != nil {
+		return nil, fmt.Errorf("object store %s: %w", FlownObjects, explained(err))
 	}
 	if in.states, err = bucket(ctx, js, installations); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func OpenInstaller(ctx context.Context, nc *nats.Conn, key ed25519.PrivateKey) (
 
 // List returns all installations, in no particular order, and what is wrong with those that cannot be read.
 func (in *Installer) List(ctx context.Context) (all []Installation, unreadable []string, err error) {
-	return list[Installation](ctx, in.states, "*")
+	return list[Installation](ctx, in.Models.js, installations, "*")
 }
 
 // Get returns the installation of a vehicle, an empty one where the fleet has decided nothing.

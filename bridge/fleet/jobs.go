@@ -182,7 +182,7 @@ func (q *Queue) lease() time.Duration { return q.consumer.CachedInfo().Config.Ac
 // List returns the status of all jobs, in no particular order, and what is wrong with states that cannot be
 // read.
 func (q *Queue) List(ctx context.Context) (all []JobStatus, unreadable []string, err error) {
-	return list[JobStatus](ctx, q.states, "*")
+	return list[JobStatus](ctx, q.js, jobStates, "*")
 }
 
 // Get returns the status of a job.

@@ -141,7 +141,11 @@ func TestTheFirstResultStays(t *testing.T) {
 			t.Errorf("%s: %+v, %v", id, m, err)
 		}
 	}
-	all, err := c.Models.objects.List(t.Context())
+	store, err := c.Models.js.ObjectStore(t.Context(), modelObjects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := store.List(t.Context())
 	if err != nil || len(all) != 1 || all[0].Name != j.ID+"/m1" {
 		t.Errorf("%+v, %v", all, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/node/stored"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -75,7 +76,7 @@ const (
 // Logs are the flight logs of a fleet.
 type Logs struct {
 	js      jetstream.JetStream
-	objects jetstream.ObjectStore
+	objects *stored.Objects
 	index   jetstream.KeyValue
 	part    int64 // bytes
 }
@@ -152,11 +153,11 @@ func (l *Logs) send(ctx context.Context, name string, p Part, from io.Reader) (h
 	ctx, cancel := context.WithTimeout(ctx, partLimit)
 	defer cancel()
 	want := digest(p.SHA256)
-	info, err := l.objects.GetInfo(ctx, name)
+	info, err := l.objects.Info(ctx, name)
 	switch {
 	case err == nil && info.Digest == want:
 		return true, nil
-	case err != nil && !errors.Is(err, jetstream.ErrObjectNotFound):
+	case err != nil && !errors.Is(err, stored.ErrNone):
 		return false, err
 	}
 	_, err = putObject(ctx, l.js, logObjects, name, want, from)
@@ -228,7 +229,7 @@ func (l *Logs) describe(f *os.File, path string) (Log, error) {
 
 // List returns the complete logs, in no particular order, and what is wrong with entries that cannot be read.
 func (l *Logs) List(ctx context.Context) (all []Log, unreadable []string, err error) {
-	return list[Log](ctx, l.index, ">")
+	return list[Log](ctx, l.js, logIndex, ">")
 }
 
 // Fetch writes a log of a vehicle into a folder and returns the name of the file. The bytes are
@@ -264,21 +265,22 @@ func (l *Logs) Fetch(ctx context.Context, vehicle, id, dir string) (path string,
 	return path, nil
 }
 
-// fetchPart writes a part. Robots write the store: what is not the part, or is a link, of which some lead in a circle, is not read.
+// errStored is that a part is not the one that was uploaded.
+var errStored = errors.New("it was changed on the server; upload it again")
+
+// fetchPart writes a part. Robots write the store: what is not the part, or is a link, is not read.
 func (l *Logs) fetchPart(ctx context.Context, name string, p *Part, to io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, partLimit)
 	defer cancel()
-	info, err := l.objects.GetInfo(ctx, name)
+	info, err := l.objects.Info(ctx, name)
 	if err != nil {
 		return err
 	}
-	if info.Opts != nil && info.Opts.Link != nil || info.Digest != digest(p.SHA256) || info.Size != uint64(p.Bytes) {
-		return errors.New("it was changed on the server; upload it again")
+	if info.Digest != digest(p.SHA256) || info.Size != uint64(p.Bytes) {
+		return errStored
 	}
-	r, err := l.objects.Get(ctx, name)
-	if err != nil {
-		return err
+	if err = l.objects.Copy(ctx, to, info, p.Bytes); errors.Is(err, stored.ErrLink) || errors.Is(err, stored.ErrChanged) {
+		return errStored
 	}
-	_, err = io.Copy(to, io.LimitReader(r, p.Bytes+1))
-	return errors.Join(err, r.Close())
+	return err
 }

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node/stored"
 )
 
 // Model is the entry of one model in the registry: its file and its lineage.
@@ -68,7 +72,7 @@ func (r *Ref) same(o *Ref) bool {
 // Models are the models of a fleet.
 type Models struct {
 	js      jetstream.JetStream
-	objects jetstream.ObjectStore
+	objects *stored.Objects
 	index   jetstream.KeyValue
 }
 
@@ -88,7 +92,7 @@ func OpenModels(ctx context.Context, nc *nats.Conn) (*Models, error) {
 
 // List returns all models, in no particular order, and what is wrong with entries that cannot be read.
 func (m *Models) List(ctx context.Context) (all []Model, unreadable []string, err error) {
-	return list[Model](ctx, m.index, ">")
+	return list[Model](ctx, m.js, modelIndex, ">")
 }
 
 // Of returns the result of a job; ok is false where there is none.
@@ -133,9 +137,13 @@ func (m *Models) Put(ctx context.Context, e Model, path string) (Model, error) {
 func (m *Models) Fetch(ctx context.Context, e Model) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, partLimit)
 	defer cancel()
-	file, err := m.objects.GetBytes(ctx, e.Job.ID+"/"+e.ID)
+	var file bytes.Buffer
+	info, err := m.objects.Info(ctx, e.Job.ID+"/"+e.ID)
+	if err == nil {
+		err = m.objects.Copy(ctx, &file, info, model.MaxFile)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", e.ID, explained(err))
 	}
-	return file, nil
+	return file.Bytes(), nil
 }

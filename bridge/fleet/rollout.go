@@ -94,7 +94,7 @@ func (r *Rollout) leaveOut(vehicle, reason string) {
 
 // Rollouts lists all rollouts, the last one of each group.
 func (in *Installer) Rollouts(ctx context.Context) (all []Rollout, unreadable []string, err error) {
-	return list[Rollout](ctx, in.rollouts, "*")
+	return list[Rollout](ctx, in.Models.js, rollouts, "*")
 }
 
 // Rollout returns the last rollout to a group.

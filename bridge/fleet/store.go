@@ -10,10 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/dgm-robotics/dgm/estimator/node/stored"
 )
 
 // Names on the server.
@@ -233,15 +236,14 @@ func bucket(ctx context.Context, js jetstream.JetStream, name string) (jetstream
 }
 
 // objects opens an object store.
-func objects(ctx context.Context, js jetstream.JetStream, name string) (jetstream.ObjectStore, error) {
-	o, err := js.ObjectStore(ctx, name)
-	if err != nil {
+func objects(ctx context.Context, js jetstream.JetStream, name string) (*stored.Objects, error) {
+	if _, err := js.Stream(ctx, "OBJ_"+name); err != nil {
 		return nil, fmt.Errorf("object store %s: %w", name, explained(err))
 	}
-	return o, nil
+	return &stored.Objects{NC: js.Conn(), Bucket: name}, nil
 }
 
-// listLimit bounds a listing: a watch can end without a message after a reconnect.
+// listLimit bounds a listing.
 const listLimit = 30 * time.Second
 
 // An entry is a value of a key-value store. check returns why it cannot be the value of a key: others than
@@ -264,34 +266,33 @@ func decode[T entry](b []byte, key string) (v T, err error) {
 
 // list returns the values of all keys that match a pattern, and what is wrong with those that cannot be
 // read.
-func list[T entry](ctx context.Context, kv jetstream.KeyValue, pattern string) (all []T, unreadable []string, err error) {
+func list[T entry](ctx context.Context, js jetstream.JetStream, bucket, pattern string) (all []T, unreadable []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
-	w, err := kv.Watch(ctx, pattern, jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, nil, fmt.Errorf("listing %s: %w", kv.Bucket(), explained(err))
-	}
-	defer func() { _ = w.Stop() }() // the listing is complete, or ctx has ended
-	for {
-		select {
-		case e, ok := <-w.Updates():
-			if !ok {
-				return nil, nil, fmt.Errorf("listing %s: the link was lost; try again", kv.Bucket())
-			}
-			if e == nil { // the last of those that were there
-				return all, unreadable, nil
-			}
-			v, err := decode[T](e.Value(), e.Key())
-			if err != nil {
-				unreadable = append(unreadable, fmt.Sprintf("%s: %v", kv.Bucket(), err))
-				continue
-			}
-			stamp(&v, e)
-			all = append(all, v)
-		case <-ctx.Done():
-			return nil, nil, fmt.Errorf("listing %s: %w", kv.Bucket(), context.Cause(ctx))
+	prefix := "$KV." + bucket + "."
+	at := map[string]int{} // by key: one that is changed meanwhile comes again
+	err = stored.All(ctx, js.Conn(), "KV_"+bucket, prefix+pattern, func(m *stored.Message) error {
+		key := strings.TrimPrefix(m.Subject, prefix)
+		if m.Header.Get("KV-Operation") != "" || m.Header.Get(jetstream.MarkerReasonHeader) != "" { // it was deleted
+			return nil
 		}
+		v, err := decode[T](m.Data, key)
+		if err != nil {
+			unreadable = append(unreadable, fmt.Sprintf("%s: %v", bucket, err))
+			return nil
+		}
+		stamp(&v, m.Time)
+		if i, ok := at[key]; ok {
+			all[i] = v
+			return nil
+		}
+		at[key], all = len(all), append(all, v)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("listing %s: %w", bucket, explained(err))
 	}
+	return all, unreadable, nil
 }
 
 // get returns a value and its revision.
@@ -301,17 +302,17 @@ func get[T entry](ctx context.Context, kv jetstream.KeyValue, key string) (v T, 
 		return v, 0, err
 	}
 	v, err = decode[T](e.Value(), key)
-	stamp(&v, e)
+	stamp(&v, e.Created())
 	return v, e.Revision(), err
 }
 
 // stamp sets when a log or a model was entered by the server's clock: that of a robot or a worker may show any time.
-func stamp(v any, e jetstream.KeyValueEntry) {
+func stamp(v any, at time.Time) {
 	switch v := v.(type) {
 	case *Log:
-		v.Uploaded = e.Created()
+		v.Uploaded = at
 	case *Model:
-		v.Trained = e.Created()
+		v.Trained = at
 	}
 }
 

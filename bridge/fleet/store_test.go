@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/node/stored"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -53,14 +54,14 @@ func TestUploadAndFetch(t *testing.T) {
 	if _, err := c.Logs.Fetch(t.Context(), "drone-1", log.ID, dir); err == nil {
 		t.Error("a changed part is accepted")
 	}
-	stored, err := c.Logs.js.Stream(t.Context(), "OBJ_"+logObjects)
+	stream, err := c.Logs.js.Stream(t.Context(), "OBJ_"+logObjects)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stored.Purge(t.Context(), jetstream.WithPurgeSubject("$O."+logObjects+".M."+base64.URLEncoding.EncodeToString([]byte(log.object(1))))); err != nil {
+	if err := stream.Purge(t.Context(), jetstream.WithPurgeSubject("$O."+logObjects+".M."+base64.URLEncoding.EncodeToString([]byte(log.object(1))))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Logs.Fetch(t.Context(), "drone-1", log.ID, dir); !errors.Is(err, jetstream.ErrObjectNotFound) {
+	if _, err := c.Logs.Fetch(t.Context(), "drone-1", log.ID, dir); !errors.Is(err, stored.ErrNone) {
 		t.Errorf("a missing part: %v", err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
@@ -149,7 +150,7 @@ func TestOneReplicaInACluster(t *testing.T) {
 
 func TestAServerWithoutAFleet(t *testing.T) {
 	nc := connect(t, startServer(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true}))
-	if _, err := OpenLogs(t.Context(), nc); !errors.Is(err, jetstream.ErrBucketNotFound) {
+	if _, err := OpenLogs(t.Context(), nc); !errors.Is(err, jetstream.ErrStreamNotFound) {
 		t.Errorf("%v", err)
 	}
 	if _, err := OpenQueue(t.Context(), nc); !errors.Is(err, jetstream.ErrStreamNotFound) {

@@ -31,7 +31,10 @@ func (r Rows) check(key string) error {
 const mostRows = 500_000
 
 // Studies are the results of studies.
-type Studies struct{ results jetstream.KeyValue }
+type Studies struct {
+	js      jetstream.JetStream
+	results jetstream.KeyValue
+}
 
 // OpenStudies opens the results of studies.
 func OpenStudies(ctx context.Context, nc *nats.Conn) (*Studies, error) {
@@ -40,12 +43,12 @@ func OpenStudies(ctx context.Context, nc *nats.Conn) (*Studies, error) {
 		return nil, err
 	}
 	kv, err := bucket(ctx, js, studyRows)
-	return &Studies{kv}, err
+	return &Studies{js, kv}, err
 }
 
 // List returns all results, in no particular order, and what is wrong with those that cannot be read.
 func (s *Studies) List(ctx context.Context) (all []Rows, unreadable []string, err error) {
-	return list[Rows](ctx, s.results, "*")
+	return list[Rows](ctx, s.js, studyRows, "*")
 }
 
 // has reports whether a job has a result.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,18 +13,27 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node/stored"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // store is where models come from while the node runs: an object of a JetStream
 // object store bucket with the model to use, and one with its shadow.
 type store struct {
-	bucket, object string
-	retry          time.Duration
-	digest         string               // of what was offered last, accepted or not
-	shadow         string               // the same of the shadow
-	beside         string               // ID of the model that the shadow was offered beside
-	again          map[string]time.Time // when an object that could not be read is tried again
+	bucket string
+	from   objects // of the bucket
+	object string
+	retry  time.Duration
+	digest string               // of what was offered last, accepted or not
+	shadow string               // the same of the shadow
+	beside string               // ID of the model that the shadow was offered beside
+	again  map[string]time.Time // when an object that could not be read is tried again
+}
+
+// objects are those of a bucket, see stored.Objects.
+type objects interface {
+	Info(ctx context.Context, name string) (*stored.Info, error)
+	Copy(ctx context.Context, to io.Writer, info *stored.Info, most int64) error
 }
 
 // shadowObject returns the object of the shadow: flight.shadow.dgm beside flight.dgm.
@@ -88,90 +98,52 @@ func (n *Node) offer(source string, once bool, read func() ([]byte, error)) (hel
 }
 
 // Watch offers the node every model that is put into an object of a bucket, the
-// one that is there at first, until ctx is done. It waits for a server, a bucket
-// and an object that are not there yet, and comes back with the link. An object is
+// one that is there at first, until ctx is done. It looks every two seconds, and waits for a server, a bucket
+// and an object that are not there yet. An object is
 // offered once: neither a link that came back nor a rollback brings it again, and one that
 // was refused is not tried again by another watch, either, until it changes.
 func (n *Node) Watch(ctx context.Context, nc *nats.Conn, bucket, object string) {
-	n.watch(ctx, nc, &store{bucket: bucket, object: object, retry: 2 * time.Second})
+	n.watch(ctx, newStore(nc, bucket, object, 2*time.Second))
 }
 
-func (n *Node) watch(ctx context.Context, nc *nats.Conn, s *store) {
+func newStore(nc *nats.Conn, bucket, object string, retry time.Duration) *store {
+	return &store{bucket: bucket, from: &stored.Objects{NC: nc, Bucket: bucket}, object: object, retry: retry, again: map[string]time.Time{}}
+}
+
+func (n *Node) watch(ctx context.Context, s *store) {
 	logged := ""
-	for ctx.Err() == nil {
-		err := s.watch(ctx, nc, n)
+	for {
+		err := s.poll(ctx, n)
 		switch {
-		case err == nil:
-			logged = ""
-			continue // the link came back
 		case ctx.Err() != nil:
 			return
+		case err == nil:
+			logged = ""
 		case err.Error() != logged:
 			logged = err.Error()
 			n.cfg.Log(fmt.Sprintf("bucket %s cannot be watched (%v); trying again", s.bucket, err))
 		}
 		select {
 		case <-ctx.Done():
+			return
 		case <-time.After(s.retry):
 		}
 	}
 }
 
-// watch watches until ctx is done, the link came back (nil) or something fails.
-func (s *store) watch(ctx context.Context, nc *nats.Conn, n *Node) error {
-	since := epoch(nc)
-	s.again = map[string]time.Time{}
-	js, err := nc.JetStream(nats.MaxWait(2 * time.Second))
-	if err != nil {
-		return err
-	}
-	bucket, err := js.ObjectStore(s.bucket)
-	if err != nil {
-		return err
-	}
-	w, err := bucket.Watch()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = w.Stop() }() // the link may be gone
-	every := time.NewTicker(s.retry)
-	defer every.Stop()
-	for {
-		// A watch can end without a message after a reconnect: it only makes this faster.
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case info, open := <-w.Updates():
-			if !open {
-				return errors.New("the server ended the watch")
-			}
-			if info == nil || info.Name != s.object && info.Name != s.shadowObject() {
-				continue
-			}
-		case <-every.C:
-			if epoch(nc) != since {
-				return nil
-			}
-		}
-		if err := s.poll(n, bucket); err != nil {
-			return err
-		}
-	}
-}
-
 // poll offers what has changed in the bucket.
-func (s *store) poll(n *Node, bucket nats.ObjectStore) error {
+func (s *store) poll(ctx context.Context, n *Node) error {
 	// The shadow first: it ends before it becomes the model to use.
-	info, err := bucket.GetInfo(s.shadowObject())
+	info, err := s.from.Info(ctx, s.shadowObject())
 	switch {
-	case errors.Is(err, nats.ErrObjectNotFound):
+	case errors.Is(err, stored.ErrNone):
 		n.EndShadow()
 		s.shadow = ""
 	case err != nil:
 		return err
 	case (info.Digest != s.shadow || s.beside != n.Model()) && !s.waits(info):
 		beside := n.Model()
-		b, err := s.read(bucket, info)
+		b, err := s.read(ctx, info)
 		if err == nil {
 			_, err = n.OfferShadow(b)
 		}
@@ -183,9 +155,9 @@ func (s *store) poll(n *Node, bucket nats.ObjectStore) error {
 			n.log.limited(fmt.Sprintf("object %s of bucket %s: the shadow was refused: %v", info.Name, s.bucket, err))
 		}
 	}
-	info, err = bucket.GetInfo(s.object)
+	info, err = s.from.Info(ctx, s.object)
 	switch {
-	case errors.Is(err, nats.ErrObjectNotFound):
+	case errors.Is(err, stored.ErrNone):
 		return nil
 	case err != nil:
 		return err
@@ -197,7 +169,7 @@ func (s *store) poll(n *Node, bucket nats.ObjectStore) error {
 		return nil
 	}
 	source := fmt.Sprintf("object %s of bucket %s", info.Name, s.bucket)
-	b, err := s.read(bucket, info)
+	b, err := s.read(ctx, info)
 	if errors.Is(err, errUnread) {
 		err = fmt.Errorf("%s: %w", source, err)
 		n.Refuse(err)
@@ -212,27 +184,25 @@ func (s *store) poll(n *Node, bucket nats.ObjectStore) error {
 
 var (
 	errUnread = errors.New("it could not be read; trying again")
-	errLink   = errors.New("it is a link to another object")
 	errLarge  = fmt.Errorf("it has more than %d MiB, the most of a model", model.MaxFile>>20)
 )
 
 // waits reports whether an object could not be read a short while ago.
-func (s *store) waits(info *nats.ObjectInfo) bool { return time.Now().Before(s.again[info.Name]) }
+func (s *store) waits(info *stored.Info) bool { return time.Now().Before(s.again[info.Name]) }
 
 // read reads an object. The error is errUnread where the object may be all right, and then the object is not tried again for a
-// while: each time can leave a subscription behind.
-func (s *store) read(bucket nats.ObjectStore, info *nats.ObjectInfo) (b []byte, err error) {
-	if info.Opts != nil && info.Opts.Link != nil { // some lead in a circle
-		return nil, errLink
-	}
-	o, err := bucket.Get(info.Name)
-	if err == nil {
-		defer o.Close()
-		b, err = readModel(o)
-	}
-	if err != nil && !errors.Is(err, errLarge) && !errors.Is(err, nats.ErrDigestMismatch) {
+// while.
+func (s *store) read(ctx context.Context, info *stored.Info) ([]byte, error) {
+	var b bytes.Buffer
+	switch err := s.from.Copy(ctx, &b, info, model.MaxFile); {
+	case err == nil:
+		return b.Bytes(), nil
+	case errors.Is(err, stored.ErrLarge):
+		return nil, errLarge
+	case errors.Is(err, stored.ErrLink), errors.Is(err, stored.ErrChanged):
+		return nil, err
+	default:
 		s.again[info.Name] = time.Now().Add(15 * s.retry)
-		err = fmt.Errorf("%w: %w", errUnread, err)
+		return nil, fmt.Errorf("%w: %w", errUnread, err)
 	}
-	return b, err
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node/loopback"
+	"github.com/dgm-robotics/dgm/estimator/node/stored"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -56,7 +58,7 @@ func watchBucket(t *testing.T, n *Node, link *nats.Conn) (end func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		n.watch(ctx, link, &store{bucket: "models", object: "v1.dgm", retry: 20 * time.Millisecond})
+		n.watch(ctx, newStore(link, "models", "v1.dgm", 20*time.Millisecond))
 	}()
 	end = func() { cancel(); <-done }
 	t.Cleanup(end)
@@ -143,7 +145,7 @@ func TestTheSizeThatABucketStatesIsNotTrusted(t *testing.T) {
 	a := pendulum()
 	n, _ := run(t, connect(t, url, nil), Config{Log: logged.add}, a)
 	watchBucket(t, n, client)
-	eventually(t, "logs what was read", func() bool { return logged.has("it has more than 32 MiB, the most of a model") })
+	eventually(t, "logs what was read", func() bool { return logged.has("it was changed while it was read, or is damaged") })
 	if n.Model() != a.ID {
 		t.Errorf("model %s is in use", n.Model())
 	}
@@ -151,21 +153,22 @@ func TestTheSizeThatABucketStatesIsNotTrusted(t *testing.T) {
 
 // breaking is a bucket of which reading an object fails a number of times.
 type breaking struct {
-	nats.ObjectStore
+	objects
 	fails int
 }
 
-func (b *breaking) Get(name string, o ...nats.GetObjectOpt) (nats.ObjectResult, error) {
+func (b *breaking) Copy(ctx context.Context, to io.Writer, info *stored.Info, most int64) error {
 	if b.fails--; b.fails >= 0 {
-		return nil, nats.ErrTimeout
+		return nats.ErrTimeout
 	}
-	return b.ObjectStore.Get(name, o...)
+	return b.objects.Copy(ctx, to, info, most)
 }
 
 // A model and a shadow whose reading broke off are read again; what a link leads to is not read.
 func TestAModelIsReadAgainAfterTheLinkBroke(t *testing.T) {
 	url := start(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir()}).ClientURL()
-	_, bucket := modelBucket(t, connect(t, url, nil))
+	client := connect(t, url, nil)
+	_, bucket := modelBucket(t, client)
 	a, b, c := pendulum(), otherPendulum(2), otherPendulum(3)
 	n, err := New(Config{Vehicle: "v1"}, a)
 	if err != nil {
@@ -177,15 +180,15 @@ func TestAModelIsReadAgainAfterTheLinkBroke(t *testing.T) {
 	if _, err := bucket.PutBytes("v1.shadow.dgm", signedFile(t, c, nil)); err != nil {
 		t.Fatal(err)
 	}
-	s := &store{bucket: "models", object: "v1.dgm", again: map[string]time.Time{}}
-	broken := &breaking{bucket, 4}
+	s := newStore(client, "models", "v1.dgm", 0)
+	s.from = &breaking{s.from, 4}
 	for range 2 {
-		if err := s.poll(n, broken); err != nil || n.Model() != a.ID || n.models.shadow.Load() != nil {
+		if err := s.poll(t.Context(), n); err != nil || n.Model() != a.ID || n.models.shadow.Load() != nil {
 			t.Fatalf("model %s, %v", n.Model(), err)
 		}
 	}
 	for range 2 { // the shadow is offered before the model, and beside that one, too
-		if err := s.poll(n, broken); err != nil || n.Model() != b.ID {
+		if err := s.poll(t.Context(), n); err != nil || n.Model() != b.ID {
 			t.Fatalf("model %s, %v", n.Model(), err)
 		}
 	}
@@ -200,7 +203,7 @@ func TestAModelIsReadAgainAfterTheLinkBroke(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.object = "v1.link.dgm"
-	if err := s.poll(n, bucket); err != nil || n.Model() != b.ID || !strings.Contains(*n.models.refused.Load(), errLink.Error()) {
+	if err := s.poll(t.Context(), n); err != nil || n.Model() != b.ID || !strings.Contains(*n.models.refused.Load(), stored.ErrLink.Error()) {
 		t.Errorf("model %s, %v", n.Model(), err)
 	}
 }

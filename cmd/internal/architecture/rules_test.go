@@ -184,6 +184,10 @@ var layers = []layer{
 		"ports for servers of tests and studies know nothing of what is served",
 	},
 	{
+		"estimator/node/stored", nil,
+		"what a server stores is bytes here: what they mean is known to who asks for them",
+	},
+	{
 		"estimator/node/realtime", nil,
 		"what is asked of the operating system depends on nothing that is computed",
 	},
@@ -228,7 +232,7 @@ var layers = []layer{
 		[]string{
 			"estimator/adapt", "estimator/channel", "estimator/durable", "estimator/filter", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
 			"estimator/node/internal/queries", "estimator/node/internal/recording", "estimator/node/internal/reporting",
-			"estimator/node/journal", "estimator/node/realtime", "estimator/trust", "estimator/wire",
+			"estimator/node/journal", "estimator/node/realtime", "estimator/node/stored", "estimator/trust", "estimator/wire",
 		},
 		"the process joins its parts to the network; flight logs are not its business",
 	},
@@ -463,6 +467,11 @@ var permits = []permit{
 		"estimator/node/loopback",
 		[]string{"net"},
 		"ports are the operating system's; no robot runs it",
+	},
+	{
+		"estimator/node/stored",
+		[]string{"context", "time"},
+		"an answer of a server is waited for so long",
 	},
 	{
 		"estimator/node/realtime",
