@@ -19,18 +19,22 @@ import (
 // Whoever may write one entry or one part cannot remove all others by the header that replaces a whole stream.
 func TestOneWriterDoesNotReplaceAStream(t *testing.T) {
 	r := secured(t)
-	if err := Setup(t.Context(), r.as("operator"), Settings{Lease: lease, Keep: time.Hour}); err != nil { // again
+	if err := Setup(t.Context(), r.as(RoleOperator), Settings{Lease: lease, Keep: time.Hour, Robots: r.of.Robots}); err != nil { // again
 		t.Fatal(err)
 	}
-	logs, other := r.uploaded("drone-2")
-	models, err := OpenModels(t.Context(), r.as("operator"))
+	own := r.uploaded("drone-1")
+	logs, err := OpenLogs(t.Context(), r.as(RoleOperator))
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := OpenModels(t.Context(), r.as(RoleOperator))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := registered(t, models, "drone-2", 1)
 	for role, subjects := range map[string][]string{
-		"robot":  {"$KV.fleet-log-index.drone-1.x", "$O.fleet-logs.M.x", "$O.fleet-logs.C.x"},
-		"worker": {"$KV.fleet-model-index.drone-1.x", "$KV.fleet-jobs.x", "$O.fleet-models.M.x", "$O.fleet-models.C.x"},
+		RobotRole("drone-1"): {"$KV.fleet-log-index.drone-1.x", "$O.fleet-logs-drone-1.M.x", "$O.fleet-logs-drone-1.C.x"},
+		RoleWorker:           {"$KV.fleet-model-index.drone-1.x", "$KV.fleet-jobs.x", "$O.fleet-models.M.x", "$O.fleet-models.C.x"},
 	} {
 		nc := r.as(role)
 		for _, s := range subjects {
@@ -41,7 +45,7 @@ func TestOneWriterDoesNotReplaceAStream(t *testing.T) {
 			}
 		}
 	}
-	if _, err := logs.Fetch(t.Context(), "drone-2", other.ID, t.TempDir()); err != nil {
+	if _, err := logs.Fetch(t.Context(), "drone-1", own.ID, t.TempDir()); err != nil {
 		t.Error(err)
 	}
 	if all, _, err := models.List(t.Context()); err != nil || len(all) != 1 {

@@ -59,7 +59,8 @@ type Installer struct {
 	Models *Models
 
 	key      ed25519.PrivateKey
-	files    jetstream.ObjectStore
+	js       jetstream.JetStream
+	files    jetstream.ObjectStore // of vehicles without one of their own
 	states   jetstream.KeyValue
 	names    jetstream.KeyValue
 	rollouts jetstream.KeyValue
@@ -71,11 +72,11 @@ func OpenInstaller(ctx context.Context, nc *nats.Conn, key ed25519.PrivateKey) (
 	if err != nil {
 		return nil, err
 	}
-	js, err := jetstream.New(nc)
+	js, err := jetStream(ctx, nc, "OBJ_"+FlownObjects)
 	if err != nil {
 		return nil, err
 	}
-	in := &Installer{Models: m, key: key}
+	in := &Installer{Models: m, key: key, js: js}
 	if in.files, err = js.ObjectStore(ctx, FlownObjects); err != nil {
 		return nil, fmt.Errorf("object store %s: %w", FlownObjects, explained(err))
 	}
@@ -225,8 +226,21 @@ func (in *Installer) Deliver(ctx context.Context, vehicle string) (Installation,
 	}
 }
 
+// of returns the store that a vehicle reads: its own where Setup has made one, else the common one.
+func (in *Installer) of(ctx context.Context, vehicle string) (jetstream.ObjectStore, error) {
+	own, err := in.js.ObjectStore(ctx, OwnFlown(vehicle))
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		return in.files, nil
+	}
+	return own, err
+}
+
 func (in *Installer) deliver(ctx context.Context, vehicle, object string, r *Ref) error {
-	info, err := in.files.GetInfo(ctx, object)
+	files, err := in.of(ctx, vehicle)
+	if err != nil {
+		return err
+	}
+	info, err := files.GetInfo(ctx, object)
 	switch {
 	case errors.Is(err, jetstream.ErrObjectNotFound):
 		if r == nil {
@@ -235,7 +249,7 @@ func (in *Installer) deliver(ctx context.Context, vehicle, object string, r *Ref
 	case err != nil:
 		return err
 	case r == nil:
-		return in.files.Delete(ctx, object)
+		return files.Delete(ctx, object)
 	case info.Headers.Get(modelHeader) == r.Model && info.Headers.Get(sequenceHeader) == strconv.FormatUint(r.Sequence, 10):
 		return nil
 	}
@@ -250,7 +264,7 @@ func (in *Installer) deliver(ctx context.Context, vehicle, object string, r *Ref
 	if err != nil {
 		return err
 	}
-	_, err = in.files.Put(ctx, jetstream.ObjectMeta{Name: object, Headers: nats.Header{
+	_, err = files.Put(ctx, jetstream.ObjectMeta{Name: object, Headers: nats.Header{
 		modelHeader: {r.Model}, sequenceHeader: {strconv.FormatUint(r.Sequence, 10)},
 	}}, bytes.NewReader(file))
 	return err

@@ -154,7 +154,7 @@ type Queue struct {
 
 // OpenQueue opens the jobs of a fleet.
 func OpenQueue(ctx context.Context, nc *nats.Conn) (*Queue, error) {
-	js, err := jetstream.New(nc)
+	js, err := jetStream(ctx, nc, jobStream)
 	if err != nil {
 		return nil, err
 	}

@@ -297,7 +297,7 @@ func TestALogThatIsGone(t *testing.T) {
 	ns := serve(t, Settings{})
 	c := client(t, ns)
 	j := submitted(t, c, "drone-1")
-	if err := c.Logs.index.Delete(t.Context(), "drone-1."+j.Logs[0]); err != nil {
+	if err := indexed(t, c.Logs).Delete(t.Context(), "drone-1."+j.Logs[0]); err != nil {
 		t.Fatal(err)
 	}
 	start(t, ns, "a", copyLog)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -75,24 +76,51 @@ const (
 
 // Logs are the flight logs of a fleet.
 type Logs struct {
-	js      jetstream.JetStream
-	objects *stored.Objects
-	index   jetstream.KeyValue
-	part    int64 // bytes
+	js   jetstream.JetStream
+	part int64 // bytes
+
+	mu     sync.Mutex
+	stores map[string]string // by vehicle: the store of its logs
 }
 
 // OpenLogs opens the logs of a fleet.
 func OpenLogs(ctx context.Context, nc *nats.Conn) (*Logs, error) {
-	js, err := jetstream.New(nc)
+	l, err := Uploads(nc)
 	if err != nil {
 		return nil, err
 	}
-	l := &Logs{js: js, part: partBytes}
-	if l.objects, err = objects(ctx, js, logObjects); err != nil {
+	if l.js, err = jetStream(ctx, nc, "OBJ_"+logObjects); err != nil {
 		return nil, err
 	}
-	l.index, err = bucket(ctx, js, logIndex)
+	if _, err = objects(ctx, l.js, logObjects); err == nil {
+		_, err = bucket(ctx, l.js, logIndex)
+	}
 	return l, err
+}
+
+// Uploads returns the logs of a fleet for a robot, which asks for no more than it uploads: whether there is a fleet shows then.
+func Uploads(nc *nats.Conn) (*Logs, error) {
+	js, err := jetstream.New(nc)
+	return &Logs{js: js, part: partBytes, stores: map[string]string{}}, err
+}
+
+// of returns the store of the logs of a vehicle: its own where Setup has made one, else the common one.
+func (l *Logs) of(ctx context.Context, vehicle string) (*stored.Objects, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	name := l.stores[vehicle]
+	if name == "" {
+		name = OwnLogs(vehicle)
+		_, err := (&stored.Objects{NC: l.js.Conn(), Bucket: name}).Info(ctx, "-")
+		switch {
+		case errors.Is(err, nats.ErrNoResponders):
+			name = logObjects
+		case err != nil && !errors.Is(err, stored.ErrNone):
+			return nil, err
+		}
+		l.stores[vehicle] = name
+	}
+	return &stored.Objects{NC: l.js.Conn(), Bucket: name}, nil
 }
 
 // Sent is what an upload had to send.
@@ -118,16 +146,20 @@ func (l *Logs) Upload(ctx context.Context, path string, progress func(Sent)) (Lo
 	if err := log.check(log.key()); err != nil {
 		return log, sent, fmt.Errorf("%s: %w", path, err)
 	}
-	there, _, err := get[Log](ctx, l.index, log.key())
+	there, err := last[Log](ctx, l.js, logIndex, log.key())
 	if err == nil {
 		return there, Sent{Had: there.Bytes}, nil
 	}
-	if !errors.Is(err, jetstream.ErrKeyNotFound) {
+	if !errors.Is(err, stored.ErrNone) {
+		return log, sent, fmt.Errorf("%s: %w", path, explained(err))
+	}
+	store, err := l.of(ctx, log.Vehicle)
+	if err != nil {
 		return log, sent, fmt.Errorf("%s: %w", path, explained(err))
 	}
 	at := int64(0)
 	for i, p := range log.Parts {
-		had, err := l.send(ctx, log.object(i), p, io.NewSectionReader(f, at, p.Bytes))
+		had, err := l.send(ctx, store, log.object(i), p, io.NewSectionReader(f, at, p.Bytes))
 		if err != nil {
 			return log, sent, fmt.Errorf("%s: part %d of %d: %w", path, i+1, len(log.Parts), explained(err))
 		}
@@ -142,25 +174,25 @@ func (l *Logs) Upload(ctx context.Context, path string, progress func(Sent)) (Lo
 		}
 	}
 	log.Uploaded = time.Now().UTC()
-	if _, err := l.index.Put(ctx, log.key(), encoded(&log)); err != nil {
+	if _, err := l.js.Publish(ctx, "$KV."+logIndex+"."+log.key(), encoded(&log)); err != nil {
 		return log, sent, fmt.Errorf("%s: entering it into the index: %w", path, explained(err))
 	}
 	return log, sent, nil
 }
 
 // send stores a part unless it is there, which it reports.
-func (l *Logs) send(ctx context.Context, name string, p Part, from io.Reader) (had bool, err error) {
+func (l *Logs) send(ctx context.Context, store *stored.Objects, name string, p Part, from io.Reader) (had bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, partLimit)
 	defer cancel()
 	want := digest(p.SHA256)
-	info, err := l.objects.Info(ctx, name)
+	info, err := store.Info(ctx, name)
 	switch {
 	case err == nil && info.Digest == want:
 		return true, nil
 	case err != nil && !errors.Is(err, stored.ErrNone):
 		return false, err
 	}
-	_, err = putObject(ctx, l.js, logObjects, name, want, from)
+	_, err = putObject(ctx, l.js, store.Bucket, name, want, from)
 	return false, err
 }
 
@@ -235,7 +267,11 @@ func (l *Logs) List(ctx context.Context) (all []Log, unreadable []string, err er
 // Fetch writes a log of a vehicle into a folder and returns the name of the file. The bytes are
 // those that were uploaded, or there is an error and no file.
 func (l *Logs) Fetch(ctx context.Context, vehicle, id, dir string) (path string, err error) {
-	log, _, err := get[Log](ctx, l.index, vehicle+"."+id)
+	log, err := last[Log](ctx, l.js, logIndex, vehicle+"."+id)
+	var store *stored.Objects
+	if err == nil {
+		store, err = l.of(ctx, vehicle)
+	}
 	if err != nil {
 		return "", fmt.Errorf("log %.12s of %s: %w; it may be older than logs are kept", id, vehicle, explained(err))
 	}
@@ -255,7 +291,7 @@ func (l *Logs) Fetch(ctx context.Context, vehicle, id, dir string) (path string,
 	}()
 	whole := sha256.New()
 	for i := range log.Parts {
-		if err := l.fetchPart(ctx, log.object(i), &log.Parts[i], io.MultiWriter(f, whole)); err != nil {
+		if err := fetchPart(ctx, store, log.object(i), &log.Parts[i], io.MultiWriter(f, whole)); err != nil {
 			return path, fmt.Errorf("log %.12s of %s, part %d of %d: %w; it may be older than logs are kept", id, vehicle, i+1, len(log.Parts), explained(err))
 		}
 	}
@@ -269,17 +305,17 @@ func (l *Logs) Fetch(ctx context.Context, vehicle, id, dir string) (path string,
 var errStored = errors.New("it was changed on the server; upload it again")
 
 // fetchPart writes a part. Robots write the store: what is not the part, or is a link, is not read.
-func (l *Logs) fetchPart(ctx context.Context, name string, p *Part, to io.Writer) error {
+func fetchPart(ctx context.Context, store *stored.Objects, name string, p *Part, to io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, partLimit)
 	defer cancel()
-	info, err := l.objects.Info(ctx, name)
+	info, err := store.Info(ctx, name)
 	if err != nil {
 		return err
 	}
 	if info.Digest != digest(p.SHA256) || info.Size != uint64(p.Bytes) {
 		return errStored
 	}
-	if err = l.objects.Copy(ctx, to, info, p.Bytes); errors.Is(err, stored.ErrLink) || errors.Is(err, stored.ErrChanged) {
+	if err = store.Copy(ctx, to, info, p.Bytes); errors.Is(err, stored.ErrLink) || errors.Is(err, stored.ErrChanged) {
 		return errStored
 	}
 	return err

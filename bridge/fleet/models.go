@@ -78,7 +78,7 @@ type Models struct {
 
 // OpenModels opens the models of a fleet.
 func OpenModels(ctx context.Context, nc *nats.Conn) (*Models, error) {
-	js, err := jetstream.New(nc)
+	js, err := jetStream(ctx, nc, "OBJ_"+modelObjects)
 	if err != nil {
 		return nil, err
 	}

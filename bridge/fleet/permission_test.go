@@ -3,50 +3,21 @@ package fleet
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 
 	"github.com/dgm-robotics/dgm/estimator/node/stored"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
-
-// permitted reads who may do what from the page, for vehicle drone-1.
-func permitted(t *testing.T) map[string]*server.Permissions {
-	t.Helper()
-	b, err := os.ReadFile("../../docs/fleet.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, ok := strings.Cut(string(b), "| | publishes | subscribes to |\n|---|---|---|\n")
-	if !ok {
-		t.Fatal("the page has no table of permissions")
-	}
-	code := regexp.MustCompile("`([^`]+)`")
-	subjects := func(cell string) *server.SubjectPermission {
-		p := &server.SubjectPermission{}
-		for _, m := range code.FindAllStringSubmatch(cell, -1) {
-			p.Allow = append(p.Allow, strings.ReplaceAll(m[1], "<vehicle>", "drone-1"))
-		}
-		return p
-	}
-	all := map[string]*server.Permissions{}
-	for line := range strings.Lines(table) {
-		cells := strings.Split(line, "|")
-		if len(cells) != 5 {
-			break
-		}
-		who, _, _ := strings.Cut(strings.TrimSpace(cells[1]), ",")
-		all[who] = &server.Permissions{Publish: subjects(cells[2]), Subscribe: subjects(cells[3])}
-	}
-	return all
-}
 
 // The server reads the configurations of the page.
 func TestTheConfigurationsOfThePage(t *testing.T) {
@@ -69,10 +40,12 @@ func TestTheConfigurationsOfThePage(t *testing.T) {
 	}
 }
 
-// roles is a server with a fleet on which every role may do what the page says and nothing else.
+// roles is a server with a fleet of drone-1 and drone-2 on which every role may do what an Authority says and nothing else.
 type roles struct {
 	t   *testing.T
+	of  *Authority
 	url string
+	key map[string]nkeys.KeyPair
 
 	mu         sync.Mutex
 	violations []string
@@ -80,27 +53,41 @@ type roles struct {
 
 func secured(t *testing.T) *roles {
 	t.Helper()
-	o := &server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true,
+	r := &roles{t: t, of: &Authority{Robots: []string{"drone-1", "drone-2"}, Keys: map[string]string{}}, key: map[string]nkeys.KeyPair{}}
+	for _, role := range r.of.Roles() {
+		pair, err := nkeys.CreateUser()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.of.Keys[role], err = pair.PublicKey(); err != nil {
+			t.Fatal(err)
+		}
+		r.key[role] = pair
 	}
-	for name, p := range permitted(t) {
-		o.Users = append(o.Users, &server.User{Username: name, Password: "pw", Permissions: p})
+	config, err := r.of.Config()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(o.Users) != 4 {
-		t.Fatalf("%d roles", len(o.Users))
+	path := filepath.Join(t.TempDir(), "nats.conf")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	ns := startServer(t, o)
-	r := &roles{t: t, url: ns.ClientURL()}
-	if err := Setup(t.Context(), r.as("operator"), Settings{Lease: lease}); err != nil {
+	o, err := server.ProcessConfigFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Host, o.Port, o.JetStream, o.StoreDir, o.NoLog, o.NoSigs = "127.0.0.1", server.RANDOM_PORT, true, t.TempDir(), true, true
+	r.url = startServer(t, o).ClientURL()
+	if err := Setup(t.Context(), r.as(RoleOperator), Settings{Lease: lease, Robots: r.of.Robots}); err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// uploaded uploads a log of a vehicle, and returns it in the store.
-func (r *roles) uploaded(vehicle string) (*Logs, Log) {
+// uploaded uploads a log of a vehicle.
+func (r *roles) uploaded(vehicle string) Log {
 	r.t.Helper()
-	logs, err := OpenLogs(r.t.Context(), r.as("operator"))
+	logs, err := Uploads(r.as(RobotRole(vehicle)))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -108,21 +95,13 @@ func (r *roles) uploaded(vehicle string) (*Logs, Log) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return logs, l
+	return l
 }
 
 // as connects in a role.
 func (r *roles) as(role string) *nats.Conn {
 	r.t.Helper()
-	inbox := role
-	if role == "robot" {
-		inbox = "estimator.drone-1"
-	}
-	nc, err := nats.Connect(r.url, nats.UserInfo(role, "pw"), nats.CustomInboxPrefix("_INBOX_"+inbox), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.violations = append(r.violations, err.Error())
-	}))
+	nc, err := r.connect(role)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -130,22 +109,19 @@ func (r *roles) as(role string) *nats.Conn {
 	return nc
 }
 
-// violated reports whether something was refused that contains a text.
-func (r *roles) violated(text string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, v := range r.violations {
-		if strings.Contains(v, text) {
-			return true
-		}
-	}
-	return false
+func (r *roles) connect(role string) (*nats.Conn, error) {
+	inbox, _, _ := strings.Cut(role, ".")
+	return nats.Connect(r.url, nats.Nkey(r.of.Keys[role], r.key[role].Sign), nats.CustomInboxPrefix("_INBOX_"+inbox), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.violations = append(r.violations, role+": "+err.Error())
+	}))
 }
 
-// With the permissions of the page every role does what it is for, without a violation.
-func TestThePermissionsOfThePageSuffice(t *testing.T) {
+// With its account every role does what it is for, without a violation.
+func TestTheAccountsSuffice(t *testing.T) {
 	r := secured(t)
-	robot, err := OpenLogs(t.Context(), r.as("robot"))
+	robot, err := Uploads(r.as(RobotRole("drone-1")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,11 +133,11 @@ func TestThePermissionsOfThePageSuffice(t *testing.T) {
 	if _, sent, err := robot.Upload(t.Context(), path, nil); err != nil || sent.Bytes != 0 {
 		t.Errorf("%+v, %v", sent, err)
 	}
-	in, err := OpenInstaller(t.Context(), r.as("operator"), operatorKey)
+	in, err := OpenInstaller(t.Context(), r.as(RoleOperator), operatorKey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	queue, err := OpenQueue(t.Context(), r.as("operator"))
+	queue, err := OpenQueue(t.Context(), r.as(RoleOperator))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +145,7 @@ func TestThePermissionsOfThePageSuffice(t *testing.T) {
 	if _, err := queue.Submit(t.Context(), j, false); err != nil {
 		t.Fatal(err)
 	}
-	w, err := open(t.Context(), r.as("worker"))
+	w, err := open(t.Context(), r.as(RoleWorker))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +181,7 @@ func TestThePermissionsOfThePageSuffice(t *testing.T) {
 	if _, err := in.Begin(t.Context(), Group{Name: "drone-1", Vehicles: []string{"drone-1"}}, b.Ref(), UsualRule()); err != nil {
 		t.Fatal(err)
 	}
-	flown, file := &stored.Objects{NC: r.as("robot"), Bucket: FlownObjects}, &bytes.Buffer{}
+	flown, file := &stored.Objects{NC: r.as(RobotRole("drone-1")), Bucket: OwnFlown("drone-1")}, &bytes.Buffer{}
 	info, err := flown.Info(t.Context(), FlownObject("drone-1"))
 	if err == nil {
 		err = flown.Copy(t.Context(), file, info, 1<<20)
@@ -213,7 +189,7 @@ func TestThePermissionsOfThePageSuffice(t *testing.T) {
 	if err != nil || file.Len() == 0 {
 		t.Errorf("%d bytes, %v", file.Len(), err)
 	}
-	viewer := r.as("viewer")
+	viewer := r.as(RoleViewer)
 	seen, err := open(t.Context(), viewer)
 	if err != nil {
 		t.Fatal(err)
@@ -229,61 +205,112 @@ func TestThePermissionsOfThePageSuffice(t *testing.T) {
 	if s, err := ReadStatus(t.Context(), seen.Logs, seen.Queue, reader, robots); err != nil || len(s.Robots) != 1 || len(s.Jobs) != 2 || len(s.Rollouts) != 1 || s.Vehicles[0].Logs != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
+	r.speak(t)
 	if len(r.violations) > 0 {
 		t.Errorf("%q", r.violations)
 	}
 }
 
-// A robot neither reads another's logs nor promotes; a worker does not promote; a viewer changes nothing.
-func TestWhatIsNotPermitted(t *testing.T) {
-	r := secured(t)
-	in, err := OpenInstaller(t.Context(), r.as("operator"), operatorKey)
-	if err != nil {
-		t.Fatal(err)
+// speak sends what a robot says and is asked, between the accounts.
+func (r *roles) speak(t *testing.T) {
+	t.Helper()
+	robot, planner, viewer, operator := r.as(RobotRole("drone-1")), r.as(PlannerRole("drone-1")), r.as(RoleViewer), r.as(RoleOperator)
+	for _, s := range []string{wire.QuerySubject("drone-1"), wire.ModelSubject("drone-1")} {
+		if _, err := robot.Subscribe(s, func(m *nats.Msg) {
+			if wire.IsInbox(m.Reply) {
+				_ = m.Respond([]byte("answer"))
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	logs, other := r.uploaded("drone-2")
-	info, err := logs.objects.Info(t.Context(), other.object(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	chunk := "$O.fleet-logs.C." + info.NUID
-	promotes := []string{"$KV.fleet-installations.drone-1", "$O.fleet-flown.M.x", "$O.fleet-flown.C.x", "$KV.fleet-rollouts.g", "$KV.fleet-names.tag.x", "$KV.fleet-model-index.drone-1.x"}
-	for role, subjects := range map[string][]string{
-		"robot": append([]string{
-			"$JS.API.DIRECT.GET.OBJ_fleet-logs." + chunk, "$JS.API.STREAM.MSG.GET.OBJ_fleet-logs", "$JS.API.DIRECT.GET.OBJ_fleet-logs",
-			"$JS.API.CONSUMER.CREATE.OBJ_fleet-logs.c." + chunk, "$JS.API.CONSUMER.CREATE.OBJ_fleet-logs", "$JS.API.CONSUMER.DURABLE.CREATE.OBJ_fleet-logs.c",
-			"$JS.API.STREAM.CREATE.mirror", "$JS.API.STREAM.PURGE.OBJ_fleet-logs", "$JS.API.STREAM.DELETE.OBJ_fleet-logs", "$JS.API.STREAM.SNAPSHOT.OBJ_fleet-logs",
-			"$JS.API.DIRECT.GET.KV_fleet-log-index.$KV.fleet-log-index.drone-2." + other.ID, "$KV.fleet-log-index.drone-2." + other.ID,
-			"$KV.fleet-jobs.x", "$KV.fleet-study-rows.x", "dgm.job.x", "dgm.model.drone-1", "dgm.model.drone-2", "dgm.state.drone-2", "dgm.status.drone-2", "dgm.swap.drone-2",
-		}, promotes...),
-		"worker": append([]string{"$JS.API.STREAM.PURGE.OBJ_fleet-models", "$JS.API.STREAM.CREATE.mirror", "dgm.model.drone-1", "dgm.job.x", "$KV.fleet-log-index.drone-1.x"}, promotes[:5]...),
-		"viewer": append([]string{"$KV.fleet-jobs.x", "$KV.fleet-study-rows.x", "dgm.job.x", "dgm.model.drone-1", "dgm.state.drone-1", "$JS.API.STREAM.DELETE.KV_fleet-jobs", "$JS.API.CONSUMER.CREATE.OBJ_fleet-logs.c." + chunk}, promotes...),
+	heard := map[string]*nats.Subscription{}
+	for name, at := range map[string]struct {
+		nc      *nats.Conn
+		subject string
+	}{
+		"a prediction, by the planner": {planner, wire.PredictSubject("drone-1")}, "a prediction, by the viewer": {viewer, wire.AllPredictions},
+		"a status, by the operator": {operator, wire.AllStatuses}, "a state, by the viewer": {viewer, wire.AllStates},
 	} {
-		nc := r.as(role)
-		for _, s := range subjects {
-			if err := nc.Publish(s, nil); err != nil {
-				t.Fatal(err)
-			}
-			if err := nc.Flush(); err != nil {
-				t.Fatal(err)
-			}
-			want := fmt.Sprintf("Publish to %q", s)
-			eventually(t, "a "+role+" may not publish to "+s, func() bool { return r.violated(want) || r.violated(strings.ToLower(want)) })
+		sub, err := at.nc.SubscribeSync(at.subject)
+		if err == nil {
+			err = at.nc.Flush()
 		}
-		for _, s := range []string{"$KV.>", "$O.>", "_INBOX_operator.>", "_INBOX_estimator.>", "_INBOX_estimator.drone-2.>", "_INBOX.>", ">", "dgm.job.*"} {
-			if _, err := nc.SubscribeSync(s); err != nil {
-				t.Fatal(err)
-			}
-			eventually(t, "a "+role+" may not subscribe to "+s, func() bool { return r.violated(fmt.Sprintf("Subscription to %q", s)) })
+		if err != nil {
+			t.Fatal(err)
 		}
-		r.mu.Lock()
-		r.violations = nil
-		r.mu.Unlock()
+		heard[name] = sub
 	}
-	if i, err := in.Get(t.Context(), "drone-1"); err != nil || i.Flown != nil {
-		t.Errorf("%+v, %v", i, err)
+	if err := robot.Flush(); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := logs.Fetch(t.Context(), "drone-2", other.ID, t.TempDir()); err != nil {
-		t.Errorf("the other's log: %v", err)
+	for _, s := range []string{wire.PredictSubject("drone-1"), wire.StatusSubject("drone-1"), wire.StateSubject("drone-1")} {
+		if err := robot.Publish(s, []byte(s)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, sub := range heard {
+		if _, err := sub.NextMsg(5 * time.Second); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, ask := range map[string]func() (*nats.Msg, error){
+		"the planner's query":    func() (*nats.Msg, error) { return planner.Request(wire.QuerySubject("drone-1"), nil, 5*time.Second) },
+		"the viewer's query":     func() (*nats.Msg, error) { return viewer.Request(wire.QuerySubject("drone-1"), nil, 5*time.Second) },
+		"the operator's command": func() (*nats.Msg, error) { return operator.Request(wire.ModelSubject("drone-1"), nil, 5*time.Second) },
+	} {
+		if m, err := ask(); err != nil || string(m.Data) != "answer" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What one role does to another does not get through, whatever it asks and wherever the answer is to go.
+func TestNobodyActsForAnother(t *testing.T) {
+	r := secured(t)
+	for _, v := range r.of.Robots {
+		r.uploaded(v)
+	}
+	models, err := OpenModels(t.Context(), r.as(RoleOperator))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := OpenInstaller(t.Context(), r.as(RoleOperator), operatorKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range r.of.Robots {
+		m := registered(t, models, v, 1)
+		if _, err := in.Promote(t.Context(), v, m.Ref(), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	targets := 2
+	if os.Getenv("DGM_SLOW") != "" {
+		targets = mostTargets
+	}
+	audit, err := r.of.examine(t.Context(), r.connect, func(role string, tried int) { t.Log(role, tried) }, targets)
+	if err != nil || audit.Tried < 500*len(r.of.Roles()[1:]) {
+		t.Errorf("%d tried, %v", audit.Tried, err)
+	}
+	for _, f := range audit.Through {
+		t.Errorf("%s: %s: %s", f.Role, f.Action, f.Target)
+	}
+}
+
+// The audit finds what gets through: a robot in the operator's account.
+func TestTheAuditFinds(t *testing.T) {
+	r := secured(t)
+	r.key[RobotRole("drone-1")], r.of.Keys[RobotRole("drone-1")] = r.key[RoleOperator], r.of.Keys[RoleOperator]
+	audit, err := r.of.examine(t.Context(), r.connect, nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, f := range audit.Through {
+		found[f.Role] = true
+	}
+	if !found[RobotRole("drone-1")] || len(found) != 1 || len(audit.Through) < 50 {
+		t.Errorf("%d got through, of %v", len(audit.Through), found)
 	}
 }

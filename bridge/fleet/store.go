@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dgm-robotics/dgm/estimator/node/stored"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // Names on the server.
@@ -40,12 +41,19 @@ const (
 	jobPrefix = "dgm.job."
 )
 
+// OwnLogs returns the store of the logs of one vehicle, which others cannot write.
+func OwnLogs(vehicle string) string { return logObjects + "-" + vehicle }
+
+// OwnFlown returns the bucket from which a vehicle with stores of its own reads its models.
+func OwnFlown(vehicle string) string { return FlownObjects + "-" + vehicle }
+
 // Settings of Setup.
 type Settings struct {
 	Keep     time.Duration // (optional) how long a log is kept; 0 = without limit
 	KeepJobs time.Duration // (optional) how long the state of a job is kept after its end; at least 1 s; defaults to 30 days
 	LogBytes int64         // (optional) most bytes of logs, after which uploads are refused; 0 = without limit
 	Replicas int           // (optional) of everything that is stored: 1, or 3 or 5 in a cluster, where 1 is refused; defaults to 1, in a cluster to 3
+	Robots   []string      // (optional) vehicles with stores of their own, which others can neither write nor read
 	Lease    time.Duration // (optional) after which the job of a silent worker is given to another one; defaults to 1 min
 }
 
@@ -77,14 +85,23 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 	if s.LogBytes <= 0 {
 		s.LogBytes = -1
 	}
-	for _, c := range []jetstream.ObjectStoreConfig{
+	stores := []jetstream.ObjectStoreConfig{
 		{Bucket: logObjects, Description: "flight logs in parts", TTL: s.Keep, MaxBytes: s.LogBytes},
 		{Bucket: modelObjects, Description: "model files"},
 		{Bucket: FlownObjects, Description: "signed models, as vehicles use them"},
-	} {
+	}
+	for _, v := range s.Robots {
+		if err := wire.CheckVehicle(v); err != nil {
+			return err
+		}
+		stores = append(stores,
+			jetstream.ObjectStoreConfig{Bucket: OwnLogs(v), Description: "flight logs of " + v, TTL: s.Keep, MaxBytes: s.LogBytes},
+			jetstream.ObjectStoreConfig{Bucket: OwnFlown(v), Description: "signed models for " + v})
+	}
+	for _, c := range stores {
 		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
 		_, err := js.CreateOrUpdateObjectStore(ctx, c)
-		if err == nil && c.Bucket != FlownObjects { // which operators alone write, by jetstream.ObjectStore
+		if err == nil && !strings.HasPrefix(c.Bucket, FlownObjects) { // which operators alone write, by jetstream.ObjectStore
 			err = withoutRollup(ctx, js, "OBJ_"+c.Bucket)
 		}
 		if err != nil {
@@ -202,7 +219,7 @@ func explained(err error) error {
 	case errors.Is(err, jetstream.ErrBucketNotFound), errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrConsumerNotFound):
 		return fmt.Errorf("%w: this server stores no fleet yet; run dgm-fleet setup", err)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
-		return fmt.Errorf("%w: enable JetStream on the server and for this account", err)
+		return fmt.Errorf("%w: the server stores no fleet yet (dgm-fleet setup), it or this account has no JetStream, or this client may not ask for it", err)
 	case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
 		return errReplaced
 	}
@@ -225,6 +242,22 @@ func Transient(err error) bool {
 
 // errReplaced is that another client has changed a value since it was read.
 var errReplaced = errors.New("another client has changed the value")
+
+// api is the prefix of requests to JetStream from accounts without stores of their own, in which the usual one asks for these, see
+// Authority.
+const api = "fleet.api"
+
+// jetStream returns the client with which the account of a connection reaches a stream.
+func jetStream(ctx context.Context, nc *nats.Conn, stream string) (jetstream.JetStream, error) {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := js.Stream(ctx, stream); errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
+		return jetstream.NewWithAPIPrefix(nc, api)
+	}
+	return js, nil // what else is wrong shows when it is used
+}
 
 // bucket opens a key-value store.
 func bucket(ctx context.Context, js jetstream.JetStream, name string) (jetstream.KeyValue, error) {
@@ -273,7 +306,7 @@ func list[T entry](ctx context.Context, js jetstream.JetStream, bucket, pattern 
 	at := map[string]int{} // by key: one that is changed meanwhile comes again
 	err = stored.All(ctx, js.Conn(), "KV_"+bucket, prefix+pattern, func(m *stored.Message) error {
 		key := strings.TrimPrefix(m.Subject, prefix)
-		if m.Header.Get("KV-Operation") != "" || m.Header.Get(jetstream.MarkerReasonHeader) != "" { // it was deleted
+		if deleted(m) {
 			return nil
 		}
 		v, err := decode[T](m.Data, key)
@@ -293,6 +326,25 @@ func list[T entry](ctx context.Context, js jetstream.JetStream, bucket, pattern 
 		return nil, nil, fmt.Errorf("listing %s: %w", bucket, explained(err))
 	}
 	return all, unreadable, nil
+}
+
+// last returns a value by a request that names its key alone, or stored.ErrNone.
+func last[T entry](ctx context.Context, js jetstream.JetStream, bucket, key string) (v T, err error) {
+	m, err := stored.Last(ctx, js.Conn(), "KV_"+bucket, "$KV."+bucket+"."+key)
+	if err != nil {
+		return v, err
+	}
+	if deleted(m) {
+		return v, stored.ErrNone
+	}
+	v, err = decode[T](m.Data, key)
+	stamp(&v, m.Time)
+	return v, err
+}
+
+// deleted reports whether a stored message says that its key has no value any more.
+func deleted(m *stored.Message) bool {
+	return m.Header.Get("KV-Operation") != "" || m.Header.Get(jetstream.MarkerReasonHeader) != ""
 }
 
 // get returns a value and its revision.

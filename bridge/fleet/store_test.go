@@ -19,6 +19,16 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
+// indexed returns the index of logs.
+func indexed(t *testing.T, l *Logs) jetstream.KeyValue {
+	t.Helper()
+	kv, err := l.js.KeyValue(t.Context(), logIndex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kv
+}
+
 func TestUploadAndFetch(t *testing.T) {
 	ns := serve(t, Settings{})
 	c := client(t, ns)
@@ -77,7 +87,7 @@ func TestTheClockOfARobot(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Uploaded = time.Unix(0, 0)
-	if _, err := c.Logs.index.Put(t.Context(), l.key(), encoded(&l)); err != nil {
+	if _, err := indexed(t, c.Logs).Put(t.Context(), l.key(), encoded(&l)); err != nil {
 		t.Fatal(err)
 	}
 	if all, _, err := c.Logs.List(t.Context()); err != nil || len(all) != 1 || time.Since(all[0].Uploaded) > time.Hour {
@@ -169,8 +179,8 @@ func TestForeignEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(c.Logs.index.PutString(t.Context(), "drone-1.x", "no JSON"))
-	put(c.Logs.index.PutString(t.Context(), "drone-2."+j.Logs[0], string(encoded(Log{ID: j.Logs[0], Vehicle: "drone-1"}))))
+	put(indexed(t, c.Logs).PutString(t.Context(), "drone-1.x", "no JSON"))
+	put(indexed(t, c.Logs).PutString(t.Context(), "drone-2."+j.Logs[0], string(encoded(Log{ID: j.Logs[0], Vehicle: "drone-1"}))))
 	put(c.Models.index.PutString(t.Context(), "drone-1.x", "{}"))
 	put(c.Queue.states.PutString(t.Context(), "x", string(encoded(JobStatus{Job: Job{ID: "x", Vehicle: "../x"}}))))
 	for _, id := range []string{"x", "y"} {

@@ -38,7 +38,7 @@ type Studies struct {
 
 // OpenStudies opens the results of studies.
 func OpenStudies(ctx context.Context, nc *nats.Conn) (*Studies, error) {
-	js, err := jetstream.New(nc)
+	js, err := jetStream(ctx, nc, "KV_"+studyRows)
 	if err != nil {
 		return nil, err
 	}

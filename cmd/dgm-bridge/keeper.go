@@ -252,7 +252,7 @@ func upload(ctx context.Context, nc *nats.Conn, path string, wait time.Duration,
 	last := time.Now()
 	for {
 		var store *fleet.Logs
-		if store, err = fleet.OpenLogs(ctx, nc); err == nil {
+		if store, err = fleet.Uploads(nc); err == nil {
 			l, sent, err = store.Upload(ctx, path, func(s fleet.Sent) {
 				if s.Bytes > 0 {
 					last = time.Now()

@@ -17,6 +17,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/link"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // patience is how long is waited for the server.
@@ -24,6 +25,15 @@ const patience = 10 * time.Second
 
 // inboxes are the prefixes on which commands are answered; others are operators'.
 var inboxes = map[string]string{"worker": "_INBOX_worker", "status": "_INBOX_viewer"}
+
+// inboxOf returns the prefix on which a role is answered.
+func inboxOf(role string) string {
+	kind, v, _ := strings.Cut(role, ".")
+	if kind == "robot" {
+		return wire.EstimatorInbox(v)
+	}
+	return "_INBOX_" + kind
+}
 
 // connect connects for a command and waits for the server.
 func connect(cmd *cobra.Command, server *link.Flags) (*nats.Conn, error) {
@@ -131,6 +141,7 @@ func setupCommand() *cobra.Command {
 	var s fleet.Settings
 	var keep days
 	keepJobs := days(30 * 24 * time.Hour)
+	a := accounts{listen: "127.0.0.1:4222"}
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Make what a fleet stores on a NATS server with JetStream, or change its limits",
@@ -139,9 +150,15 @@ stored stays, except logs that are older than --keep, and the states of jobs tha
 
 A server writes to disk every two minutes by default, and loses what it has acknowledged since when its power
 fails: with one replica, set sync_interval: always in its jetstream block; in a cluster, where
-one replica is refused, three servers hold everything.`,
-		Example: "  dgm-fleet setup --keep 90d --log-bytes 500000000000",
-		Args:    cobra.NoArgs,
+one replica is refused, three servers hold everything.
+
+With --accounts it connects to nothing: it writes the configuration of a server on which every role and every robot
+has an account and a key of its own, and keys that are not there yet. Run it again with more --robots, and send the server SIGHUP.
+Then run it without --accounts, with --robots and the operator's key, to make the stores. dgm-fleet audit tries what holds.`,
+		Example: `  dgm-fleet setup --keep 90d --log-bytes 500000000000
+  dgm-fleet setup --accounts fleet --robots drone-1,drone-2 --listen 0.0.0.0:4222 --server-cert cert.pem --server-key key.pem
+  dgm-fleet setup --nkey fleet/keys/operator.nk --robots drone-1,drone-2`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case s.Replicas != 0 && s.Replicas != 1 && s.Replicas != 3 && s.Replicas != 5:
@@ -153,6 +170,13 @@ one replica is refused, three servers hold everything.`,
 				return cli.Usage("--keep-jobs %v must be at least 1s", time.Duration(keepJobs))
 			}
 			s.Keep, s.KeepJobs = time.Duration(keep), time.Duration(keepJobs)
+			if s.Robots = a.robots; a.dir != "" {
+				files, err := a.write()
+				for _, f := range files {
+					fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", f)
+				}
+				return err
+			}
 			nc, err := connect(cmd, &server)
 			if err != nil {
 				return err
@@ -172,6 +196,13 @@ one replica is refused, three servers hold everything.`,
 	f.Var(&keep, "keep", "how long logs are kept, such as 90d (default: without limit)")
 	f.Var(&keepJobs, "keep-jobs", "how long states of jobs are kept after their end")
 	f.Int64Var(&s.LogBytes, "log-bytes", 0, "most bytes of logs; uploads beyond it are refused (default: without limit)")
+	f.StringSliceVar(&a.robots, "robots", nil, "vehicles with stores, and with --accounts keys, of their own")
+	f.StringVar(&a.dir, "accounts", "", "folder in which to write a server's configuration, nats.conf, and keys, one for each role")
+	f.StringVar(&a.listen, "listen", a.listen, "with --accounts: address of the server")
+	f.StringVar(&a.cert, "server-cert", "", "with --accounts: certificate of the server")
+	f.StringVar(&a.key, "server-key", "", "with --accounts: private key of the certificate")
+	f.StringVar(&a.websocket, "websocket", "", "with --accounts: address for browsers (default: none)")
+	f.StringSliceVar(&a.origins, "origins", nil, "with --websocket: addresses of the pages that may use it")
 	f.IntVar(&s.Replicas, "replicas", 0, "copies of everything, on as many servers of a cluster: 3 or 5 (default: 3 in a cluster, else 1)")
 	server.Add(f)
 	return cmd

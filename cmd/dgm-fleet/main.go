@@ -11,6 +11,7 @@
 //	dgm-fleet rollout --group drones --model newest --sign private.pem
 //	dgm-fleet promote --group drone-1 --model newest --sign private.pem
 //	dgm-fleet rollback --group drone-1 --sign private.pem
+//	dgm-fleet audit
 //	dgm-fleet demo
 package main
 
@@ -27,7 +28,7 @@ func root() *cobra.Command {
 		Use:   "dgm-fleet",
 		Short: "Train the models of many vehicles from the logs that they upload",
 	}
-	cmd.AddCommand(setupCommand(), trainCommand(), workerCommand(), statusCommand(), cancelCommand(), fetchCommand(), studyCommand(),
+	cmd.AddCommand(setupCommand(), auditCommand(), trainCommand(), workerCommand(), statusCommand(), cancelCommand(), fetchCommand(), studyCommand(),
 		rolloutCommand(), promoteCommand(), rollbackCommand(), pinCommand(), tagCommand(), groupCommand(), demoCommand(), chaosCommand(), chaosPartCommand())
 	return cmd
 }

@@ -1,0 +1,411 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// Audit is what an audit of a server has tried, and what got through.
+type Audit struct {
+	Tried   int       `json:"tried"`
+	Through []Through `json:"through"`
+}
+
+// Through is something that a role did and may not do.
+type Through struct {
+	Role   string `json:"role"`
+	Action string `json:"action"` // subject, and with it the reply or deliver subject
+	Target string `json:"target"` // what changed, or was read
+}
+
+// Examine tries, with the credentials of every role but the operator, what it may not do: every verb of the API of JetStream on every
+// stream, answered at its own inbox or at a subject of somebody else; consumers, mirrors, sources and republished streams that deliver
+// there; and messages on the subjects of others. What it may do, by the grants, is tried with the answer elsewhere. connect
+// connects as a role. progress (optional) is called after each role.
+func (a *Authority) Examine(ctx context.Context, connect func(role string) (*nats.Conn, error), progress func(role string, tried int)) (Audit, error) {
+	return a.examine(ctx, connect, progress, mostTargets)
+}
+
+const mostTargets = 100
+
+// examine is Examine with the first so many of the subjects at which answers are to come.
+func (a *Authority) examine(ctx context.Context, connect func(role string) (*nats.Conn, error), progress func(role string, tried int), targets int) (Audit, error) {
+	x := &examiner{a: a, targets: targets, out: Audit{Through: []Through{}}}
+	nc, err := connect(RoleOperator)
+	if err != nil {
+		return x.out, err
+	}
+	defer nc.Close()
+	if x.js, err = jetstream.New(nc); err != nil {
+		return x.out, err
+	}
+	if err := x.watch(nc, RoleOperator, ">"); err != nil {
+		return x.out, err
+	}
+	var conns []*nats.Conn
+	defer func() {
+		for _, nc := range conns {
+			nc.Close()
+		}
+	}()
+	for _, role := range a.Roles()[1:] {
+		nc, err := connect(role)
+		if err != nil {
+			return x.out, fmt.Errorf("%s: %w", role, err)
+		}
+		conns = append(conns, nc)
+		if strings.HasPrefix(role, "robot.") {
+			if err := x.watch(nc, role, "dgm.>"); err != nil {
+				return x.out, err
+			}
+		}
+	}
+	for i, role := range a.Roles()[1:] {
+		if err := x.role(ctx, conns[i], role); err != nil {
+			return x.out, fmt.Errorf("%s: %w", role, err)
+		}
+		if progress != nil {
+			progress(role, x.out.Tried)
+		}
+	}
+	return x.out, nil
+}
+
+// examiner tries what a role may not do.
+type examiner struct {
+	a       *Authority
+	js      jetstream.JetStream
+	targets int
+	out     Audit
+
+	mu     sync.Mutex
+	strays []string // messages of the audit that came where they may not
+	by     string   // role that tries
+}
+
+// mark is in what the audit sends: where it is seen, something got through.
+const mark = "dgm-audit"
+
+// watch notes what the audit sent and comes to an account that is another one's.
+func (x *examiner) watch(nc *nats.Conn, role, subject string) error {
+	_, err := nc.Subscribe(subject, func(m *nats.Msg) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if account(x.by) == account(role) || !strings.Contains(string(m.Data), mark) || strings.HasPrefix(m.Subject, "_INBOX") || strings.HasPrefix(m.Subject, "_R_") {
+			return
+		}
+		if role == RoleOperator && x.may(x.by, m.Subject) {
+			return
+		}
+		x.strays = append(x.strays, fmt.Sprintf("%s on %s", account(role), m.Subject))
+	})
+	if err != nil {
+		return err
+	}
+	return nc.Flush()
+}
+
+// may reports whether a role has a grant on a subject.
+func (x *examiner) may(role, subject string) bool {
+	if of, ok := strings.CutPrefix(subject, api+"."); ok && !strings.HasPrefix(of, "$") {
+		subject = "$JS.API." + of
+	}
+	return slices.ContainsFunc(x.a.Grants(role), func(g Grant) bool { return matches(g.Subject, subject) }) ||
+		slices.ContainsFunc(x.a.Robots, func(v string) bool { // what it says of itself is seen
+			return role == RobotRole(v) && slices.Contains(seen(v), subject) || role == RoleViewer && subject == wire.QuerySubject(v)
+		})
+}
+
+// matches reports whether a subject is one of a pattern.
+func matches(pattern, subject string) bool {
+	p, s := strings.Split(pattern, "."), strings.Split(subject, ".")
+	for i, token := range p {
+		switch {
+		case token == ">":
+			return len(s) > i
+		case i >= len(s) || token != "*" && token != s[i]:
+			return false
+		}
+	}
+	return len(p) == len(s)
+}
+
+// attempt is one thing that is tried.
+type attempt struct {
+	subject, reply string // reply "" = the own inbox, where an answer is a result
+	body           string
+}
+
+// role tries all attempts of a role.
+func (x *examiner) role(ctx context.Context, nc *nats.Conn, role string) error {
+	x.mu.Lock()
+	x.by, x.strays = role, nil
+	x.mu.Unlock()
+	before, err := x.state(ctx)
+	if err != nil {
+		return err
+	}
+	for _, group := range x.attempts(role, before) {
+		x.out.Tried += len(group)
+		if err := x.try(nc, role, group); err != nil {
+			return err
+		}
+		after, err := x.state(ctx)
+		if err != nil {
+			return err
+		}
+		for _, name := range changed(before, after) {
+			if !x.own(role, name) {
+				x.through(role, group[0], "changed "+name)
+			}
+		}
+		before = after
+		x.mu.Lock()
+		strays := x.strays
+		x.strays = nil
+		x.mu.Unlock()
+		for _, s := range strays {
+			x.through(role, group[0], s)
+		}
+	}
+	return nil
+}
+
+func (x *examiner) through(role string, t attempt, target string) {
+	action := t.subject
+	if t.reply != "" {
+		action += " answered at " + t.reply
+	}
+	if n := len(x.out.Through); n > 0 && x.out.Through[n-1] == (Through{role, action, target}) {
+		return
+	}
+	x.out.Through = append(x.out.Through, Through{role, action, target})
+}
+
+const (
+	answerWait = 40 * time.Millisecond // an answer is waited for that may not come
+	flushLimit = 10 * time.Second
+)
+
+// try does what is in a group; an answer without an error on a subject that the role has no grant for is through.
+func (x *examiner) try(nc *nats.Conn, role string, group []attempt) error {
+	inbox := nc.NewInbox()
+	answers, err := nc.SubscribeSync(inbox + ".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answers.Unsubscribe() }()
+	for i, t := range group {
+		if err := nc.PublishRequest(t.subject, cmp.Or(t.reply, fmt.Sprintf("%s.%d", inbox, i)), []byte(t.body)); err != nil {
+			return err
+		}
+	}
+	if err := nc.FlushTimeout(flushLimit); err != nil {
+		return err
+	}
+	for n := 0; group[0].reply == "" && n < len(group); n++ {
+		m, err := answers.NextMsg(answerWait)
+		switch {
+		case errors.Is(err, nats.ErrNoResponders):
+			continue
+		case errors.Is(err, nats.ErrTimeout):
+			return nil
+		case err != nil:
+			return err
+		}
+		i, err := strconv.Atoi(m.Subject[len(inbox)+1:])
+		if err != nil || i >= len(group) {
+			return fmt.Errorf("an answer on %s", m.Subject)
+		}
+		if !refused(m) && !x.may(role, group[i].subject) {
+			x.through(role, group[i], "is answered")
+		}
+	}
+	return nil
+}
+
+// refused reports whether an answer is an error.
+func refused(m *nats.Msg) bool {
+	var answer struct {
+		Error *json.RawMessage `json:"error"`
+	}
+	return json.Unmarshal(m.Data, &answer) == nil && answer.Error != nil || m.Header.Get("Status") != ""
+}
+
+// state returns what the operator's account stores: of each stream its configuration, messages and consumers.
+func (x *examiner) state(ctx context.Context) (map[string]string, error) {
+	out := map[string]string{}
+	list := x.js.ListStreams(ctx)
+	for s := range list.Info() {
+		b, err := json.Marshal([]any{s.Config, s.State.Msgs, s.State.LastSeq, s.State.Consumers})
+		if err != nil {
+			return nil, err
+		}
+		out[s.Config.Name] = string(b)
+	}
+	if list.Err() != nil {
+		return nil, list.Err()
+	}
+	index, err := x.js.Stream(ctx, "KV_"+logIndex) // one for all robots, of which each writes its own keys
+	if errors.Is(err, jetstream.ErrStreamNotFound) { // what got through has removed it
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range x.a.Robots {
+		s, err := index.Info(ctx, jetstream.WithSubjectFilter("$KV."+logIndex+"."+v+".>"))
+		if err != nil {
+			return nil, err
+		}
+		out[keysOf(v)] = fmt.Sprint(s.State.Subjects)
+	}
+	return out, nil
+}
+
+// keysOf names the keys of a vehicle in the index of logs.
+func keysOf(v string) string { return "KV_" + logIndex + " of " + v }
+
+// changed returns the streams that differ, or are in one state alone.
+func changed(a, b map[string]string) (names []string) {
+	for name, v := range a {
+		if b[name] != v {
+			names = append(names, name)
+		}
+	}
+	for name := range b {
+		if _, ok := a[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// own reports whether a role writes a stream by its grants.
+func (x *examiner) own(role, stream string) bool {
+	if strings.HasPrefix(stream, keysOf("")) {
+		return stream == keysOf(strings.TrimPrefix(role, RobotRole("")))
+	}
+	bucket, object := strings.CutPrefix(stream, "OBJ_")
+	key, values := strings.CutPrefix(stream, "KV_")
+	return slices.ContainsFunc(x.a.Grants(role), func(g Grant) bool {
+		return object && strings.HasPrefix(g.Subject, "$O."+bucket+".") || values && strings.HasPrefix(g.Subject, "$KV."+key+".") ||
+			stream == jobStream && strings.HasPrefix(g.Subject, "$JS.ACK."+jobStream)
+	})
+}
+
+// Verbs of the API of JetStream on a stream S, and without one.
+var (
+	verbs = strings.Fields(`STREAM.INFO.S STREAM.UPDATE.S STREAM.DELETE.S STREAM.PURGE.S STREAM.MSG.GET.S STREAM.MSG.DELETE.S STREAM.SNAPSHOT.S
+		STREAM.RESTORE.S STREAM.PEER.REMOVE.S STREAM.LEADER.STEPDOWN.S CONSUMER.CREATE.S CONSUMER.CREATE.S.c CONSUMER.CREATE.S.c.> CONSUMER.DURABLE.CREATE.S.c
+		CONSUMER.NAMES.S CONSUMER.LIST.S CONSUMER.INFO.S.workers CONSUMER.DELETE.S.workers CONSUMER.PAUSE.S.workers CONSUMER.LEADER.STEPDOWN.S.workers
+		CONSUMER.UNPIN.S.workers CONSUMER.MSG.NEXT.S.workers DIRECT.GET.S DIRECT.GET.S.$KV.x DIRECT.GET.S.$O.x`)
+	plainVerbs = strings.Fields(`INFO STREAM.NAMES STREAM.LIST STREAM.CREATE.thief STREAM.TEMPLATE.CREATE.thief META.LEADER.STEPDOWN SERVER.REMOVE ACCOUNT.PURGE.OPERATOR`)
+)
+
+// attempts returns what a role tries, in groups after each of which the state is looked at.
+func (x *examiner) attempts(role string, streams map[string]string) (groups [][]attempt) {
+	victim := x.a.Robots[0]
+	if role == RobotRole(victim) || role == PlannerRole(victim) {
+		victim = x.a.Robots[len(x.a.Robots)-1]
+	}
+	targets := []string{
+		"", "$JS.API.STREAM.DELETE.KV_" + installations, "$JS.API.STREAM.PURGE.OBJ_" + OwnLogs(victim), "$JS.API.CONSUMER.DELETE." + jobStream + "." + jobConsumer,
+		wire.PredictSubject(victim), wire.StateSubject(victim), wire.StatusSubject(victim), wire.ModelSubject(victim),
+		"$KV." + installations + "." + victim, "$KV." + logIndex + "." + victim + ".x", "$O." + OwnFlown(victim) + ".M.x", jobPrefix + "x",
+	}
+	var names []string
+	for name := range streams {
+		if !strings.HasPrefix(name, keysOf("")) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, target := range targets[:min(x.targets, len(targets))] {
+		for _, verb := range verbs {
+			var group []attempt
+			for _, s := range names {
+				subject := strings.Replace(verb, ".S", "."+s, 1)
+				if strings.HasSuffix(subject, ".>") {
+					subject = strings.TrimSuffix(subject, ">") + "$O.x"
+				}
+				for _, prefix := range []string{"$JS.API.", api + "."} {
+					group = append(group, attempt{prefix + subject, target, x.body(verb, s, target)})
+				}
+			}
+			groups = append(groups, group)
+		}
+		for _, verb := range plainVerbs {
+			for _, body := range x.thieves(verb, names, target) {
+				groups = append(groups, []attempt{{"$JS.API." + verb, target, body}})
+			}
+		}
+		if target == "" {
+			continue
+		}
+		for _, g := range x.a.Grants(role) { // what it may ask, answered elsewhere
+			subject := strings.NewReplacer("*", "x", ">", "x").Replace(g.Subject)
+			groups = append(groups, []attempt{{subject, target, ""}})
+		}
+		groups = append(groups, []attempt{{target, "", mark}}, []attempt{{target, "stolen." + mark, mark}})
+	}
+	for _, v := range x.a.Robots {
+		for _, s := range append(seen(v), wire.SwapSubject(v), wire.ModelSubject(v)) {
+			if !strings.HasSuffix(role, "."+v) {
+				groups = append(groups, []attempt{{s, "stolen." + mark, mark}})
+			}
+		}
+	}
+	return groups
+}
+
+// body returns the body of a verb on a stream that delivers to a target.
+func (x *examiner) body(verb, stream, target string) string {
+	switch {
+	case strings.HasPrefix(verb, "CONSUMER.CREATE"), strings.HasPrefix(verb, "CONSUMER.DURABLE"):
+		deliver := target
+		if deliver == "" {
+			deliver = "stolen." + mark
+		}
+		return fmt.Sprintf(`{"stream_name":%q,"config":{"deliver_subject":%q,"durable_name":"c","name":"c","ack_policy":"none"}}`, stream, deliver)
+	case strings.HasPrefix(verb, "STREAM.MSG"):
+		return `{"seq":1}`
+	case strings.HasPrefix(verb, "DIRECT.GET.S") && !strings.Contains(verb, "$"):
+		return `{"seq":1}`
+	case strings.HasPrefix(verb, "STREAM.SNAPSHOT"):
+		return fmt.Sprintf(`{"deliver_subject":%q}`, "stolen."+mark)
+	case strings.HasPrefix(verb, "STREAM.INFO"):
+		return `{"subjects_filter":">"}`
+	}
+	return ""
+}
+
+// thieves returns bodies of a verb without a stream: new streams that read others.
+func (x *examiner) thieves(verb string, streams []string, target string) []string {
+	if !strings.HasPrefix(verb, "STREAM.CREATE") {
+		return []string{""}
+	}
+	at := target
+	if at == "" {
+		at = "stolen." + mark
+	}
+	bodies := []string{fmt.Sprintf(`{"name":"thief","subjects":["stolen.>"],"republish":{"src":">","dest":%q}}`, at)}
+	for _, s := range streams {
+		bodies = append(bodies, fmt.Sprintf(`{"name":"thief","mirror":{"name":%q}}`, s), fmt.Sprintf(`{"name":"thief","sources":[{"name":%q}]}`, s))
+	}
+	return bodies
+}

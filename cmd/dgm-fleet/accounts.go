@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/durable"
+)
+
+// accounts are the settings of a server that dgm-fleet setup writes.
+type accounts struct {
+	dir, listen, cert, key, websocket string
+	origins, robots                   []string
+}
+
+const (
+	keyFolder  = "keys"
+	serverFile = "nats.conf"
+)
+
+// write writes the configuration of a server, and the seed of the key of each role that has none, and returns their names.
+func (a *accounts) write() (files []string, err error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	if a.dir, err = filepath.Abs(a.dir); err != nil {
+		return nil, err
+	}
+	keys := filepath.Join(a.dir, keyFolder)
+	if err := os.MkdirAll(keys, 0o700); err != nil {
+		return nil, err
+	}
+	authority := fleet.Authority{Robots: a.robots, Keys: map[string]string{}}
+	for _, role := range authority.Roles() {
+		pair, err := readKey(keys, role)
+		if errors.Is(err, fs.ErrNotExist) {
+			if pair, err = nkeys.CreateUser(); err == nil {
+				err = writeKey(keys, role, pair)
+			}
+			files = append(files, keyFile(keys, role))
+		}
+		if err == nil {
+			authority.Keys[role], err = pair.PublicKey()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the key of %s: %w", role, err)
+		}
+	}
+	text, err := authority.Config()
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Join(a.dir, serverFile)
+	return append(files, name), durable.WriteFile(name, []byte(a.head(authority.Keys[fleet.RoleViewer])+text))
+}
+
+func (a *accounts) check() error {
+	host, _, err := net.SplitHostPort(a.listen)
+	if err != nil {
+		return cli.Usage("--listen %s: %v", a.listen, err)
+	}
+	switch {
+	case len(a.robots) == 0:
+		return cli.Usage("--accounts needs --robots, the vehicles that get an account")
+	case (a.cert == "") != (a.key == ""):
+		return cli.Usage("--server-cert and --server-key go together")
+	case !loopback(host) && a.cert == "":
+		return cli.Usage("--listen %s is reached from other computers, and without --server-cert and --server-key everybody on the way reads and writes along", a.listen)
+	case a.websocket != "" && len(a.origins) == 0:
+		return cli.Usage("--websocket needs --origins, the addresses of the pages that may use it: else every page that a browser shows may")
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// head is the configuration before the accounts. Who opens a page on this computer is a viewer.
+func (a *accounts) head(viewer string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# By dgm-fleet setup --accounts, which writes it anew: an account for each role.\nlisten: %q\njetstream { store_dir: %q, sync_interval: always }\n", a.listen, filepath.Join(a.dir, "jetstream"))
+	tls := ""
+	if a.cert != "" {
+		tls = fmt.Sprintf("tls { cert_file: %q, key_file: %q, min_version: \"1.3\" }", a.cert, a.key)
+		fmt.Fprintln(&b, tls)
+	}
+	if a.websocket != "" {
+		if tls == "" {
+			tls = "no_tls: true"
+		}
+		if host, _, err := net.SplitHostPort(a.websocket); err == nil && loopback(host) {
+			tls += ", no_auth_user: " + viewer
+		}
+		fmt.Fprintf(&b, "websocket { listen: %q, allowed_origins: [%s], %s }\n", a.websocket, literals(a.origins), tls)
+	}
+	return b.String()
+}
+
+func literals(all []string) string {
+	var out []string
+	for _, s := range all {
+		out = append(out, fmt.Sprintf("%q", s))
+	}
+	return strings.Join(out, ", ")
+}
+
+func keyFile(dir, role string) string { return filepath.Join(dir, role+".nk") }
+
+func readKey(dir, role string) (nkeys.KeyPair, error) {
+	name := keyFile(dir, role)
+	seed, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := nkeys.FromSeed([]byte(strings.TrimSpace(string(seed))))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return pair, nil
+}
+
+func writeKey(dir, role string, pair nkeys.KeyPair) error {
+	seed, err := pair.Seed()
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(keyFile(dir, role), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "%s\n", seed)
+	return errors.Join(err, f.Close())
+}
+
+// robotsOf returns the vehicles that have a key in a folder.
+func robotsOf(dir string) (robots []string, err error) {
+	names, err := filepath.Glob(keyFile(dir, fleet.RobotRole("*")))
+	for _, n := range names {
+		robots = append(robots, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(n), fleet.RobotRole("")), ".nk"))
+	}
+	slices.Sort(robots)
+	return robots, err
+}
