@@ -306,11 +306,13 @@ func TestTheAuditFinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]bool{}
-	for _, f := range audit.Through {
-		found[f.Role] = true
+	found := 0
+	for _, f := range audit.Through { // what it has set up goes on while the next role is tried
+		if f.Role == RobotRole("drone-1") {
+			found++
+		}
 	}
-	if !found[RobotRole("drone-1")] || len(found) != 1 || len(audit.Through) < 50 {
-		t.Errorf("%d got through, of %v", len(audit.Through), found)
+	if found < 50 {
+		t.Errorf("%d of %d got through by the robot", found, len(audit.Through))
 	}
 }
