@@ -11,6 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/textlimit"
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/candidates"
@@ -178,6 +179,9 @@ func (c Config) published() Config {
 func (c Config) Parse(r io.Reader, name string) (Config, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
+		return c, fmt.Errorf("%s: %w", name, err)
+	}
+	if err := textlimit.TOML(text); err != nil {
 		return c, fmt.Errorf("%s: %w", name, err)
 	}
 	var recipe struct{ Recipe string }

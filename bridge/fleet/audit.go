@@ -259,7 +259,7 @@ func (x *examiner) state(ctx context.Context) (map[string]string, error) {
 	if list.Err() != nil {
 		return nil, list.Err()
 	}
-	index, err := x.js.Stream(ctx, "KV_"+logIndex) // one for all robots, of which each writes its own keys
+	index, err := x.js.Stream(ctx, "KV_"+logIndex)   // one for all robots, of which each writes its own keys
 	if errors.Is(err, jetstream.ErrStreamNotFound) { // what got through has removed it
 		return out, nil
 	}

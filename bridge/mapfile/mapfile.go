@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/dgm-robotics/dgm/estimator/textlimit"
 )
 
 // most is the largest size of a map, bytes.
@@ -41,6 +43,9 @@ func Read(path string, into any) error {
 // Parse fills in into from the text of a map; name is its name in errors, which are
 // *Error.
 func Parse(name string, data []byte, into any) error {
+	if err := textlimit.TOML(data); err != nil {
+		return &Error{File: name, Reason: err.Error(), Remedy: "correct it", Err: err}
+	}
 	md, err := toml.Decode(string(data), into)
 	if err != nil {
 		e := &Error{File: name, Reason: err.Error(), Remedy: "correct it", Err: err}

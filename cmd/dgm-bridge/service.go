@@ -15,6 +15,7 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/link"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/textlimit"
 )
 
 // robotSettings are what an upload reads of the settings of dgm-estimator, whose other keys it skips.
@@ -43,6 +44,9 @@ func uploadBy(ctx context.Context, cmd *cobra.Command, path string, wait time.Du
 	}
 	s := robotSettings{servedVehicle: servedVehicle{Model: "flight.dgm"}} // with the defaults of estimator.toml
 	s.NATS.URL, s.Upload.Around, s.Upload.MostMB, s.Upload.Dir = "nats://127.0.0.1:4222", 2*time.Minute, 10_000, "uploads"
+	if err := textlimit.TOML(b); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	if _, err := toml.Decode(string(b), &s); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

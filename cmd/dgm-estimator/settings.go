@@ -12,6 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/estimator/node/realtime"
+	"github.com/dgm-robotics/dgm/estimator/textlimit"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -135,6 +136,9 @@ func (s *settings) read(path string) error {
 
 // parse replaces in s what the text sets.
 func (s *settings) parse(text, name string) error {
+	if err := textlimit.TOML([]byte(text)); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
 	meta, err := toml.Decode(text, s)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)

@@ -56,6 +56,10 @@ var layers = []layer{
 		"how a file gets safely to disk has nothing to do with what is in it",
 	},
 	{
+		"estimator/textlimit", nil,
+		"how deep a text is has nothing to do with what it sets",
+	},
+	{
 		"estimator/numeric/ode", nil,
 		"the integrator serves any system, so it knows none",
 	},
