@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/cmd/dgm-view/page"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
@@ -83,6 +85,16 @@ func TestAccounts(t *testing.T) {
 	var audit fleet.Audit
 	if err := json.Unmarshal([]byte(out), &audit); code != cli.Done || err != nil || audit.Tried < 50_000 || len(audit.Through) > 0 || audit.Through == nil {
 		t.Errorf("exit %d, %s, %v: %s", code, out, err, errs)
+	}
+}
+
+// The viewer's account may ask for what the page asks the stores for.
+func TestThePageIsAViewer(t *testing.T) {
+	grants := (&fleet.Authority{}).Grants(fleet.RoleViewer)
+	for _, s := range page.Asks {
+		if strings.HasPrefix(s, "$JS.") && !slices.ContainsFunc(grants, func(g fleet.Grant) bool { return g.Subject == s && g.Many }) {
+			t.Errorf("it may not ask on %s", s)
+		}
 	}
 }
 

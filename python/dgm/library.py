@@ -106,6 +106,8 @@ def numbers(x) -> np.ndarray:
         x = np.ma.stack([np.ma.asarray(e, dtype=np.float64) for e in x])
     if isinstance(x, np.ma.MaskedArray):
         x = x.astype(np.float64).filled(np.nan)
+    if np.iscomplexobj(x):
+        raise ValueError("complex numbers: have no place here; take the real part where that is meant")
     return np.ascontiguousarray(x, dtype=np.float64)
 
 

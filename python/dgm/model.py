@@ -300,6 +300,8 @@ class _Query:
             put("P0", "P0", P0, (K, K))
         if plans is not None:
             q.plan_rows = rows = np.shape(plans)[-2] if np.ndim(plans) > 1 else 0
+            if rows == 0:
+                raise ValueError(f"plan: has shape {np.shape(plans)}, want (rows, {P}) with a row at least; leave it out to hold the input")
             q.plan_step = _step(plan_times, rows)
             put("plan", "plans", plans, (rows, P))
         elif plan_times is not None:

@@ -75,15 +75,15 @@ func TestSizeAndPolicy(t *testing.T) {
 
 // The pages on the server's configuration permit the page's user what it needs.
 func TestPagesPermit(t *testing.T) {
-	for _, path := range []string{"../../../docs/view.md", "../../../docs/fleet.md"} {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range slices.Concat(page.Reads, page.Asks) {
-			if !regexp.MustCompile("[`\"]" + regexp.QuoteMeta(s) + "[`\"]").Match(text) {
-				t.Errorf("%s does not name %s", path, s)
-			}
+	const path = "../../../docs/view.md"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range slices.Concat(page.Reads, page.Asks) {
+		stores := strings.HasPrefix(s, "$JS.") // needs an account of its own: see package fleet, Authority
+		if named := regexp.MustCompile("[`\"]" + regexp.QuoteMeta(s) + "[`\"]").Match(text); named == stores {
+			t.Errorf("%s names %s: %v", path, s, named)
 		}
 	}
 }
