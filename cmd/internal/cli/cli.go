@@ -13,16 +13,20 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -185,8 +189,8 @@ func unexpected(cmd *cobra.Command, word string) error {
 }
 
 // messages serialises writes to standard error, which callbacks of a library share with
-// the command, and drops those after its end. (A file of the operating system needs
-// neither.)
+// the command, and drops those after its end, but to a file of the operating system. What peers, maps and logs put into a message
+// is shown, and does not steer the terminal.
 type messages struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -200,7 +204,36 @@ func (m *messages) Write(b []byte) (int, error) {
 	if m.ended {
 		return len(b), nil
 	}
-	return m.w.Write(b)
+	if steers(b) {
+		return m.w.Write(b)
+	}
+	if _, err := m.w.Write(printable(b)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// steers reports whether a write is of a progress bar or a picture, which begin so.
+func steers(b []byte) bool { return len(b) > 0 && (b[0] == '\r' || b[0] == 0x1b) }
+
+// printable returns a text with control characters, and those that turn the direction of writing, as Go writes them.
+func printable(b []byte) []byte {
+	control := func(r rune) bool {
+		return r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+	}
+	if !bytes.ContainsFunc(b, control) {
+		return b
+	}
+	var out []byte
+	for _, r := range string(b) {
+		if control(r) {
+			q := strconv.QuoteRuneToASCII(r)
+			out = append(out, q[1:len(q)-1]...)
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
 }
 
 func (m *messages) end() {
@@ -211,9 +244,9 @@ func (m *messages) end() {
 
 // serialised returns w, safe for callbacks, and a function that ends it.
 func serialised(w io.Writer) (io.Writer, func()) {
-	if f, ok := w.(*os.File); ok {
-		return f, func() {}
-	}
 	m := &messages{w: w}
+	if _, ok := w.(*os.File); ok {
+		return m, func() {}
+	}
 	return m, m.end
 }

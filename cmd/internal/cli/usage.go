@@ -23,6 +23,9 @@ func Usage(format string, args ...any) error {
 
 // Terminal reports whether w is a terminal.
 func Terminal(w io.Writer) bool {
+	if m, ok := w.(*messages); ok {
+		w = m.w
+	}
 	f, ok := w.(*os.File)
 	if !ok {
 		return false
