@@ -157,6 +157,7 @@ type runner struct {
 	reported bool  // that there are none
 	lines    int   // about senders since the last check
 	oldClock bool  // it was reported that signatures are too old
+	past     bool  // the same of those of a recording
 }
 
 func (r *runner) event(e gomavlib.Event) {
@@ -238,6 +239,14 @@ func (r *runner) from(e *gomavlib.EventFrame) bool {
 	if f, ok := e.Frame.(*frame.V2Frame); ok {
 		signed = f.SignatureTimestamp
 	}
+	if r.c.Key != nil && now.Sub(signedAt(signed)) > oldest {
+		r.n.Strangers.Add(1)
+		if !r.past {
+			r.past = true
+			r.c.Log(fmt.Sprintf("messages of system %d from %s are not used: they were signed %v ago, as those of a recording; an autopilot without a clock takes the time from the signed messages that it receives from here, another needs its clock set", e.SystemID(), e.Channel, now.Sub(signedAt(signed)).Round(time.Second)))
+		}
+		return false
+	}
 	taken := e.Channel != r.peer && r.peer != nil && now.Sub(r.heard) < goneAfter
 	if r.c.Key != nil {
 		taken = signed < r.signed || signed == r.signed && e.Channel != r.peer
@@ -256,6 +265,16 @@ func (r *runner) from(e *gomavlib.EventFrame) bool {
 	}
 	r.heard, r.signed = now, max(r.signed, signed)
 	return true
+}
+
+// oldest is the age of a signature beyond which its message is not used, as MAVLink has it: before this program started another may
+// have recorded it.
+const oldest = time.Minute
+
+// signedAt returns the time of a signature, which counts in 10 µs from 2015.
+func signedAt(signed uint64) time.Time {
+	const hundredThousand = 100_000
+	return time.Date(2015, 1, 1, 0, 0, int(signed/hundredThousand), 0, time.UTC)
 }
 
 // timesync reads the answer to a request of this program, and answers the

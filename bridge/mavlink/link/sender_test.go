@@ -2,10 +2,13 @@ package link_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"net"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -74,9 +77,9 @@ func TestSignedLinks(t *testing.T) {
 	}
 }
 
-func TestRecordedSignaturesGiveWay(t *testing.T) {
-	nc := serve(t)
-	key := frame.NewV2Key(bytes.Repeat([]byte{1}, 32))
+// record returns messages of an autopilot at place 99 that signs them.
+func record(t *testing.T, key *frame.V2Key) (recorded [][]byte) {
+	t.Helper()
 	sink, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +88,6 @@ func TestRecordedSignaturesGiveWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	earlier := flyAt(t, gomavlib.EndpointUDPClient{Address: sink.LocalAddr().String()}, 99, key)
-	var recorded [][]byte
 	for len(recorded) < 60 {
 		b := make([]byte, 2048)
 		n, _, err := sink.ReadFrom(b)
@@ -96,6 +98,47 @@ func TestRecordedSignaturesGiveWay(t *testing.T) {
 	}
 	earlier.land()
 	sink.Close()
+	return recorded
+}
+
+// What was signed minutes ago is a recording, also where nothing else was heard yet.
+func TestAnOldRecordingMakesNoState(t *testing.T) {
+	nc := serve(t)
+	secret := bytes.Repeat([]byte{1}, 32)
+	key := frame.NewV2Key(secret)
+	recorded := record(t, key)
+	for _, b := range recorded { // signed two minutes earlier
+		at, n := len(b)-12, len(b)-6
+		var stamp [8]byte
+		copy(stamp[:6], b[at:n])
+		binary.LittleEndian.PutUint64(stamp[:], binary.LittleEndian.Uint64(stamp[:])-120*100_000)
+		copy(b[at:n], stamp[:6])
+		sum := sha256.Sum256(append(slices.Clone(secret), b[:n]...))
+		copy(b[n:], sum[:6])
+	}
+	address := fmt.Sprintf("127.0.0.1:%d", free(t))
+	n, _ := run(t, nc, link.Config{Link: "udp:" + address, Vehicle: "v1", Channels: autopilot.DefaultChannels()[:12], Key: key})
+	again, err := net.Dial("udp4", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	for i := 0; n.Strangers.Load() < 20; i++ {
+		if i > 5000 {
+			t.Fatalf("%d messages of strangers, %d that are none", n.Strangers.Load(), n.BadBytes.Load())
+		}
+		_, _ = again.Write(recorded[i%len(recorded)]) // the link may not listen yet
+		time.Sleep(2 * time.Millisecond)
+	}
+	if n.States.Load() > 0 || n.Messages.Load() > 0 {
+		t.Errorf("%d messages, %d states of a recording", n.Messages.Load(), n.States.Load())
+	}
+}
+
+func TestRecordedSignaturesGiveWay(t *testing.T) {
+	nc := serve(t)
+	key := frame.NewV2Key(bytes.Repeat([]byte{1}, 32))
+	recorded := record(t, key)
 	address := fmt.Sprintf("127.0.0.1:%d", free(t))
 	n, _ := run(t, nc, link.Config{Link: "udp:" + address, Vehicle: "v1", Channels: autopilot.DefaultChannels()[:12], Key: key})
 	again, err := net.Dial("udp4", address)
