@@ -444,3 +444,26 @@ func TestNewestIsByTheServersClock(t *testing.T) {
 		t.Errorf("%s of %v, %v", found.ID, found.Trained, err)
 	}
 }
+
+// A log of which a part was replaced on the server is whole again after one more upload, which sends that part alone.
+func TestAnUploadRepairs(t *testing.T) {
+	c := client(t, serve(t, Settings{}))
+	c.Logs.part = 1000
+	path := writeLog(t, "drone-1", 500, 1)
+	log, _, err := c.Logs.Upload(t.Context(), path, nil)
+	if err != nil || len(log.Parts) < 3 {
+		t.Fatal(log.Parts, err)
+	}
+	if _, err := putObject(t.Context(), c.Logs.js, logObjects, log.object(1), "", strings.NewReader("poison")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Logs.Fetch(t.Context(), "drone-1", log.ID, t.TempDir()); err == nil || !strings.Contains(err.Error(), "upload it again") {
+		t.Errorf("the poisoned log: %v", err)
+	}
+	if _, sent, err := c.Logs.Upload(t.Context(), path, nil); err != nil || sent.Bytes != log.Parts[1].Bytes {
+		t.Errorf("%+v, %v", sent, err)
+	}
+	if _, err := c.Logs.Fetch(t.Context(), "drone-1", log.ID, t.TempDir()); err != nil {
+		t.Error(err)
+	}
+}

@@ -306,6 +306,57 @@ func TestALogThatIsGone(t *testing.T) {
 	}
 }
 
+// One log that cannot be read costs itself: the job goes on with the others, and says so.
+func TestOneBadLogOfThree(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	var ids []string
+	for seed := range 3 {
+		log, _, err := c.Logs.Upload(t.Context(), writeLog(t, "drone-1", 50, seed), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, log.ID)
+	}
+	if err := indexed(t, c.Logs).Delete(t.Context(), "drone-1."+ids[1]); err != nil {
+		t.Fatal(err)
+	}
+	j := NewJob("drone-1", ids, "", "v1")
+	if _, err := c.Queue.Submit(t.Context(), j, false); err != nil {
+		t.Fatal(err)
+	}
+	start(t, ns, "a", func(ctx context.Context, of Training) (Model, error) {
+		if len(of.Logs) != 2 {
+			t.Errorf("%d logs", len(of.Logs))
+		}
+		return copyLog(ctx, of)
+	})
+	if s := await(t, c.Queue, j.ID, Done); s.Tries != 1 || !strings.Contains(strings.Join(s.Lines, " "), "left out: log "+ids[1][:12]) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A job that takes too long has failed, and is not tried again.
+func TestAJobTakesTooLong(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	j := submitted(t, c, "drone-1")
+	w := client(t, ns)
+	w.Name, w.Dir, w.Log, w.Longest = "a", t.TempDir(), func(line string) { t.Log(line) }, 200*time.Millisecond
+	w.Train = func(ctx context.Context, _ Training) (Model, error) {
+		<-ctx.Done()
+		return Model{}, ctx.Err()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	if s := await(t, c.Queue, j.ID, Failed); s.Tries != 1 || !strings.Contains(s.Reason, "longer than a job may, 200ms") {
+		t.Errorf("%+v", s)
+	}
+	cancel()
+	<-ended
+}
+
 // The server removes the state of a job some time after its end, and of no other; the job can be submitted again.
 func TestStatesOfEndedJobsAreRemoved(t *testing.T) {
 	ns := serve(t, Settings{KeepJobs: time.Second})

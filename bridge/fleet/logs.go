@@ -130,7 +130,7 @@ type Sent struct {
 }
 
 // Upload stores a finished flight log and enters it into the index. Parts that an earlier
-// upload has completed, and a log that is in the index, are not sent again. progress (optional) is
+// upload has completed are not sent again; those that were changed since are, also of a log that is in the index. progress (optional) is
 // called after each part.
 func (l *Logs) Upload(ctx context.Context, path string, progress func(Sent)) (Log, Sent, error) {
 	var sent Sent
@@ -147,10 +147,8 @@ func (l *Logs) Upload(ctx context.Context, path string, progress func(Sent)) (Lo
 		return log, sent, fmt.Errorf("%s: %w", path, err)
 	}
 	there, err := last[Log](ctx, l.js, logIndex, log.key())
-	if err == nil {
-		return there, Sent{Had: there.Bytes}, nil
-	}
-	if !errors.Is(err, stored.ErrNone) {
+	entered := err == nil // its parts may have been changed since
+	if !entered && !errors.Is(err, stored.ErrNone) {
 		return log, sent, fmt.Errorf("%s: %w", path, explained(err))
 	}
 	store, err := l.of(ctx, log.Vehicle)
@@ -172,6 +170,9 @@ func (l *Logs) Upload(ctx context.Context, path string, progress func(Sent)) (Lo
 		if progress != nil {
 			progress(sent)
 		}
+	}
+	if entered {
+		return there, sent, nil
 	}
 	log.Uploaded = time.Now().UTC()
 	if _, err := l.js.Publish(ctx, "$KV."+logIndex+"."+log.key(), encoded(&log)); err != nil {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,7 @@ type Worker struct {
 	Models  *Models
 	Studies *Studies          // (optional) without it units of studies are left to other workers
 	Dir     string            // (optional) for temporary files; defaults to that of the system
+	Longest time.Duration     // (optional) of the work on a job, after which it has failed; defaults to 12 h
 	Log     func(line string) // for what an operator should read
 
 	// Train writes a model and returns ID, scores and units of its entry; for a unit of a study it writes the rows. When the context ends, its result is
@@ -49,6 +51,11 @@ var (
 	errReleased = errors.New("the job was cancelled, or its lease went to another worker")
 	errStopping = errors.New("the worker is being stopped")
 )
+
+// errTooLong is that a job took longer than jobs may: it is not tried again.
+var errTooLong = errors.New("it took longer than a job may")
+
+const usualLongest = 12 * time.Hour
 
 // Run works until the context ends: then the job in hand is returned to the queue at once, and this try
 // is not counted.
@@ -207,7 +214,7 @@ func (w *Worker) conclude(ctx context.Context, msg jetstream.Msg, s *JobStatus, 
 		if s.line("model " + model); s.Study != nil {
 			s.Lines[len(s.Lines)-1] = "rows are stored"
 		}
-	case s.Tries >= MostTries:
+	case s.Tries >= MostTries || errors.Is(failure, errTooLong):
 		s.State, s.Reason = Failed, failure.Error()
 		s.line(fmt.Sprintf("failed after %d tries: %v", s.Tries, failure))
 	default:
@@ -231,6 +238,9 @@ func (w *Worker) conclude(ctx context.Context, msg jetstream.Msg, s *JobStatus, 
 
 // work fetches the logs, trains, and stores the model, while the lease is extended.
 func (w *Worker) work(ctx context.Context, h *hold) (model string, err error) {
+	longest := cmp.Or(w.Longest, usualLongest)
+	ctx, end := context.WithTimeoutCause(ctx, longest, fmt.Errorf("%w, %v: give it fewer logs or channels, or the worker a longer time", errTooLong, longest))
+	defer end()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var extending sync.WaitGroup
@@ -242,6 +252,8 @@ func (w *Worker) work(ctx context.Context, h *hold) (model string, err error) {
 		switch {
 		case errors.Is(stopped, errReleased):
 			err = errReleased
+		case errors.Is(stopped, errTooLong):
+			err = stopped
 		case stopped != nil:
 			err = errStopping
 		}
@@ -253,12 +265,21 @@ func (w *Worker) work(ctx context.Context, h *hold) (model string, err error) {
 	defer os.RemoveAll(dir)
 	job := h.status.Job
 	t := Training{Job: job, Out: filepath.Join(dir, "model.dgm"), Progress: h.progress, Log: h.log}
+	var lost error // what is wrong with the last log that cannot be read
 	for _, id := range job.Logs {
 		path, err := w.Logs.Fetch(ctx, job.Vehicle, id, dir)
-		if err != nil {
+		switch {
+		case err == nil:
+			t.Logs = append(t.Logs, path)
+		case Transient(err) || ctx.Err() != nil:
 			return "", err
+		default:
+			lost = err
+			h.log("left out: %v", err)
 		}
-		t.Logs = append(t.Logs, path)
+	}
+	if len(t.Logs) == 0 && lost != nil {
+		return "", lost
 	}
 	e, err := w.train(ctx, t)
 	if err != nil || ctx.Err() != nil {

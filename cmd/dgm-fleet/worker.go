@@ -24,6 +24,7 @@ import (
 func workerCommand() *cobra.Command {
 	var server link.Flags
 	var name, dir string
+	longest := 12 * time.Hour
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Do the jobs of a fleet, one at a time, until interrupted",
@@ -34,7 +35,7 @@ within two minutes. A job that fails is tried three times.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return with(cmd, &server, func(ctx context.Context, c client) error {
 				w := newWorker(c, name, func(line string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-fleet: %s\n", line) })
-				w.Dir = dir
+				w.Dir, w.Longest = dir, longest
 				return w.Run(ctx)
 			})
 		},
@@ -42,6 +43,7 @@ within two minutes. A job that fails is tried three times.`,
 	host, _ := os.Hostname() // empty where it is not known
 	f := cmd.Flags()
 	f.StringVar(&name, "name", host, "name of the worker; a random part is added")
+	f.DurationVar(&longest, "longest", longest, "how long the work on a job may take, after which it has failed")
 	f.StringVar(&dir, "dir", "", "folder for temporary files (default: that of the system)")
 	server.Add(f)
 	return cmd
@@ -57,6 +59,33 @@ func newWorker(c client, name string, log func(string)) *fleet.Worker {
 	}
 }
 
+// readable returns the logs of a job that can be trained on, each tried alone: what is wrong with one is a line of the job, and costs that
+// one. Without any it returns what is wrong with the last.
+func readable(t fleet.Training, cfg trainer.Config) (all []*flightlog.Log, err error) {
+	for _, path := range t.Logs {
+		log, failed := logs.Read(path)
+		if failed == nil && log.Vehicle != t.Job.Vehicle {
+			failed = fmt.Errorf("%s is a log of %s, the job is of %s", path, log.Vehicle, t.Job.Vehicle)
+		}
+		if failed == nil && len(t.Logs) > 1 {
+			_, failed = trainer.Load([]*flightlog.Log{log}, cfg)
+		}
+		if failed != nil {
+			t.Log("left out: %v", failed)
+			err = failed
+			continue
+		}
+		if log.Damage != nil {
+			t.Log("%v", log.Damage)
+		}
+		all = append(all, log)
+	}
+	if len(all) > 0 {
+		return all, nil
+	}
+	return nil, err
+}
+
 // mostTable is the size of a table of scores that an entry of the registry holds, bytes.
 const mostTable = 64 << 10
 
@@ -69,19 +98,9 @@ func train(ctx context.Context, t fleet.Training) (e fleet.Model, err error) {
 	if err != nil {
 		return e, err
 	}
-	var all []*flightlog.Log
-	for _, path := range t.Logs {
-		log, err := logs.Read(path)
-		if err != nil {
-			return e, err
-		}
-		if log.Vehicle != t.Job.Vehicle {
-			return e, fmt.Errorf("%s is a log of %s, the job is of %s", path, log.Vehicle, t.Job.Vehicle)
-		}
-		if log.Damage != nil {
-			t.Log("%v", log.Damage)
-		}
-		all = append(all, log)
+	all, err := readable(t, cfg)
+	if err != nil {
+		return e, err
 	}
 	data, err := trainer.Load(all, cfg)
 	if data != nil {
