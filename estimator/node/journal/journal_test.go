@@ -284,3 +284,28 @@ func readAll(t *testing.T, b []byte) {
 		_, err = r.Next()
 	}
 }
+
+// The journal of a crash is there after two more restarts.
+func TestEarlierJournalsAreKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	for n := range 6 {
+		w, err := Create(path, &goldenHeader, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte{byte(n)}, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n, name := range []string{path + ".old", path + ".old2", path + ".old3"} {
+		if b, err := os.ReadFile(name); err != nil || len(b) != 1 || b[0] != byte(4-n) {
+			t.Errorf("%s: %v, %v", name, b, err)
+		}
+	}
+	if _, err := os.Stat(path + ".old4"); err == nil {
+		t.Error("a fourth one is kept")
+	}
+}

@@ -37,7 +37,18 @@ const (
 // ErrFull is why a journal ends at its limit.
 var ErrFull = errors.New("the recording has reached its limit")
 
-// Create begins a journal at path. An existing file is renamed to path.old, which
+// keptOld is how many earlier journals are kept: who looks for that of a crash has often restarted more than once.
+const keptOld = 3
+
+// oldName returns the name of the n-th earlier journal, 1 the last.
+func oldName(path string, n int) string {
+	if n == 1 {
+		return path + ".old"
+	}
+	return fmt.Sprintf("%s.old%d", path, n)
+}
+
+// Create begins a journal at path. An existing file is renamed to path.old, that to path.old2 and that to path.old3, which
 // replaces an earlier one: a program that restarts must not fail because of it. The
 // journal ends at most bytes; 0 = never.
 func Create(path string, h *Header, most int64) (*Writer, error) {
@@ -45,7 +56,12 @@ func Create(path string, h *Header, most int64) (*Writer, error) {
 		if !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s: is not a regular file and is not replaced; choose another name", path)
 		}
-		if err := os.Rename(path, path+".old"); err != nil {
+		for n := keptOld; n > 1; n-- {
+			if err := os.Rename(oldName(path, n-1), oldName(path, n)); err != nil && !os.IsNotExist(err) {
+				return nil, fmt.Errorf("an earlier file cannot be renamed: %w", err)
+			}
+		}
+		if err := os.Rename(path, oldName(path, 1)); err != nil {
 			return nil, fmt.Errorf("the existing file cannot be renamed: %w", err)
 		}
 	}
