@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,12 +144,6 @@ func matches(pattern, subject string) bool {
 	return len(p) == len(s)
 }
 
-// attempt is one thing that is tried.
-type attempt struct {
-	subject, reply string // reply "" = the own inbox, where an answer is a result
-	body           string
-}
-
 // role tries all attempts of a role.
 func (x *examiner) role(ctx context.Context, nc *nats.Conn, role string) error {
 	x.mu.Lock()
@@ -158,7 +153,7 @@ func (x *examiner) role(ctx context.Context, nc *nats.Conn, role string) error {
 	if err != nil {
 		return err
 	}
-	for _, group := range x.attempts(role, before) {
+	for _, group := range x.a.attempts(role, streams(before), x.targets) {
 		x.out.Tried += len(group)
 		if err := x.try(nc, role, group); err != nil {
 			return err
@@ -276,6 +271,12 @@ func (x *examiner) state(ctx context.Context) (map[string]string, error) {
 	return out, nil
 }
 
+// streams returns the names of the streams of a state, in order.
+func streams(state map[string]string) []string {
+	names := slices.Sorted(maps.Keys(state))
+	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, keysOf("")) })
+}
+
 // keysOf names the keys of a vehicle in the index of logs.
 func keysOf(v string) string { return "KV_" + logIndex + " of " + v }
 
@@ -306,106 +307,4 @@ func (x *examiner) own(role, stream string) bool {
 		return object && strings.HasPrefix(g.Subject, "$O."+bucket+".") || values && strings.HasPrefix(g.Subject, "$KV."+key+".") ||
 			stream == jobStream && strings.HasPrefix(g.Subject, "$JS.ACK."+jobStream)
 	})
-}
-
-// Verbs of the API of JetStream on a stream S, and without one.
-var (
-	verbs = strings.Fields(`STREAM.INFO.S STREAM.UPDATE.S STREAM.DELETE.S STREAM.PURGE.S STREAM.MSG.GET.S STREAM.MSG.DELETE.S STREAM.SNAPSHOT.S
-		STREAM.RESTORE.S STREAM.PEER.REMOVE.S STREAM.LEADER.STEPDOWN.S CONSUMER.CREATE.S CONSUMER.CREATE.S.c CONSUMER.CREATE.S.c.> CONSUMER.DURABLE.CREATE.S.c
-		CONSUMER.NAMES.S CONSUMER.LIST.S CONSUMER.INFO.S.workers CONSUMER.DELETE.S.workers CONSUMER.PAUSE.S.workers CONSUMER.LEADER.STEPDOWN.S.workers
-		CONSUMER.UNPIN.S.workers CONSUMER.MSG.NEXT.S.workers DIRECT.GET.S DIRECT.GET.S.$KV.x DIRECT.GET.S.$O.x`)
-	plainVerbs = strings.Fields(`INFO STREAM.NAMES STREAM.LIST STREAM.CREATE.thief STREAM.TEMPLATE.CREATE.thief META.LEADER.STEPDOWN SERVER.REMOVE ACCOUNT.PURGE.OPERATOR`)
-)
-
-// attempts returns what a role tries, in groups after each of which the state is looked at.
-func (x *examiner) attempts(role string, streams map[string]string) (groups [][]attempt) {
-	victim := x.a.Robots[0]
-	if role == RobotRole(victim) || role == PlannerRole(victim) {
-		victim = x.a.Robots[len(x.a.Robots)-1]
-	}
-	targets := []string{
-		"", "$JS.API.STREAM.DELETE.KV_" + installations, "$JS.API.STREAM.PURGE.OBJ_" + OwnLogs(victim), "$JS.API.CONSUMER.DELETE." + jobStream + "." + jobConsumer,
-		wire.PredictSubject(victim), wire.StateSubject(victim), wire.StatusSubject(victim), wire.ModelSubject(victim),
-		"$KV." + installations + "." + victim, "$KV." + logIndex + "." + victim + ".x", "$O." + OwnFlown(victim) + ".M.x", jobPrefix + "x",
-	}
-	var names []string
-	for name := range streams {
-		if !strings.HasPrefix(name, keysOf("")) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, target := range targets[:min(x.targets, len(targets))] {
-		for _, verb := range verbs {
-			var group []attempt
-			for _, s := range names {
-				subject := strings.Replace(verb, ".S", "."+s, 1)
-				if strings.HasSuffix(subject, ".>") {
-					subject = strings.TrimSuffix(subject, ">") + "$O.x"
-				}
-				for _, prefix := range []string{"$JS.API.", api + "."} {
-					group = append(group, attempt{prefix + subject, target, x.body(verb, s, target)})
-				}
-			}
-			groups = append(groups, group)
-		}
-		for _, verb := range plainVerbs {
-			for _, body := range x.thieves(verb, names, target) {
-				groups = append(groups, []attempt{{"$JS.API." + verb, target, body}})
-			}
-		}
-		if target == "" {
-			continue
-		}
-		for _, g := range x.a.Grants(role) { // what it may ask, answered elsewhere
-			subject := strings.NewReplacer("*", "x", ">", "x").Replace(g.Subject)
-			groups = append(groups, []attempt{{subject, target, ""}})
-		}
-		groups = append(groups, []attempt{{target, "", mark}}, []attempt{{target, "stolen." + mark, mark}})
-	}
-	for _, v := range x.a.Robots {
-		for _, s := range append(seen(v), wire.SwapSubject(v), wire.ModelSubject(v)) {
-			if !strings.HasSuffix(role, "."+v) {
-				groups = append(groups, []attempt{{s, "stolen." + mark, mark}})
-			}
-		}
-	}
-	return groups
-}
-
-// body returns the body of a verb on a stream that delivers to a target.
-func (x *examiner) body(verb, stream, target string) string {
-	switch {
-	case strings.HasPrefix(verb, "CONSUMER.CREATE"), strings.HasPrefix(verb, "CONSUMER.DURABLE"):
-		deliver := target
-		if deliver == "" {
-			deliver = "stolen." + mark
-		}
-		return fmt.Sprintf(`{"stream_name":%q,"config":{"deliver_subject":%q,"durable_name":"c","name":"c","ack_policy":"none"}}`, stream, deliver)
-	case strings.HasPrefix(verb, "STREAM.MSG"):
-		return `{"seq":1}`
-	case strings.HasPrefix(verb, "DIRECT.GET.S") && !strings.Contains(verb, "$"):
-		return `{"seq":1}`
-	case strings.HasPrefix(verb, "STREAM.SNAPSHOT"):
-		return fmt.Sprintf(`{"deliver_subject":%q}`, "stolen."+mark)
-	case strings.HasPrefix(verb, "STREAM.INFO"):
-		return `{"subjects_filter":">"}`
-	}
-	return ""
-}
-
-// thieves returns bodies of a verb without a stream: new streams that read others.
-func (x *examiner) thieves(verb string, streams []string, target string) []string {
-	if !strings.HasPrefix(verb, "STREAM.CREATE") {
-		return []string{""}
-	}
-	at := target
-	if at == "" {
-		at = "stolen." + mark
-	}
-	bodies := []string{fmt.Sprintf(`{"name":"thief","subjects":["stolen.>"],"republish":{"src":">","dest":%q}}`, at)}
-	for _, s := range streams {
-		bodies = append(bodies, fmt.Sprintf(`{"name":"thief","mirror":{"name":%q}}`, s), fmt.Sprintf(`{"name":"thief","sources":[{"name":%q}]}`, s))
-	}
-	return bodies
 }
