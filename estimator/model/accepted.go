@@ -52,30 +52,33 @@ func DecodeAccepted(b []byte, key ed25519.PublicKey) (*Accepted, error) {
 }
 
 // Choose returns the model to start with, of the one of a file and what was accepted later, and the least that is accepted from then
-// on. The file's is used where its statement is newer, or is the one that was gone back to.
+// on. The file's is used where its statement is newer, or is the one that was gone back to; and where what was accepted is for
+// another vehicle, or less than the least that is asked for.
 func (a *Accepted) Choose(accept Acceptance, m *Model, s Statement) (*Model, Acceptance, error) {
-	if a == nil {
-		err := accept.Check(s)
-		accept.Accepted(s, m.ID)
-		return m, accept, err
-	}
-	if a.Sequence > accept.Least {
-		accept.Least, accept.Model = a.Sequence, a.Model
-	}
-	if m.ID == a.Model || s.Sequence > a.Sequence {
-		if s.Sequence <= a.Sequence {
-			return m, accept, nil // it was accepted before
+	ours := accept // whom a statement is for, whatever its number
+	ours.Least, ours.Model = 0, ""
+	raised := accept
+	if a != nil && a.Sequence >= accept.Least {
+		raised.Least, raised.Model = a.Sequence, a.Model
+		switch {
+		case s.Sequence > a.Sequence:
+		case m.ID == a.Model:
+			return m, raised, ours.Check(s)
+		default:
+			kept, statement, err := DecodeSigned(a.File, accept.Key)
+			if err == nil && kept.ID != a.Model {
+				err = fmt.Errorf("it is model %.16s, and %.16s was accepted", kept.ID, a.Model)
+			}
+			if err != nil {
+				return nil, accept, fmt.Errorf("the model accepted as number %d: %w", a.Sequence, err)
+			}
+			if ours.Check(statement) == nil {
+				return kept, raised, nil
+			}
+			raised = accept
 		}
-		err := accept.Check(s)
-		accept.Accepted(s, m.ID)
-		return m, accept, err
 	}
-	kept, _, err := DecodeSigned(a.File, accept.Key)
-	if err == nil && kept.ID != a.Model {
-		err = fmt.Errorf("it is model %.16s, and %.16s was accepted", kept.ID, a.Model)
-	}
-	if err != nil {
-		return nil, accept, fmt.Errorf("the model accepted as number %d: %w", a.Sequence, err)
-	}
-	return kept, accept, nil
+	err := raised.Check(s)
+	raised.Accepted(s, m.ID)
+	return m, raised, err
 }

@@ -218,6 +218,17 @@ func TestARestartIsNoDowngrade(t *testing.T) {
 	}
 	refuses(n, s.file(c, of(8)), b.ID)
 
+	kept, err := ReadAccepted(AcceptedFile(trust), s.accept().Key)
+	if err != nil || kept == nil {
+		t.Fatal(kept, err)
+	}
+	for name, other := range map[string]model.Acceptance{
+		"a larger least number": {Key: kept.Key, Vehicle: "v1", Least: kept.Sequence + 1}, "another vehicle": {Key: kept.Key, Vehicle: "v2"},
+	} {
+		if m, _, err := kept.Choose(other, a, model.Statement{Model: a.ID, Vehicle: "v1", Sequence: 3}); !errors.Is(err, model.ErrStatement) || m != nil && m.ID != a.ID {
+			t.Errorf("%s: what was kept is used: %v", name, err)
+		}
+	}
 	if err := os.WriteFile(AcceptedFile(trust), []byte{0xc1}, 0o600); err != nil {
 		t.Fatal(err)
 	}
