@@ -306,19 +306,25 @@ func TestARolloutThatNotedNothing(t *testing.T) {
 	}
 }
 
+// waited lets the stage of a rollout have begun so long ago as it may last.
+func (s *simulated) waited(group string) {
+	s.t.Helper()
+	r, revision, err := get[Rollout](s.t.Context(), s.c.In.rollouts, group)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Since = r.Since.Add(-r.Rule.Longest)
+	if _, err := s.c.In.rollouts.Update(s.t.Context(), group, encoded(&r), revision); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // A canary that refuses the model does not keep its group for ever.
 func TestACanaryThatRefuses(t *testing.T) {
 	s, old, next := begun(t)
 	s.reports("a", old.ID, time.Hour, tries(next.ID, -1))
 	s.look("g")
-	r, revision, err := get[Rollout](t.Context(), s.c.In.rollouts, "g")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Since = r.Since.Add(-r.Rule.Longest)
-	if _, err := s.c.In.rollouts.Update(t.Context(), "g", encoded(&r), revision); err != nil {
-		t.Fatal(err)
-	}
+	s.waited("g")
 	s.reports("a", old.ID, time.Hour, func(st *wire.Status) { st.Refused = "it is too slow" })
 	if r := s.look("g"); r.Stage != StageReturned || !strings.Contains(r.Reason, "it is too slow") {
 		t.Errorf("%+v", r)
@@ -392,7 +398,7 @@ func TestAControllerKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// A canary that says nothing of its intervals, or nothing that can be, keeps its group waiting, and goes back in the end.
+// A canary whose status has no comparisons, or impossible ones, keeps its group waiting, and goes back in the end.
 func TestACanaryInSilence(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	s, old, next := begun(t)
@@ -415,14 +421,7 @@ func TestACanaryInSilence(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	r, revision, err := get[Rollout](t.Context(), s.c.In.rollouts, "g")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Since = r.Since.Add(-r.Rule.Longest)
-	if _, err := s.c.In.rollouts.Update(t.Context(), "g", encoded(&r), revision); err != nil {
-		t.Fatal(err)
-	}
+	s.waited("g")
 	if r := s.look("g"); r.Stage != StageReturned || !strings.Contains(r.Reason, "trust monitor") {
 		t.Errorf("%+v", r)
 	}

@@ -212,9 +212,12 @@ func (in *Installer) Deliver(ctx context.Context, vehicle string) (Installation,
 		if err != nil {
 			return i, err
 		}
-		err = in.deliver(ctx, vehicle, ShadowObject(vehicle), i.Shadow)
+		files, err := in.of(ctx, vehicle)
+		if err == nil {
+			err = in.deliver(ctx, files, vehicle, ShadowObject(vehicle), i.Shadow)
+		}
 		if err == nil && i.Flown != nil {
-			err = in.deliver(ctx, vehicle, FlownObject(vehicle), i.Flown)
+			err = in.deliver(ctx, files, vehicle, FlownObject(vehicle), i.Flown)
 		}
 		if err != nil {
 			return i, fmt.Errorf("%s: it is decided and not delivered: %w", vehicle, explained(err))
@@ -235,11 +238,7 @@ func (in *Installer) of(ctx context.Context, vehicle string) (jetstream.ObjectSt
 	return own, err
 }
 
-func (in *Installer) deliver(ctx context.Context, vehicle, object string, r *Ref) error {
-	files, err := in.of(ctx, vehicle)
-	if err != nil {
-		return err
-	}
+func (in *Installer) deliver(ctx context.Context, files jetstream.ObjectStore, vehicle, object string, r *Ref) error {
 	info, err := files.GetInfo(ctx, object)
 	switch {
 	case errors.Is(err, jetstream.ErrObjectNotFound):

@@ -13,7 +13,7 @@ const (
 	MostDepth = 32 // parts of a key, and brackets within each other
 )
 
-// TOML returns an error for a text that is larger or deeper than settings are. It says nothing else of it.
+// TOML returns an error for a text that is larger or deeper than settings are. It checks nothing else.
 func TOML(text []byte) error {
 	if len(text) > MostBytes {
 		return fmt.Errorf("the text has %d bytes, and settings have at most %d", len(text), MostBytes)

@@ -14,7 +14,7 @@ import (
 )
 
 // discovery answers who asks for the services of a server, as micro services do (`nats micro ls`, `info`, `stats`), but at
-// inboxes alone: the package micro publishes what it is asked for on any subject that it is told.
+// inboxes alone: the package micro publishes its answers on any subject that a request names.
 type discovery struct {
 	nc      *nats.Conn
 	started time.Time
