@@ -180,9 +180,12 @@ func (a *Authority) account(line func(indent int, format string, args ...any), r
 	}
 	line(2, "imports: [")
 	for _, g := range a.Grants(role) {
-		line(3, "{ service: { account: %s, subject: %q } }", account(RoleOperator), g.Subject)
-		if kind != "robot" { // whose client of JetStream asks with a prefix, since the account has an API of its own
-			line(3, "{ service: { account: %s, subject: %q }, to: %q }", account(RoleOperator), g.Subject, api+"."+strings.TrimPrefix(g.Subject, "$JS.API."))
+		asked, ofAPI := strings.CutPrefix(g.Subject, "$JS.API.")
+		if kind != "robot" { // as a client of JetStream asks in an account without stores
+			line(3, "{ service: { account: %s, subject: %q }, to: %q }", account(RoleOperator), g.Subject, api+"."+asked)
+		}
+		if !ofAPI || strings.HasPrefix(asked, "DIRECT.") { // the server answers all else of the API in each account, that it has no stores
+			line(3, "{ service: { account: %s, subject: %q } }", account(RoleOperator), g.Subject)
 		}
 	}
 	if role == RoleViewer {

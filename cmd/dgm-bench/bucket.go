@@ -49,14 +49,22 @@ func corruptModel(s *rig) {
 	for _, bad := range [][]byte{file[:len(file)/2], flipped, []byte("no model"), {}} {
 		_, err := b.PutBytes("flight.dgm", bad)
 		s.must(err)
-		s.pause(500 * time.Millisecond)
-		status := s.statusOf(n)
-		s.require(status.Model == s.model.ID && status.Refused != "", "after a corrupt model the status names model %s, refused %q", status.Model, status.Refused)
+		s.refused(n, s.model.ID, "")
 	}
 	_, err = b.PutBytes("flight.dgm", file)
 	s.must(err)
 	s.await(func() bool { return s.planner.by(good.ID) > 0 }, func() error { return fmt.Errorf("the good model was not loaded") })
 	s.pause(calm)
+}
+
+// refused waits for a refusal with a text, and then for as long as the model would need to come into use all the same: the one
+// that is used must be the one with the ID.
+func (s *rig) refused(n *node.Node, id, text string) {
+	told := func() bool { r := s.statusOf(n).Refused; return r != "" && strings.Contains(r, text) }
+	s.await(told, func() error { return fmt.Errorf("the status tells no refusal: %q", s.statusOf(n).Refused) })
+	s.pause(500 * time.Millisecond)
+	status := s.statusOf(n)
+	s.require(status.Model == id, "model %s is in use after a refusal, expected %s", status.Model, id)
 }
 
 // heavyModel: a valid model of 16 MB that needs 1.7 GB, and half a second for a prediction.
@@ -93,9 +101,7 @@ func downgrade(s *rig) {
 	s.await(func() bool { return s.planner.by(newest.ID) > 0 }, func() error { return errors.New("the model was not loaded") })
 	for _, statement := range []model.Statement{{Vehicle: vehicle, Sequence: 2}, {Vehicle: "another", Sequence: 4}, {}} {
 		put(smallModel(2), statement)
-		s.pause(500 * time.Millisecond)
-		status := s.statusOf(n)
-		s.require(status.Model == newest.ID && strings.Contains(status.Refused, "not for this use"), "signed with %+v: model %s is in use, refused %q", statement, status.Model, status.Refused)
+		s.refused(n, newest.ID, "not for this use")
 	}
 	r, err := s.link(s.url(), "operator").Request(wire.ModelSubject(vehicle), (&wire.Command{Action: wire.Rollback}).Append(nil), patience)
 	s.must(err)
