@@ -337,7 +337,7 @@ func (c *Config) options() selection.Options {
 func (c *Config) plan(task window.Task, readouts, folds int, held bool) budget.Plan {
 	usual, options, prior := Default(), c.options(), c.candidates()
 	p := budget.Plan{
-		States: len(task.States), Equation: prior.Equation, Direct: prior.Direct, Nets: prior.Nets.Members > 0, Folds: folds,
+		States: len(task.States), Inputs: task.Inputs, Equation: prior.Equation, Direct: prior.Direct, Nets: prior.Nets.Members > 0, Folds: folds,
 		NetSteps:   float64(c.Dynamics.Match+2*c.Dynamics.Shoot) / float64(usual.Dynamics.Match+2*usual.Dynamics.Shoot),
 		NetMembers: c.Dynamics.Members, Chain: candidates.MayChain(task), Cores: len(options.Cores), Bases: len(options.Bases), Conditions: readouts, Members: c.Members,
 		Steps: float64(c.netSettings().Steps) / float64(usual.Training.Steps), Features: float64(c.Features+30) / float64(usual.Features+30), Held: held,

@@ -13,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/estimation"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
+	"github.com/dgm-robotics/dgm/trainer/latency"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/ood"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
@@ -30,6 +31,7 @@ type assembly struct {
 	data       *Data
 	cfg        Config
 	task       window.Task
+	late       *latency.Result // nil = there was no time for it
 	ensemble   nets.Ensemble
 	errors     *calibration.Errors // on what the folds hold out; nil without folds
 	calibrated []calibration.Model // per condition; none without folds
@@ -42,6 +44,9 @@ type assembly struct {
 func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error) {
 	m := d.Frame.Model()
 	m.Vehicle, m.Points, m.Filter = a.data.Vehicle, a.cfg.Points, a.data.Filter
+	if a.late != nil {
+		m.Latency = a.late.Inputs
+	}
 	var err error
 	m.Members, m.Refits, err = a.ensemble.Condition(d, nets.Posteriors{
 		Conditioning: a.posterior, Readouts: a.readouts, Variances: a.cfg.Variances, Refits: a.cfg.Refits,

@@ -14,6 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/candidates"
 	"github.com/dgm-robotics/dgm/trainer/estimation"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
+	"github.com/dgm-robotics/dgm/trainer/latency"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/ood"
 	"github.com/dgm-robotics/dgm/trainer/report"
@@ -50,6 +51,11 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	limited, cancel := context.WithTimeoutCause(ctx, b.Share(netShare), budget.ErrUsed)
 	defer cancel()
 
+	late, err := latency.Estimate(limited, d.Flights, d.Channels)
+	if err != nil && limited.Err() == nil {
+		return nil, err
+	}
+	b.Work("latency of the inputs", b.Latency)
 	prior, err := candidates.Choose(limited, split.Train, parts, task, d.Body, readouts, cfg.candidates(), b)
 	if err != nil {
 		return nil, err
@@ -102,10 +108,13 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 		}
 	}
 
-	a := assembly{data: d, cfg: cfg, task: task, ensemble: ensemble, posterior: posterior, readouts: readouts, linearStd: linearStd}
+	a := assembly{data: d, late: late, cfg: cfg, task: task, ensemble: ensemble, posterior: posterior, readouts: readouts, linearStd: linearStd}
 	res := &Result{Split: split, Prior: prior.Shape.Candidates, Stack: prior.Stack, Choice: choice, Partial: partial}
 	if err := a.calibrateByFolds(res, folded, conditionsOf(readouts, data.Frame.Prior.History), b); err != nil {
 		return nil, err
+	}
+	if late != nil {
+		res.LatencyGain = late.Gain
 	}
 	for _, net := range ensemble.Members {
 		res.Curves = append(res.Curves, net.Curve)

@@ -107,6 +107,9 @@ func TestPendulumIsLearned(t *testing.T) {
 			if res.Partial != "" || len(m.Members) != cfg.Members || len(m.Checks) == 0 || m.ID == "" || m.Provenance.DataHash != d.Hash {
 				t.Errorf("partial %q, %d members, %d self-checks, id %q", res.Partial, len(m.Members), len(m.Checks), m.ID)
 			}
+			if len(m.Latency) != 1 || !m.Latency[0].Known || m.Latency[0].DeadLow > 0 || m.Latency[0].DeadHigh > 0.02 {
+				t.Errorf("latency %v of a torque that acts at once", m.Latency)
+			}
 			without := slices.ContainsFunc(m.Checks, func(c model.SelfCheck) bool { return len(c.History) == 0 })
 			with := slices.ContainsFunc(m.Checks, func(c model.SelfCheck) bool { return len(c.History) > 0 })
 			if !without || with != (m.History.Rows() > 0) {

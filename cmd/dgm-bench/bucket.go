@@ -61,7 +61,7 @@ func corruptModel(s *rig) {
 // that is used must be the one with the ID.
 func (s *rig) refused(n *node.Node, id, text string) {
 	told := func() bool { r := s.statusOf(n).Refused; return r != "" && strings.Contains(r, text) }
-	s.await(told, func() error { return fmt.Errorf("the status tells no refusal: %q", s.statusOf(n).Refused) })
+	s.await(told, func() error { return fmt.Errorf("the status names no refusal: %q", s.statusOf(n).Refused) })
 	s.pause(500 * time.Millisecond)
 	status := s.statusOf(n)
 	s.require(status.Model == id, "model %s is in use after a refusal, expected %s", status.Model, id)

@@ -46,6 +46,7 @@ type modelChannel struct {
 	Period     float64 `json:"period"`
 	Noise      float64 `json:"sensor_std"` // of a state, in its unit
 	Estimated  bool    `json:"estimated,omitempty"`
+	Latency    string  `json:"latency,omitempty"` // of an input
 }
 
 // modelScores is the part of the held-out table that is shown.
@@ -79,6 +80,9 @@ func describeModel(path string) (*modelReport, error) {
 		ch := modelChannel{Name: c.Name, Role: string(c.Role), Unit: c.Unit, Derivative: c.Derivative, Period: c.Period, Estimated: c.Estimated}
 		if i < len(m.Sensor) {
 			ch.Noise = math.Sqrt(m.Sensor[i])
+		}
+		if j := i - m.K; j >= 0 && j < len(m.Latency) {
+			ch.Latency = m.Latency[j].String()
 		}
 		r.Channels = append(r.Channels, ch)
 	}
@@ -139,6 +143,11 @@ func (r *modelReport) writeText(out io.Writer) error {
 			covered = append(covered, fmt.Sprintf("%.0f %% after %g s", 100*h.Coverage95, h.T))
 		}
 		line("held out", "%d windows, RMSE %.3f of holding the last value; 95 %% intervals covered %s", s.Windows, s.Geo["model"], strings.Join(covered, ", "))
+	}
+	for _, c := range r.Channels {
+		if c.Latency != "" {
+			line("latency", "%s: %s", c.Name, c.Latency)
+		}
 	}
 	fmt.Fprintln(tab)
 	fmt.Fprintln(tab, "channel\trole\tunit\tderivative\tperiod\tsensor std")

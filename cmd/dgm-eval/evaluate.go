@@ -29,7 +29,8 @@ type evaluation struct {
 	*evaluate.Table
 	WithoutPlan *evaluate.Table `json:"without_plan,omitempty"` // the same with the last input held; nil without inputs, and where the table is that
 
-	Filter filterScore `json:"filter"`
+	Filter filterScore          `json:"filter"`
+	Stack  []report.StackWeight `json:"stack"` // at the scored horizons
 
 	flights []window.Flight
 	found   []datacheck.Problem // by the data check
@@ -82,6 +83,11 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 		fmt.Fprintf(messages, "warning: %s was trained on %s of these logs (%s): evaluate it on a flight that it was not trained on\n",
 			modelPath, cli.Count(len(trained), "segment"), trained[0])
 	}
+	times := make([]float64, len(e.Horizons))
+	for i := range times {
+		times[i] = e.Horizons[i].T
+	}
+	e.Stack = report.StackOf(m, times)
 	e.Verdict = report.Judge(e.Table, e.WithoutPlan, "", e.found)
 	return e, nil
 }

@@ -287,6 +287,9 @@ func TestTrainWritesModelAndReports(t *testing.T) {
 	if err := json.Unmarshal(b, &page); err != nil {
 		t.Fatal(err)
 	}
+	if len(m.Latency) != m.P || len(page.Latency) != m.P || !(page.CPUSeconds > 0) {
+		t.Errorf("latency %+v of %+v, %v s", page.Latency, m.Latency, page.CPUSeconds)
+	}
 	if m.Vehicle != "swing" || m.Provenance.Verdict == "" || m.Provenance.Verdict != page.Line() || page.Next == "" {
 		t.Errorf("vehicle %q, verdict %q; the report has %q", m.Vehicle, m.Provenance.Verdict, page.Line())
 	}

@@ -77,6 +77,7 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 	if err != nil {
 		return err
 	}
+	page.CPUSeconds = processorTime().Seconds()
 	if err := report.Write(htmlPath, page); err != nil {
 		return err
 	}
@@ -133,6 +134,9 @@ func printResult(out io.Writer, res *trainer.Result, files []string) error {
 			fmt.Fprintln(w, n)
 		}
 		fmt.Fprintln(w)
+	}
+	for j, l := range res.Model.Latency {
+		fmt.Fprintf(w, "latency of %s: %s\n", res.Model.Channels[res.Model.K+j].Name, l)
 	}
 	for _, f := range files {
 		size := int64(0)

@@ -203,6 +203,7 @@ func (m *Model) checkRest(c *checker) {
 	m.checkRidge(c)
 	m.checkAdaptation(c)
 	m.checkFilter(c)
+	m.checkLatency(c)
 	c.finite("baseline.step", []float64{m.Baseline.Step})
 	if len(m.Baseline.A) > 0 {
 		Z := linear.NewLifting(m.Channels[:m.K]).Z

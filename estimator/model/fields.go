@@ -77,6 +77,9 @@ func (m *Model) fields(c *coder, version int) {
 			directFields(&m.Ridge.Direct, c, version)
 		})
 	}
+	if c.optional("latency", len(m.Latency) > 0) {
+		list(c, "latency", &m.Latency, latencyFields)
+	}
 	if c.optional("adaptation", len(m.Adaptation.Rate) > 0) {
 		c.object("adaptation", func(c *coder) {
 			c.floats("rate", &m.Adaptation.Rate)
@@ -123,6 +126,16 @@ func channelFields(ch *channel.Channel, c *coder) {
 	if c.decodes() {
 		ch.Role = channel.Role(role)
 	}
+}
+
+func latencyFields(l *Latency, c *coder) {
+	c.flag("known", &l.Known)
+	c.float("dead", &l.Dead)
+	c.float("dead_low", &l.DeadLow)
+	c.float("dead_high", &l.DeadHigh)
+	c.float("lag", &l.Lag)
+	c.float("lag_low", &l.LagLow)
+	c.float("lag_high", &l.LagHigh)
 }
 
 func inputFields(in *feature.Inputs, c *coder) {

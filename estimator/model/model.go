@@ -73,6 +73,7 @@ type Model struct {
 	LinearStd       []float64    // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
 	Adaptation      Adaptation   // what adaptation to the robot of today needs; the zero value = the model cannot adapt
 	Filter          *Filter      // what estimates the states that nothing measures; nil = all are measured
+	Latency         []Latency    // P, when each input acts; none = not learned
 	Ridge           Ridge        // the direct ridge regression, for comparison; no levels = none was fitted
 	Provenance      Provenance
 	Checks          []SelfCheck // re-evaluated at load

@@ -19,7 +19,7 @@ type Progress struct {
 
 // Plan is what a training does, for the estimate of its work.
 type Plan struct {
-	States                   int
+	States, Inputs           int
 	Equation, Direct, Nets   bool // parts of the prior dynamics
 	Folds                    int
 	NetSteps                 float64 // of the nets in the equation, over the usual ones
@@ -37,6 +37,7 @@ type Plan struct {
 type Costs struct {
 	Choose    float64 // the shape of the difference equation
 	Equation  float64 // one fit of it
+	Latency   float64 // of the inputs
 	Direct    float64 // the direct map
 	NetChoice float64 // the weight decay of the nets in the equation
 	Nets      float64 // these nets
@@ -62,6 +63,7 @@ const chained = 7
 func (p Plan) costs() Costs {
 	K := float64(p.States)
 	c := Costs{
+		Latency: 0.1 * K * float64(p.Inputs),
 		Weights: 0.3 * K, CoreNets: (0.36 + 0.47*K) * p.Steps * p.Features, Trial: (0.14 + 0.3*K) * p.Features, Member: (1.3 + 0.54*K) * p.Steps * p.Features,
 		Calibrate: (0.57 + 0.515*K) * p.Features, Posterior: (1.15 + 0.21*K) * p.Features,
 	}
@@ -85,7 +87,7 @@ func (p Plan) costs() Costs {
 
 // units returns the whole work.
 func (p Plan) units(c Costs) float64 {
-	units := c.Choose + c.Equation*float64(1+p.Folds) + c.Direct + c.NetChoice + c.Nets + c.Weights
+	units := c.Latency + c.Choose + c.Equation*float64(1+p.Folds) + c.Direct + c.NetChoice + c.Nets + c.Weights
 	if p.Cores*p.Bases > 1 {
 		units += float64(p.Cores)*(c.CoreNets+coreTrials*c.Trial) + float64(p.Bases-1)*c.Trial
 	}

@@ -15,18 +15,22 @@ import (
 
 // Report is the content of a report.
 type Report struct {
-	Title      string              `json:"title"`
-	Verdict                        // its fields are those of the document
-	Warnings   []string            `json:"warnings"`
-	HeldOut    []*evaluate.Table   `json:"held_out"` // scores on data that was not trained on, one table per readout; the first is drawn
-	Examples   []Example           `json:"examples"`
-	Curve      []CurvePoint        `json:"curve"`
-	Candidates []Candidate         `json:"candidates"`
-	Selection  Selection           `json:"decided"`
-	Problems   []datacheck.Problem `json:"problems"`
-	Provenance []Item              `json:"provenance"` // data, hashes, seed, versions, time, machine
-	Settings   []Item              `json:"settings"`
-	Files      []Item              `json:"files"` // written: name and what it is
+	Title      string            `json:"title"`
+	Verdict                      // its fields are those of the document
+	Warnings   []string          `json:"warnings"`
+	HeldOut    []*evaluate.Table `json:"held_out"` // scores on data that was not trained on, one table per readout; the first is drawn
+	Examples   []Example         `json:"examples"`
+	Curve      []CurvePoint      `json:"curve"`
+	Candidates []Candidate       `json:"candidates"`
+	Selection  Selection         `json:"decided"`
+	CPUSeconds float64           `json:"cpu_seconds,omitempty"` // processor time of the training
+	Latency    []Latency         `json:"latency"`               // of the inputs, in their order
+	// LatencyGain is the rms of what a regression on inputs that act when they do leaves, over that on inputs that act at once.
+	LatencyGain float64             `json:"latency_gain,omitempty"`
+	Problems    []datacheck.Problem `json:"problems"`
+	Provenance  []Item              `json:"provenance"` // data, hashes, seed, versions, time, machine
+	Settings    []Item              `json:"settings"`
+	Files       []Item              `json:"files"` // written: name and what it is
 }
 
 // Item is a name with a value.
@@ -47,6 +51,19 @@ type CurvePoint struct {
 	Loss  float64 `json:"loss"`
 	Data  float64 `json:"data"`
 	Match float64 `json:"match"`
+}
+
+// Latency is when an input acts after a command: a dead time, then a first-order lag. Times are in s, intervals of 95 %.
+type Latency struct {
+	Input    string  `json:"input"`
+	Text     string  `json:"text"`
+	Known    bool    `json:"known"` // else the flights leave it open
+	DeadTime float64 `json:"dead_time_s"`
+	Low      float64 `json:"low"` // of the dead time
+	High     float64 `json:"high"`
+	Lag      float64 `json:"lag_s"`
+	LagLow   float64 `json:"lag_low"`
+	LagHigh  float64 `json:"lag_high"`
 }
 
 // Selection is the outcome of cross-validation.
@@ -70,6 +87,14 @@ type SelectionChannel struct {
 	NetworkWeight   float64   `json:"nets"`                  // network weight, 0…1
 	ScaleFactor     float64   `json:"factor"`                // of the intervals, inputs as planned
 	ScaleFactorHold float64   `json:"factor_hold,omitempty"` // of the intervals, the last input held; 0 without inputs
+}
+
+// StackWeight is the weight of a component of the prior dynamics in the prediction of a channel near the training data, at each
+// horizon; those of all components sum to 1.
+type StackWeight struct {
+	Channel   string    `json:"channel"`
+	Component string    `json:"component"`
+	Weight    []float64 `json:"weight"`
 }
 
 // Candidate is a setting that was tried, or chosen without a trial. Only scores of one measure can be compared.

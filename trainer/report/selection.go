@@ -89,6 +89,23 @@ func stackWeights(m *model.Model, k int, t float64) []float64 {
 	return out
 }
 
+// StackOf returns the weights of a model's stack at some times, s, the inputs as planned: for each channel all components.
+func StackOf(m *model.Model, times []float64) []StackWeight {
+	out := []StackWeight{}
+	for k, c := range m.Channels[:m.K] {
+		from := len(out)
+		for i := range m.Stack {
+			out = append(out, StackWeight{Channel: c.Name, Component: component(&m.Stack[i])})
+		}
+		for _, t := range times {
+			for i, w := range stackWeights(m, k, t) {
+				out[from+i].Weight = append(out[from+i].Weight, w)
+			}
+		}
+	}
+	return out
+}
+
 // components lists the stack in its order.
 func components(m *model.Model) string {
 	if len(m.Stack) == 0 {

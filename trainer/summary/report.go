@@ -62,6 +62,7 @@ func Report(res *Result, t Training) (*report.Report, error) {
 		{Name: "prior dynamics", Value: priorDynamics(res)},
 		{Name: "chosen", Value: res.Chosen.String()},
 	}
+	r.Latency, r.LatencyGain = latencies(res.Model), res.LatencyGain
 	r.Selection = report.SelectionOf(res.Model)
 	r.Selection.Rules = append(r.Selection.Rules, report.Item{Name: "flight effect", Value: flightEffect(res)})
 	r.Settings = settings(t.Settings)
@@ -69,6 +70,15 @@ func Report(res *Result, t Training) (*report.Report, error) {
 		r.Files = append(r.Files, report.Item{Name: filepath.Base(f), Value: kind(f)})
 	}
 	return r, r.Check()
+}
+
+// latencies lists when the inputs act.
+func latencies(m *model.Model) []report.Latency {
+	out := []report.Latency{}
+	for j, l := range m.Latency {
+		out = append(out, report.Latency{Input: m.Channels[m.K+j].Name, Text: l.String(), Known: l.Known, DeadTime: l.Dead, Low: l.DeadLow, High: l.DeadHigh, Lag: l.Lag, LagLow: l.LagLow, LagHigh: l.LagHigh})
+	}
+	return out
 }
 
 // flightEffect lists the channels whose errors differ most between flights.

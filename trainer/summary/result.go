@@ -33,6 +33,7 @@ type Result struct {
 	// CalibrationFlights is the number of whole flights that the calibration was fitted to.
 	CalibrationFlights int
 	FlightEffect       []float64 // K: standard deviation between flights of their mean errors at the horizon over that of an error; nil = not known, the folds hold out no whole flights
+	LatencyGain        float64   // what a regression on inputs that act when they do leaves, over that on inputs that act at once
 	Curves             [][]nets.Point
 	Partial            string // why the training ended early; empty = it did not
 	Elapsed            time.Duration

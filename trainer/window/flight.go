@@ -64,8 +64,8 @@ func (f *Flight) State(i int) []float64 { return f.X[i*f.K : (i+1)*f.K] }
 // Input returns the input held from sample i on, a view of length P.
 func (f *Flight) Input(i int) []float64 { return f.U[i*f.P : (i+1)*f.P] }
 
-// aim returns what displacements lead to where no exact states are known, n×K.
-func (f *Flight) aim() []float64 {
+// Aim returns the states as training aims at them where no exact ones are known: given the whole flight, else as measured, n×K.
+func (f *Flight) Aim() []float64 {
 	switch {
 	case f.Target != nil:
 		return f.Target

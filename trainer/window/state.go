@@ -87,7 +87,7 @@ func (f *Flight) around(x []float64, k, i int, t float64) (lo, hi int) {
 // measurement, of which interpolation would average up to a half away. i is the last sample at or
 // before t; NaN as by value.
 func (f *Flight) measured(k, i int, t float64) float64 {
-	y := f.aim()
+	y := f.Aim()
 	lo, hi := f.around(y, k, i, t)
 	if lo < 0 || lo == hi {
 		return f.value(y, k, i, t)
@@ -111,7 +111,7 @@ func (f *Flight) Sampled(k int, t float64) bool {
 	if i < 0 {
 		return false
 	}
-	y := f.aim()
+	y := f.Aim()
 	has := func(i int) bool { return !math.IsNaN(y[i*f.K+k]) }
 	if i+1 == len(f.T) {
 		return has(i)
@@ -144,7 +144,7 @@ func Interpolated(flights []Flight, windows []Window, times []float64) []bool {
 // 1 or −1; i itself where there is none or only across a gap.
 func (f *Flight) neighbour(k, i, step int) int {
 	for j := i + step; j >= 0 && j < len(f.T) && math.Abs(f.T[j]-f.T[i]) <= f.maxGap[k]+snap; j += step {
-		if !math.IsNaN(f.aim()[j*f.K+k]) {
+		if !math.IsNaN(f.Aim()[j*f.K+k]) {
 			return j
 		}
 	}
@@ -168,7 +168,7 @@ func (f *Flight) Displacement(dst []float64, start int, h float64) bool {
 // SampleDisplacement writes the measurement of sample i, the target of training or the exact state where that is known, less
 // X[start] to dst (K), without any interpolation. NaN = not measured at sample i.
 func (f *Flight) SampleDisplacement(dst []float64, start, i int) {
-	x := f.aim()
+	x := f.Aim()
 	if f.Exact != nil {
 		x = f.Exact
 	}

@@ -1,0 +1,34 @@
+package model
+
+import "fmt"
+
+// Latency is how long after a command an input acts, see package latency: a dead time d, then a first-order lag τ with which
+// the actuator follows, τ v̇(t) = u(t−d) − v(t). The intervals are of 95 %. s.
+type Latency struct {
+	Known bool // else the flights leave it open, and the rest is 0 or an interval that is too wide to use
+
+	Dead, DeadLow, DeadHigh float64
+	Lag, LagLow, LagHigh    float64
+}
+
+// String returns the latency for people, in ms.
+func (l Latency) String() string {
+	if !l.Known {
+		return "not known: the flights leave it open"
+	}
+	return fmt.Sprintf("dead time %.3g ms (%.3g-%.3g), lag %.3g ms (%.3g-%.3g)", 1000*l.Dead, 1000*l.DeadLow, 1000*l.DeadHigh, 1000*l.Lag, 1000*l.LagLow, 1000*l.LagHigh)
+}
+
+func (m *Model) checkLatency(c *checker) {
+	if len(m.Latency) == 0 {
+		return
+	}
+	c.that(len(m.Latency) == m.P, "latency", "has %d entries for %d inputs", len(m.Latency), m.P)
+	for i, l := range m.Latency {
+		field := fmt.Sprintf("latency[%d]", i)
+		values := []float64{l.Dead, l.DeadLow, l.DeadHigh, l.Lag, l.LagLow, l.LagHigh}
+		c.finite(field, values)
+		c.each(field, values, func(v float64) bool { return v >= 0 }, "%v is negative")
+		c.that(l.DeadLow <= l.Dead && l.Dead <= l.DeadHigh && l.LagLow <= l.Lag && l.Lag <= l.LagHigh, field, "a value is outside its interval")
+	}
+}

@@ -1,0 +1,128 @@
+package latency
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+var errSingular = errors.New("latency: the log's inputs cannot be told from its states")
+
+// Result is when the inputs of a log act.
+type Result struct {
+	Inputs []model.Latency // one for each input
+	Gain   float64         // root mean square of what the regression leaves, over that with inputs that act at once; 1 = no gain
+}
+
+// Estimate returns the latency of each input, from the states and inputs of the flights. An input that does not vary, or whose
+// dead time the flights leave open, is not Known.
+func Estimate(ctx context.Context, flights []window.Flight, channels []channel.Channel) (*Result, error) {
+	states := channel.Select(channels, channel.State)
+	P := len(channels) - len(states)
+	out := &Result{Inputs: make([]model.Latency, P), Gain: 1}
+	var varying []int
+	for j := range P {
+		if moves(flights, j) {
+			varying = append(varying, j)
+		}
+	}
+	p := newProblem(flights, states, varying)
+	if p == nil || len(p.windows) < blocks {
+		return out, nil
+	}
+	// Inputs of a kind as one are found in noise that hides each; then each for itself.
+	p.groups = alike(channels[len(states):], varying)
+	at, err := p.estimate(ctx, nil, varying, out)
+	if err != nil || len(p.groups) == p.P {
+		return out, unlessSingular(err)
+	}
+	begin := make([]pair, p.P)
+	for g, members := range p.groups {
+		for _, i := range members {
+			begin[i] = at[g]
+		}
+	}
+	p.groups = p.groups[:0]
+	for i := range varying {
+		p.groups = append(p.groups, []int{i})
+	}
+	_, err = p.estimate(ctx, begin, varying, out)
+	return out, unlessSingular(err)
+}
+
+// unlessSingular returns err, but nil where the inputs follow from the states: then nothing is known of them.
+func unlessSingular(err error) error {
+	if errors.Is(err, errSingular) {
+		return nil
+	}
+	return err
+}
+
+// alike returns the places of inputs that may share a latency: of one unit, their names differing in digits only.
+func alike(inputs []channel.Channel, varying []int) (groups [][]int) {
+	kinds := map[string]int{}
+	for i, j := range varying {
+		c := &inputs[j]
+		kind := c.Unit + " " + strings.Map(func(r rune) rune {
+			if r >= '0' && r <= '9' {
+				return -1
+			}
+			return r
+		}, c.Name)
+		g, there := kinds[kind]
+		if !there {
+			g = len(groups)
+			kinds[kind], groups = g, append(groups, nil)
+		}
+		groups[g] = append(groups[g], i)
+	}
+	return groups
+}
+
+// estimate sets the latencies that are known of the groups, and returns those of greatest likelihood.
+func (p *problem) estimate(ctx context.Context, begin []pair, varying []int, out *Result) ([]pair, error) {
+	at, err := p.fit(ctx, begin)
+	if err != nil {
+		return nil, err
+	}
+	values, residuals, ok := p.values(at)
+	if !ok {
+		return at, nil
+	}
+	for g, members := range p.groups {
+		l := model.Latency{Dead: values[2*g].mean, Lag: values[2*g+1].mean}
+		l.DeadLow, l.DeadHigh, l.LagLow, l.LagHigh = values[2*g].low, values[2*g].high, values[2*g+1].low, values[2*g+1].high
+		l.Known = l.DeadHigh-l.DeadLow < p.longest/4 && at[g][0] < p.longest
+		for _, i := range members {
+			if j := varying[i]; l.Known || !out.Inputs[j].Known {
+				out.Inputs[j] = l
+			}
+		}
+	}
+	none := p.residuals(make([]pair, len(p.groups)))
+	if none.Cols > 0 {
+		out.Gain = math.Exp((cost(residuals) - cost(none)) / float64(residuals.Rows*residuals.Cols))
+	}
+	return at, nil
+}
+
+// moves reports whether an input has two values.
+func moves(flights []window.Flight, j int) bool {
+	first := math.NaN()
+	for i := range flights {
+		for n := range flights[i].N() {
+			if v := flights[i].Input(n)[j]; !math.IsNaN(v) {
+				if !math.IsNaN(first) && v != first {
+					return true
+				}
+				first = v
+			}
+		}
+	}
+	return false
+}

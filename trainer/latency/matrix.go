@@ -1,0 +1,119 @@
+package latency
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// matrix is row-major.
+type matrix struct{ blas64.General }
+
+func newMatrix(rows, cols int) matrix {
+	return matrix{blas64.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: make([]float64, rows*cols)}}
+}
+
+func (m matrix) row(i int) []float64 { return m.Data[i*m.Cols : (i+1)*m.Cols] }
+
+// beside returns the columns of all matrices.
+func beside(all ...matrix) matrix {
+	cols := 0
+	for _, m := range all {
+		cols += m.Cols
+	}
+	out := newMatrix(all[0].Rows, cols)
+	for i := range out.Rows {
+		at := out.row(i)
+		for _, m := range all {
+			at = at[copy(at, m.row(i)):]
+		}
+	}
+	return out
+}
+
+// standardise divides each column by its root mean square.
+func (m matrix) standardise() {
+	for c := range m.Cols {
+		var sq float64
+		for i := c; i < len(m.Data); i += m.Cols {
+			sq += m.Data[i] * m.Data[i]
+		}
+		if rms := math.Sqrt(sq / float64(m.Rows)); rms > 0 {
+			for i := c; i < len(m.Data); i += m.Cols {
+				m.Data[i] /= rms
+			}
+		}
+	}
+}
+
+// product returns aᵀ b.
+func product(a, b matrix) matrix {
+	out := newMatrix(a.Cols, b.Cols)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, a.General, b.General, 0, out.General)
+	return out
+}
+
+// less returns a − b c.
+func less(a, b, c matrix) matrix {
+	out := newMatrix(a.Rows, a.Cols)
+	copy(out.Data, a.Data)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, b.General, c.General, 1, out.General)
+	return out
+}
+
+// times returns a b.
+func times(a, b matrix) matrix {
+	out := newMatrix(a.Rows, b.Cols)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, a.General, b.General, 0, out.General)
+	return out
+}
+
+// ridge keeps columns that repeat each other apart.
+const ridge = 1e-9
+
+// projector removes from other columns what its own explain.
+type projector struct {
+	columns matrix
+	factor  blas64.Triangular
+	ok      bool
+	root    []float64 // of the diagonal: columns of any size count alike
+}
+
+func newProjector(columns matrix) *projector {
+	G := product(columns, columns)
+	p := &projector{columns: columns, root: make([]float64, columns.Cols)}
+	for i := range p.root {
+		if p.root[i] = math.Sqrt(G.Data[i*G.Cols+i]); p.root[i] == 0 {
+			p.root[i] = 1
+		}
+	}
+	for i := range p.root {
+		for j := range p.root {
+			G.Data[i*G.Cols+j] /= p.root[i] * p.root[j]
+		}
+		G.Data[i*G.Cols+i] += ridge
+	}
+	p.factor, p.ok = lapack64.Potrf(blas64.Symmetric{N: G.Cols, Stride: G.Stride, Data: G.Data, Uplo: blas.Upper})
+	return p
+}
+
+// coefficients returns those with which the columns explain b best.
+func (p *projector) coefficients(b matrix) matrix {
+	c := product(p.columns, b)
+	divide := func() {
+		for i, r := range p.root {
+			for j, row := 0, c.row(i); j < len(row); j++ {
+				row[j] /= r
+			}
+		}
+	}
+	divide()
+	lapack64.Potrs(p.factor, c.General)
+	divide()
+	return c
+}
+
+// rest returns what the columns do not explain of b.
+func (p *projector) rest(b matrix) matrix { return less(b, p.columns, p.coefficients(b)) }

@@ -1,0 +1,368 @@
+package latency
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+const (
+	most       = 2400  // windows of the regression
+	fastest    = 0.005 // s, between nodes
+	width      = 0.1   // s, of a window
+	leastNodes = 6     // intervals of a window
+	measured   = 0.9   // share of the samples at which a state must be measured that is regressed on
+)
+
+// stretch is a flight whose gaps are filled: nodes at which the states are read.
+type stretch struct {
+	t, at []float64   // s: of samples, of nodes
+	u     [][]float64 // P × samples
+	x     []float64   // nodes×K
+}
+
+// problem is the regression for all dead times and lags.
+type problem struct {
+	K, P      int
+	groups    [][]int // inputs that share a dead time and a lag
+	responses []int   // states
+	stretches []stretch
+	m, stride int // intervals of a window, and from one to the next
+	weights   []float64
+	windows   []place
+	lifted    int       // functions of the states that multiply an input, beside 1
+	A         matrix    // windows × functions of the states
+	Y         matrix    // windows × responses
+	lifts     []float64 // windows×m×lifted
+	scale     []float64 // P, standard deviation of each input
+	centre    []float64 // P
+	longest   float64   // s, dead time and lag at most
+}
+
+// place is a window: m intervals from a node of a stretch.
+type place struct{ stretch, first int }
+
+// newProblem gathers the windows of the flights. It returns nil where there is nothing to regress.
+func newProblem(flights []window.Flight, states []channel.Channel, inputs []int) *problem {
+	p := &problem{K: len(states), P: len(inputs)}
+	p.responses = responses(flights, p.K)
+	if len(p.responses) == 0 || p.P == 0 {
+		return nil
+	}
+	dt := median(flights)
+	skip := max(1, int(fastest/dt+1e-9))
+	step := dt * float64(skip)
+	p.m = max(leastNodes, int(math.Round(width/step)))
+	p.longest = math.Max(0.4, 10*step)
+	p.weights = bell(p.m)
+	nodes := 0
+	for i := range flights {
+		if s := newStretch(&flights[i], inputs, skip); s != nil && len(s.at) > 3*p.m {
+			p.stretches = append(p.stretches, *s)
+			nodes += len(s.at)
+		}
+	}
+	if len(p.stretches) == 0 {
+		return nil
+	}
+	p.scaleInputs()
+	p.stride = max(p.m/3, (nodes+most-1)/most)
+	for i := range p.stretches {
+		s := &p.stretches[i]
+		length := s.at[len(s.at)-1] - s.at[0]
+		from := s.at[0] + math.Min(p.longest, length/10) // the actuators were not known before
+		for n := 0; n+p.m < len(s.at); n += p.stride {
+			if s.at[n] >= from {
+				p.windows = append(p.windows, place{i, n})
+			}
+		}
+	}
+	p.regressors(states)
+	return p
+}
+
+// responses are the states that are measured at most samples of the log.
+func responses(flights []window.Flight, K int) (out []int) {
+	for k := range K {
+		n, there := 0, 0
+		for i := range flights {
+			f := &flights[i]
+			for j, aim := 0, f.Aim(); j < f.N(); j++ {
+				n++
+				if !math.IsNaN(aim[j*K+k]) {
+					there++
+				}
+			}
+		}
+		if float64(there) >= measured*float64(n) && there > 0 {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// median returns the usual interval between samples, s.
+func median(flights []window.Flight) float64 {
+	var sum float64
+	n := 0
+	for i := range flights {
+		if f := &flights[i]; f.N() > 1 {
+			sum += f.Duration()
+			n += f.N() - 1
+		}
+	}
+	return sum / float64(max(n, 1))
+}
+
+// bell returns weights of m intervals that vanish at both ends, sum 1.
+func bell(m int) []float64 {
+	w, sum := make([]float64, m), 0.0
+	for i := range w {
+		s := (2*float64(i)+1)/float64(m) - 1
+		w[i] = (1 - s*s) * (1 - s*s)
+		sum += w[i]
+	}
+	for i := range w {
+		w[i] /= sum
+	}
+	return w
+}
+
+// newStretch fills what is not measured, linearly. It returns nil where some state or input is not known at all.
+func newStretch(f *window.Flight, inputs []int, skip int) *stretch {
+	first := 0
+	for ; first < f.N(); first++ {
+		known := true
+		for _, j := range inputs {
+			known = known && !math.IsNaN(f.Input(first)[j])
+		}
+		if known {
+			break
+		}
+	}
+	if f.N()-first < 2 {
+		return nil
+	}
+	s := &stretch{t: f.T[first:]}
+	for _, j := range inputs {
+		u := make([]float64, len(s.t))
+		for i := range u {
+			u[i] = f.Input(first + i)[j]
+		}
+		s.u = append(s.u, u)
+	}
+	K := f.K
+	aim := append([]float64(nil), f.Aim()[first*K:]...)
+	for k := range K {
+		if !fill(aim, s.t, K, k) {
+			return nil
+		}
+	}
+	for i := 0; i < len(s.t); i += skip {
+		s.at = append(s.at, s.t[i])
+		s.x = append(s.x, aim[i*K:(i+1)*K]...)
+	}
+	return s
+}
+
+// fill interpolates what is missing of column k of x (n×K) linearly in time, and reports whether anything is there.
+func fill(x, t []float64, K, k int) bool {
+	last := -1
+	for i := range t {
+		if math.IsNaN(x[i*K+k]) {
+			continue
+		}
+		for j := last + 1; j < i; j++ {
+			if last < 0 {
+				x[j*K+k] = x[i*K+k]
+				continue
+			}
+			w := (t[j] - t[last]) / (t[i] - t[last])
+			x[j*K+k] = x[last*K+k] + w*(x[i*K+k]-x[last*K+k])
+		}
+		last = i
+	}
+	for j := last + 1; j < len(t) && last >= 0; j++ {
+		x[j*K+k] = x[last*K+k]
+	}
+	return last >= 0
+}
+
+// scaleInputs measures the inputs and standardises them.
+func (p *problem) scaleInputs() {
+	p.centre, p.scale = make([]float64, p.P), make([]float64, p.P)
+	for j := range p.P {
+		var n, mean, square float64
+		for i := range p.stretches {
+			for _, v := range p.stretches[i].u[j] {
+				n++
+				d := v - mean
+				mean += d / n
+				square += d * (v - mean)
+			}
+		}
+		p.centre[j], p.scale[j] = mean, math.Sqrt(square/n)
+		for i := range p.stretches {
+			u := p.stretches[i].u[j]
+			for q := range u {
+				u[q] = (u[q] - mean) / p.scale[j]
+			}
+		}
+	}
+}
+
+// basis holds the functions φ of the states: angles by sine and cosine, others standardised, and their products up to a degree
+// that their number allows.
+type basis struct {
+	states       []channel.Channel
+	mean, std    []float64
+	linear       int
+	degree       int
+	lift         int // products of these many first functions multiply inputs, beside 1
+	total        int
+	scratch, out []float64
+}
+
+func (p *problem) newBasis(states []channel.Channel) *basis {
+	b := &basis{states: states, mean: make([]float64, p.K), std: make([]float64, p.K)}
+	for k := range p.K {
+		var n, square float64
+		for i := range p.stretches {
+			for q := k; q < len(p.stretches[i].x); q += p.K {
+				n++
+				v := p.stretches[i].x[q]
+				d := v - b.mean[k]
+				b.mean[k] += d / n
+				square += d * (v - b.mean[k])
+			}
+		}
+		if b.std[k] = math.Sqrt(square / n); !(b.std[k] > 0) {
+			b.std[k] = 1
+		}
+		if b.linear++; states[k].Period > 0 {
+			b.linear++
+		}
+	}
+	L := b.linear
+	quadratic, cubic := L*(L+1)/2, L*(L+1)*(L+2)/6
+	b.degree, b.lift, b.total = 1, L, 1+L
+	if quadratic <= 300 {
+		b.degree, b.total = 2, b.total+quadratic
+	}
+	if cubic <= 120 {
+		b.degree, b.lift, b.total = 3, L+quadratic, b.total+cubic
+	}
+	b.scratch, b.out = make([]float64, L), make([]float64, b.total)
+	return b
+}
+
+// at returns the functions of a state, 1 first; the slice is valid until the next call.
+func (b *basis) at(x []float64) []float64 {
+	lin, out := b.scratch[:0], append(b.out[:0], 1)
+	for k := range b.states {
+		if period := b.states[k].Period; period > 0 {
+			s, c := math.Sincos(2 * math.Pi / period * x[k])
+			lin = append(lin, s, c)
+		} else {
+			lin = append(lin, (x[k]-b.mean[k])/b.std[k])
+		}
+	}
+	out = append(out, lin...)
+	if b.degree > 1 {
+		for i := range lin {
+			for j := i; j < len(lin); j++ {
+				out = append(out, lin[i]*lin[j])
+			}
+		}
+	}
+	if b.degree > 2 {
+		for i := range lin {
+			for j := i; j < len(lin); j++ {
+				for k := j; k < len(lin); k++ {
+					out = append(out, lin[i]*lin[j]*lin[k])
+				}
+			}
+		}
+	}
+	return out
+}
+
+// regressors makes what does not depend on dead times and lags.
+func (p *problem) regressors(states []channel.Channel) {
+	b := p.newBasis(states)
+	p.lifted = b.lift
+	p.A, p.Y = newMatrix(len(p.windows), b.total), newMatrix(len(p.windows), len(p.responses))
+	p.lifts = make([]float64, len(p.windows)*p.m*b.lift)
+	before, after := make([]float64, b.total), make([]float64, b.total)
+	for r, w := range p.windows {
+		s := &p.stretches[w.stretch]
+		A, Y := p.A.row(r), p.Y.row(r)
+		copy(after, b.at(s.x[w.first*p.K:(w.first+1)*p.K]))
+		for i := range p.m {
+			q := w.first + i
+			x0, x1 := s.x[q*p.K:(q+1)*p.K], s.x[(q+1)*p.K:(q+2)*p.K]
+			before, after = after, before
+			copy(after, b.at(x1))
+			dt, weight := s.at[q+1]-s.at[q], p.weights[i]
+			for c := range A {
+				A[c] += weight * dt * (before[c] + after[c]) / 2
+			}
+			for c, k := range p.responses {
+				Y[c] += weight * (x1[k] - x0[k])
+			}
+			lift := p.lift(r, i)
+			for c := range lift {
+				lift[c] = (before[1+c] + after[1+c]) / 2
+			}
+		}
+	}
+	p.A.standardise()
+	p.Y.standardise()
+}
+
+// lift returns the functions of the states that multiply inputs in interval i of window r.
+func (p *problem) lift(r, i int) []float64 {
+	at := (r*p.m + i) * p.lifted
+	return p.lifts[at : at+p.lifted]
+}
+
+// acts returns the columns of the inputs of group g with a dead time and a lag, windows × columnsOf(g).
+func (p *problem) acts(g int, q pair) matrix {
+	var all []matrix
+	for _, j := range p.groups[g] {
+		all = append(all, p.one(j, q[0], q[1]))
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return beside(all...)
+}
+
+func (p *problem) columnsOf(g int) int { return len(p.groups[g]) * (p.lifted + 2) }
+
+// one returns the columns of input j, windows × (lifted + 2): the input, its products with functions of the states, and its
+// square.
+func (p *problem) one(j int, dead, lag float64) matrix {
+	B := newMatrix(len(p.windows), p.lifted+2)
+	integrals := make([][]float64, len(p.stretches))
+	for i := range p.stretches {
+		s := &p.stretches[i]
+		integrals[i] = make([]float64, len(s.at))
+		integrate(integrals[i], s.t, s.u[j], s.at, dead, lag)
+	}
+	for r, w := range p.windows {
+		V, at, row := integrals[w.stretch], p.stretches[w.stretch].at, B.row(r)
+		for i := range p.m {
+			q := w.first + i
+			d := V[q+1] - V[q]
+			part := p.weights[i] * d
+			row[0] += part
+			for c, v := range p.lift(r, i) {
+				row[1+c] += part * v
+			}
+			row[p.lifted+1] += part * d / (at[q+1] - at[q])
+		}
+	}
+	return B
+}
