@@ -1,4 +1,4 @@
-"""Builds the shared library of ../cmd/libdgm into the package."""
+"""Builds the shared library of ../cmd/libdgm and the programs into the package."""
 import os
 import pathlib
 import shutil
@@ -8,6 +8,7 @@ from setuptools import setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
+PROGRAMS = ("dgm-train", "dgm-eval")
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -15,6 +16,7 @@ class BuildLibrary(build_py):
     def run(self):
         super().run()
         target = pathlib.Path(self.build_lib) / "dgm" / "libdgm.so"
+        self.programs(target.with_name("bin"))
         if ready := os.environ.get("DGM_LIBRARY"):
             shutil.copyfile(ready, target)
             return
@@ -30,6 +32,18 @@ class BuildLibrary(build_py):
         command = ["go", "build", "-trimpath", "-ldflags=-s -w", "-buildmode=c-shared", "-o", str(target.resolve()), "./cmd/libdgm"]
         subprocess.run(command, cwd=REPOSITORY, env={**os.environ, "CGO_ENABLED": "1", "CC": compiler}, check=True)
         target.with_suffix(".h").unlink()  # cgo's; dgm.h is the library's
+
+
+    def programs(self, folder: pathlib.Path) -> None:
+        """Builds the programs, or copies those of DGM_PROGRAMS; without Go the package predicts and does not learn."""
+        folder.mkdir(exist_ok=True)
+        ready = os.environ.get("DGM_PROGRAMS")
+        for name in PROGRAMS:
+            if ready:
+                shutil.copy(pathlib.Path(ready) / name, folder / name)
+            elif shutil.which("go") and (REPOSITORY / "cmd" / name).is_dir():
+                command = ["go", "build", "-trimpath", "-ldflags=-s -w", "-o", str((folder / name).resolve()), f"./cmd/{name}"]
+                subprocess.run(command, cwd=REPOSITORY, env={**os.environ, "CGO_ENABLED": "0"}, check=True)
 
 
 class PlatformWheel(bdist_wheel):

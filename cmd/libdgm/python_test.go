@@ -53,6 +53,7 @@ func TestFromPython(t *testing.T) {
 	}
 	dir := t.TempDir()
 	run(t, "go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "libdgm.so"), ".")
+	run(t, "go", "build", "-o", dir+"/", "../dgm-train", "../dgm-eval", "../dgm-bridge")
 	var all []expected
 	for _, path := range modelFiles(t, dir) {
 		all = append(all, answersOfGo(t, path))
@@ -69,7 +70,7 @@ func TestFromPython(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Env = append(os.Environ(), "DGM_LIBRARY="+filepath.Join(dir, "libdgm.so"), "DGM_EXPECTED="+filepath.Join(dir, "expected.json"), "PYTHONPATH="+here)
+	c.Env = append(os.Environ(), "DGM_LIBRARY="+filepath.Join(dir, "libdgm.so"), "DGM_PROGRAMS="+dir, "DGM_EXPECTED="+filepath.Join(dir, "expected.json"), "PYTHONPATH="+here)
 	out, err := c.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {

@@ -1,6 +1,6 @@
 """Distributions of a robot's state to come.
 
-Model predicts in process, from a model file, by libdgm. jax and casadi make a model a function of those packages, with
+fit learns a model from arrays. Model predicts in process, from a model file, by libdgm. jax and casadi make a model a function of those packages, with
 derivatives of their own; they need the packages of dgm[jax] and dgm[casadi]. Live sends states to an estimator over NATS and
 receives its predictions and estimates, QueryClient asks it; they need the packages of dgm[queries].
 """
@@ -11,6 +11,7 @@ import os
 from importlib import metadata
 from typing import TYPE_CHECKING, Optional, Union
 
+from .fit import Evaluation, FittedModel, Report, fit
 from .live import Distribution, Estimate, Live
 from .model import Gradient, Jacobians, Model, Prediction, Violation
 from .queries import Answer, QueryClient, Refused
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from .program_casadi import CasadiFunction
     from .program_jax import JaxFunction
 
-__all__ = ["Answer", "Distribution", "Estimate", "Gradient", "Jacobians", "Live", "Model", "Prediction", "QueryClient", "Refused", "Violation", "casadi", "jax"]
+__all__ = ["Answer", "Distribution", "Estimate", "Evaluation", "FittedModel", "Gradient", "Jacobians", "Live", "Model", "Prediction", "QueryClient", "Refused", "Report", "Violation", "casadi", "fit", "jax"]
 
 try:
     __version__ = metadata.version("dgm")

@@ -1,6 +1,7 @@
 """Predictions of a model file in process."""
 
 import ctypes
+import errno
 import operator
 import os
 import weakref
@@ -84,6 +85,9 @@ class Model:
     """A model file of dgm-train, opened. It may be used by several threads at once."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]):
+        self.path = os.fspath(path)
+        if not os.path.exists(path):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.path)
         self._library = library.load()
         handle = ctypes.c_uint64()
         self._library.call("dgm_open", os.fsencode(path), ctypes.byref(handle))

@@ -1,6 +1,7 @@
 package latency
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +14,8 @@ import (
 const (
 	blocks = 40    // of the log, whose scores give the intervals
 	draws  = 20000 // from the distribution of dead times and lags
+
+	together = 1e-6 // share of the diagonal that keeps what does the same apart
 )
 
 // value is a dead time or a lag, with the interval of 95 %, s.
@@ -47,9 +50,13 @@ func (p *problem) values(at []pair) (out []value, residuals matrix, ok bool) {
 		return nil, residuals, false
 	}
 	S.ScaleSym(independent/(independent-float64(all.columns.Cols)), S)
+	for i := range n { // a dead time and a lag that are both near 0 do the same
+		H.SetSym(i, i, H.At(i, i)*(1+together))
+		S.SetSym(i, i, S.At(i, i)*(1+together))
+	}
 	centre := make([]float64, n)
 	var inverse, cov mat.Dense
-	if inverse.Inverse(H) != nil {
+	if invert(&inverse, H) != nil {
 		return nil, residuals, false
 	}
 	var newton mat.VecDense
@@ -61,7 +68,7 @@ func (p *problem) values(at []pair) (out []value, residuals matrix, ok bool) {
 	cov.Product(&inverse, S, &inverse)
 	cov.Scale(t*t, &cov)
 	var precision mat.Dense
-	if precision.Inverse(&cov) != nil {
+	if invert(&precision, &cov) != nil {
 		return nil, residuals, false
 	}
 	for i := range centre {
@@ -69,7 +76,23 @@ func (p *problem) values(at []pair) (out []value, residuals matrix, ok bool) {
 			return nil, residuals, false // scores of all blocks that are one another's multiples
 		}
 	}
-	return shortest(positive(centre, &precision, at)), residuals, true
+	out = shortest(positive(centre, &precision, at))
+	for _, v := range out {
+		if s := v.mean + v.low + v.high; math.IsNaN(s) || math.IsInf(s, 0) {
+			return nil, residuals, false
+		}
+	}
+	return out, residuals, true
+}
+
+// invert inverts a matrix, however bad its condition.
+func invert(dst *mat.Dense, m mat.Matrix) error {
+	err := dst.Inverse(m)
+	var condition mat.Condition
+	if errors.As(err, &condition) && !math.IsInf(float64(condition), 0) {
+		return nil
+	}
+	return err
 }
 
 // scores returns the Gauss-Newton matrix of the cost, the covariance of its slope by blocks of the log, and the slope downwards.

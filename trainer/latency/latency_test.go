@@ -199,6 +199,24 @@ func TestLatencyIsFound(t *testing.T) {
 	}
 }
 
+// Inputs that act at once are known to, at different rates of the log.
+func TestNoLatencyIsFound(t *testing.T) {
+	for i := range plants {
+		p := &plants[i]
+		for _, dt := range []float64{0.005, 0.02} {
+			res, err := Estimate(t.Context(), p.fly(1, 60, dt, 0.003, make([]pair, p.inputs)), p.channels())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range res.Inputs {
+				if !l.Known || l.DeadLow > 0.0005 || l.LagLow > 0.0005 || l.DeadHigh > 0.02 || l.LagHigh > 0.02 {
+					t.Errorf("%s every %v s: %+v", p.name, dt, l)
+				}
+			}
+		}
+	}
+}
+
 // Inputs that do nothing, that follow from the states, that do not vary, and flights that are too short leave latencies open, with
 // finite numbers.
 func TestLatencyIsLeftOpen(t *testing.T) {

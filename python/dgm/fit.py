@@ -1,0 +1,184 @@
+"""Models from arrays, by dgm-train, and what they score, by dgm-eval."""
+
+from __future__ import annotations
+
+import html
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import log, programs
+from .model import HALF95, Model
+
+
+class Report(Dict[str, Any]):
+    """The report of a training as data; a notebook shows its page. html is the page."""
+
+    def __init__(self, data: Mapping[str, Any], page: str):
+        super().__init__(data)
+        self.html = page
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{html.escape(self.html)}" style="width:100%;height:40em;border:0"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"{self['verdict']}: {self['reason']} {self['next']}"
+
+
+class Evaluation(Dict[str, Any]):
+    """What a model scores on flights, the document of dgm-eval --json; a notebook shows a table."""
+
+    @property
+    def verdict(self) -> str:
+        """use, care or no."""
+        return self["verdict"]
+
+    def rows(self) -> List[Tuple[float, str, str, float, float, float]]:
+        """Horizon in s, state, unit, RMSE of the model and of the best simple predictor, share in intervals of 95 %."""
+        out = []
+        for h in self["horizons"]:
+            for c in h["channels"]:
+                simple = min(v for v in (c.get("hold"), c.get("velocity"), c.get("linear"), c.get("ridge")) if v is not None)
+                out.append((h["t"], c["name"], c["unit"], c["rmse"], simple, c["coverage95"]))
+        return out
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{n}</th>" for n in ("ahead", "state", "RMSE", "best simple predictor", "in 95 %"))
+        body = "".join(f"<tr><td>{t:g} s</td><td>{html.escape(name)}</td><td>{e:.3g} {html.escape(unit)}</td><td>{s:.3g}</td><td>{100 * c:.0f} %</td></tr>"
+                       for t, name, unit, e, s, c in self.rows())
+        return f"<p>{html.escape(repr(self))}</p><table><tr>{head}</tr>{body}</table>"
+
+    def __repr__(self) -> str:
+        return f"{self['verdict']}: {self['reason']}"
+
+
+class FittedModel(Model):
+    """A model that fit made: predictions as of any Model, with its report, plots, and evaluations on other flights."""
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"], report: Report, columns: Sequence[log.Channel], vehicle: str, folder: Any = None):
+        self._folder = folder  # lives as long as the model
+        super().__init__(path)
+        self._columns, self._vehicle = list(columns), vehicle
+        self.report = report
+
+    @property
+    def verdict(self) -> str:
+        """use, care or no: what the report advises."""
+        return self.report["verdict"]
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the model, and beside it the report as NAME.report.html and NAME.report.json."""
+        target = pathlib.Path(path)
+        shutil.copyfile(self.path, target)
+        source = pathlib.Path(self.path)
+        for kind in ("html", "json"):
+            shutil.copyfile(source.with_suffix(f".report.{kind}"), target.with_suffix(f".report.{kind}"))
+
+    def evaluate(self, t: Any, x: Any, u: Any = None, *, adapt: bool = False) -> Evaluation:
+        """What the model scores on other flights, given as those of fit; adapt: also with adaptation in flight."""
+        flights = self._flights(t, x, u)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "flights.msgpack")
+            log.write(path, self._vehicle, flights, self._columns)
+            return Evaluation(programs.document("dgm-eval", ["--model", os.fspath(self.path), "--log", path, *(["--adapt"] if adapt else [])]))
+
+    def plot(self, t: Any, x: Any, u: Any = None, at: Optional[float] = None, states: Optional[Sequence[str]] = None) -> Any:
+        """A figure of matplotlib: measurements, and the prediction with the intervals of 95 % of them from the first sample at or after at, s,
+        by default the middle of the flight. The inputs that follow are the plan."""
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as e:
+            raise ImportError(f"{e}: plots are drawn by matplotlib; pip install matplotlib") from e
+
+        f = self._flights(t, x, u)[0]
+        s = 1e-9 * (f.t - f.t[0])
+        i = min(int(np.searchsorted(s, s[-1] / 2 if at is None else at)), len(s) - 2)
+        p = self.after(t, x, u, i)
+        low, high = p.mean - HALF95 * p.obs_std, p.mean + HALF95 * p.obs_std
+        shown = list(states or self.states)
+        figure, axes = plt.subplots(len(shown), 1, sharex=True, squeeze=False, figsize=(8, 2.2 * len(shown)))
+        measured = {c.name: k for k, c in enumerate(c for c in self._columns if c.role == "state")}
+        view = (s >= s[i] - self.horizon) & (s <= s[i] + self.horizon)
+        for ax, name in zip(axes[:, 0], shown):
+            k = self.states.index(name)
+            if name in measured:
+                ax.plot(s[view], f.x[view, measured[name]], ".", color="0.4", markersize=3, label="measured")
+            ax.plot(s[i] + p.times, p.mean[:, k], color="C0", label="predicted")
+            ax.fill_between(s[i] + p.times, low[:, k], high[:, k], color="C0", alpha=0.25, linewidth=0, label="95 % of measurements")
+            ax.set_ylabel(f"{name}, {self.units[k]}" if self.units[k] else name)
+        axes[0, 0].legend(loc="best", fontsize="small")
+        axes[-1, 0].set_xlabel("s")
+        figure.tight_layout()
+        return figure
+
+    def after(self, t: Any, x: Any, u: Any, i: int) -> Any:
+        """The prediction from sample i of a flight, its samples before as history, its inputs after as plan. Every state is measured."""
+        f = self._flights(t, x, u)[0]
+        if f.x.shape[1] != len(self.states):
+            raise ValueError(f"x: {len(self.states) - f.x.shape[1]} states are estimated by a filter, which starts from the messages of a robot: use an estimator")
+        s = 1e-9 * (f.t - f.t[i])
+        history = None
+        if self.history_rows:
+            from_ = np.searchsorted(s, -1.5 * self.history_seconds)
+            history = (s[from_:i], f.x[from_:i], f.u[from_:i]) if i > from_ else None
+        if not self.inputs:
+            return self.predict(f.x[i], history=history)
+        rows = 50
+        at = np.clip(np.searchsorted(s, self.horizon / rows * np.arange(rows), side="right") - 1, i, None)
+        return self.predict(f.x[i], plan=f.u[at], history=history)
+
+    def _flights(self, t: Any, x: Any, u: Any) -> List[log.Flight]:
+        flights = log.flights(t, x, u)
+        K, P = (sum(c.role == role for c in self._columns) for role in ("state", "input"))
+        for f in flights:
+            if f.x.shape[1] != K or f.u.shape[1] != P:
+                raise ValueError(f"x and u: have {f.x.shape[1]} and {f.u.shape[1]} columns, the model was fitted to {K} states and {P} inputs")
+        return flights
+
+
+def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None, inputs: Optional[Sequence[str]] = None,
+        units: Optional[Mapping[str, str]] = None, horizon: float = 0.5, preset: str = "default", periods: Optional[Mapping[str, float]] = None,
+        rates: Optional[Mapping[str, str]] = None, seed: int = 1, vehicle: str = "robot", out: Union[None, str, "os.PathLike[str]"] = None,
+        progress: bool = True) -> FittedModel:
+    """Learns a model of a robot from arrays: the distribution of its state over the horizon, s, given state, inputs and plan.
+
+    t (n) are the times in s, or datetime64; x (n, K) the states, NaN = not measured; u (n, P) the inputs, each held from its sample
+    to the next. Lists of arrays are flights: with five or more, the held-out scores are of whole flights. Tables of pandas and
+    datasets of xarray have the names; else states and inputs are lists of names. units are by name ("rad", "m/s"); a state in rad
+    or deg is an angle unless its entry of periods is 0. rates maps a state to the one that is its time derivative; by default
+    units and data show it. preset is default or quick. The model is written to out with its report beside it, by default to a
+    temporary folder that lives as long as the model. Ctrl-C ends the training with the model so far.
+    """
+    flights = log.flights(t, x, u)
+    states = log.names(states, x, "x")
+    inputs = log.names(inputs, u, "u")
+    for what, given, have in (("states", states, flights[0].x.shape[1]), ("inputs", inputs, flights[0].u.shape[1])):
+        if len(given) != have:
+            raise ValueError(f"{what}: {len(given)} names for {have} columns")
+    if len(set(states) | set(inputs)) < len(states) + len(inputs):
+        raise ValueError("states and inputs: a name is given twice")
+    for i, f in enumerate(flights):
+        if f.x.shape[1] != len(states) or f.u.shape[1] != len(inputs):
+            raise ValueError(f"flight {i} has {f.x.shape[1]} and {f.u.shape[1]} columns, the first one {len(states)} and {len(inputs)}")
+    columns = log.channels(states, inputs, units or {}, periods or {}, rates, flights)
+    folder = None
+    if out is None:
+        folder = tempfile.TemporaryDirectory(prefix="dgm-")
+        out = os.path.join(folder.name, "model.dgm")
+    target = pathlib.Path(out)
+    with tempfile.TemporaryDirectory() as logs:
+        path = os.path.join(logs, "flights.msgpack")
+        log.write(path, vehicle, flights, columns)
+        arguments = ["--log", path, "--out", os.fspath(target), "--horizon", f"{horizon:.9g}s", "--preset", preset, "--seed", str(seed)]
+        try:
+            data = programs.document("dgm-train", arguments, programs.printer("dgm-train") if progress else None)
+        except ValueError as e:
+            text = str(e).replace(path, "the arrays")
+            raise ValueError(re.sub(r"--horizon ([\d.]+)s", r"horizon=\1", text)) from None
+    page = target.with_suffix(".report.html").read_text(encoding="utf-8")
+    return FittedModel(target, Report(data, page), columns, vehicle, folder)

@@ -1,0 +1,142 @@
+"""fit, its report and evaluations. dgm-train and dgm-eval are in DGM_PROGRAMS or in PATH."""
+import json
+import pathlib
+import subprocess
+
+import pytest
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("msgpack")
+import dgm  # noqa: E402
+from dgm import log, programs  # noqa: E402
+
+
+def available():
+    try:
+        return all(map(programs.find, ("dgm-train", "dgm-eval", "dgm-bridge")))
+    except FileNotFoundError:
+        return False
+
+
+needs_programs = pytest.mark.skipif(not available(), reason="the programs of dgm are not here")
+
+
+def fly(seed, seconds=12.0, dt=0.02):
+    """A pendulum under a torque that is held for 0.4 s."""
+    rng = np.random.default_rng(seed)
+    n, x, u = int(seconds / dt), np.array([rng.uniform(-1, 1), 0.0]), 0.0
+    xs, us = np.empty((n, 2)), np.empty((n, 1))
+    for i in range(n):
+        u = rng.normal() * 1.5 if i % 20 == 0 else u
+        xs[i], us[i] = x + rng.normal(size=2) * [0.005, 0.02], u
+        for _ in range(10):
+            x = x + dt / 10 * np.array([x[1], -9.81 * np.sin(x[0]) - 0.3 * x[1] + 2 * u])
+    return np.arange(n) * dt, xs, us
+
+
+NAMES = {"states": ["theta", "omega"], "inputs": ["torque"], "units": {"theta": "rad", "omega": "rad/s", "torque": "N·m"}}
+
+
+@pytest.fixture(scope="module")
+def m():
+    t, x, u = zip(*map(fly, range(5)))
+    return dgm.fit(list(t), list(x), list(u), **NAMES, horizon=0.5, preset="quick", progress=False)
+
+
+@needs_programs
+def test_fit(m, tmp_path):
+    assert m.verdict == m.report["verdict"] == "use", m.report
+    assert list(m.states) == NAMES["states"] and list(m.inputs) == NAMES["inputs"] and m.horizon == 0.5
+    assert "<iframe" in m.report._repr_html_() and m.report.html.startswith("<!")
+    assert m.report["latency"][0]["input"] == "torque"
+    e = m.evaluate(*fly(99))
+    assert e.verdict == "use" and "<table>" in e._repr_html_()
+    t, name, unit, error, simple, covered = e.rows()[-1]
+    assert (t, name, unit) == (0.5, "omega", "rad/s") and error < 0.7 * simple and 0.85 < covered <= 1
+    m.save(tmp_path / "pendulum.dgm")
+    assert (tmp_path / "pendulum.report.html").exists() and json.loads((tmp_path / "pendulum.report.json").read_text())["verdict"] == "use"
+    with dgm.Model.load(tmp_path / "pendulum.dgm") as saved:
+        assert saved.id == m.id
+
+
+@needs_programs
+def test_prediction_after_a_sample(m):
+    t, x, u = fly(98)
+    p = m.after(t, x, u, 300)
+    later = np.interp(t[300] + p.times, t, x[:, 0])
+    assert np.abs(p.mean[:, 0] - later).max() < 0.1
+    with pytest.raises(ValueError, match="1 and 1 columns"):
+        m.evaluate(t, x[:, 0], u)
+
+
+@needs_programs
+def test_plot(m):
+    pytest.importorskip("matplotlib").use("Agg")
+    figure = m.plot(*fly(99), at=3.0)
+    assert [a.get_ylabel() for a in figure.axes] == ["theta, rad", "omega, rad/s"]
+
+
+@needs_programs
+def test_log_has_what_was_given(tmp_path):
+    t, x, u = fly(1)
+    x[5, 1] = np.nan
+    flights = log.flights([t, t], [x, x[::-1]], [u, u])
+    columns = log.channels(["theta", "omega"], ["torque"], NAMES["units"], {}, None, flights)
+    log.write(tmp_path / "a.msgpack", "p", flights, columns)
+    info = json.loads(subprocess.run([programs.find("dgm-bridge"), "info", "--json", str(tmp_path / "a.msgpack")], check=True, capture_output=True).stdout)
+    assert "skipped" not in json.dumps(info.get("damage"))
+    assert len(info["segments"]) == 2 and info["channels"][0]["period"] == pytest.approx(2 * np.pi)
+
+
+def test_rates_are_found():
+    t, x, u = fly(1)
+    flights = log.flights(t, x, u)
+    assert [c.derivative for c in log.channels(["theta", "omega"], ["torque"], NAMES["units"], {}, None, flights)] == ["omega", "", ""]
+    assert [c.derivative for c in log.channels(["a", "b"], ["torque"], {}, {}, None, flights)] == ["b", "", ""]
+    assert [c.derivative for c in log.channels(["theta", "omega"], ["torque"], NAMES["units"], {}, {}, flights)] == ["", "", ""]
+    assert log.channels(["theta", "omega"], ["torque"], NAMES["units"], {"theta": 0}, {}, flights)[0].period == 0
+
+
+def test_tables_have_their_names():
+    pandas = pytest.importorskip("pandas")
+    t, x, u = fly(1)
+    table = pandas.DataFrame(x, columns=["theta", "omega"], index=pandas.to_datetime(t, unit="s"))
+    table.iloc[3, 0] = None
+    assert log.names(None, table, "x") == ["theta", "omega"] and log.names(None, pandas.Series(u[:, 0], name="torque"), "u") == ["torque"]
+    f = log.flights(table.index, table, pandas.Series(u[:, 0], name="torque"))[0]
+    assert np.isnan(f.x[3, 0]) and f.u.shape == (len(t), 1) and f.t[1] - f.t[0] == 20_000_000
+
+
+@pytest.mark.parametrize("change, message", [
+    (dict(t=np.arange(3.0)), r"must be \(3, channels\)"),
+    (dict(states=["theta"]), "1 names for 2 columns"),
+    (dict(states=["theta", "theta"]), "given twice"),
+    (dict(units={"phi": "rad"}), "'phi' is no channel"),
+    (dict(t=np.zeros(600)), "not after the one before"),
+    (dict(t=1e18 + np.arange(600)), "divide ns by 1e9"),
+    (dict(t=np.full(600, np.nan)), "not finite"),
+])
+def test_wrong_arrays(change, message):
+    t, x, u = fly(1)
+    with pytest.raises(ValueError, match=message):
+        dgm.fit(**{"t": t, "x": x, "u": u, **NAMES, **change})
+
+
+@needs_programs
+def test_what_training_refuses_is_an_error():
+    t, x, u = fly(1, seconds=1.0)
+    with pytest.raises(ValueError, match="or choose horizon=0.07 or shorter"):
+        dgm.fit(t, x, u, **NAMES, progress=False)
+
+
+def test_missing_files(monkeypatch, tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere.dgm"):
+        dgm.Model.load(tmp_path / "nowhere.dgm")
+    monkeypatch.setenv("DGM_PROGRAMS", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(FileNotFoundError, match="go build -o"):
+        programs.find("dgm-train")
+
+
+def test_version():
+    assert dgm.__version__ and pathlib.Path(dgm.__file__).exists()
