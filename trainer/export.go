@@ -31,7 +31,7 @@ type assembly struct {
 	data       *Data
 	cfg        Config
 	task       window.Task
-	late       *latency.Result // nil = there was no time for it
+	late       *latency.Result
 	ensemble   nets.Ensemble
 	errors     *calibration.Errors // on what the folds hold out; nil without folds
 	calibrated []calibration.Model // per condition; none without folds
@@ -44,9 +44,7 @@ type assembly struct {
 func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error) {
 	m := d.Frame.Model()
 	m.Vehicle, m.Points, m.Filter = a.data.Vehicle, a.cfg.Points, a.data.Filter
-	if a.late != nil {
-		m.Latency = a.late.Inputs
-	}
+	m.Latency = a.late.Inputs
 	var err error
 	m.Members, m.Refits, err = a.ensemble.Condition(d, nets.Posteriors{
 		Conditioning: a.posterior, Readouts: a.readouts, Variances: a.cfg.Variances, Refits: a.cfg.Refits,

@@ -51,11 +51,10 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	limited, cancel := context.WithTimeoutCause(ctx, b.Share(netShare), budget.ErrUsed)
 	defer cancel()
 
-	late, err := latency.Estimate(limited, d.Flights, d.Channels)
-	if err != nil && limited.Err() == nil {
+	late, err := d.latency(limited, b)
+	if err != nil {
 		return nil, err
 	}
-	b.Work("latency of the inputs", b.Latency)
 	prior, err := candidates.Choose(limited, split.Train, parts, task, d.Body, readouts, cfg.candidates(), b)
 	if err != nil {
 		return nil, err
@@ -109,15 +108,9 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 
 	a := assembly{data: d, late: late, cfg: cfg, task: task, ensemble: ensemble, posterior: posterior, readouts: readouts, linearStd: linearStd}
-	res := &Result{Split: split, Prior: prior.Shape.Candidates, Stack: prior.Stack, Choice: choice, Partial: partial}
+	res := &Result{Split: split, Prior: prior.Shape.Candidates, Stack: prior.Stack, Choice: choice, Partial: partial, LatencyGain: late.Gain, Curves: curves(ensemble)}
 	if err := a.calibrateByFolds(res, folded, conditionsOf(readouts, data.Frame.Prior.History), b); err != nil {
 		return nil, err
-	}
-	if late != nil {
-		res.LatencyGain = late.Gain
-	}
-	for _, net := range ensemble.Members {
-		res.Curves = append(res.Curves, net.Curve)
 	}
 	if len(window.Cut(split.Held, task.Horizon, stride)) > 0 && evaluate.Scorable(split.Held, task.Horizon) {
 		if err := a.evaluate(ctx, res, data, stride, b); err != nil {
@@ -180,6 +173,23 @@ func frame(d *Data, cfg Config, prior *candidates.Prior, known []window.Flight, 
 		out.Folds = append(out.Folds, calibration.NewFold(nets.NewData(frame.WithPrior(folds[i]), part.Train, stride), part.Held))
 	}
 	return data, out, nil
+}
+
+func curves(e nets.Ensemble) (all [][]nets.Point) {
+	for _, net := range e.Members {
+		all = append(all, net.Curve)
+	}
+	return all
+}
+
+// latency returns when the inputs act; where there is no time for it nothing is known.
+func (d *Data) latency(ctx context.Context, b *budget.Adaptation) (*latency.Result, error) {
+	late, err := latency.Estimate(ctx, d.Flights, d.Channels)
+	b.Work("latency of the inputs", b.Latency)
+	if ctx.Err() != nil {
+		return &latency.Result{}, nil
+	}
+	return late, err
 }
 
 // endedIn returns why a training is partial: the reason so far, else that ctx ended in a stage.

@@ -143,7 +143,7 @@ class FittedModel(Model):
 
 def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None, inputs: Optional[Sequence[str]] = None,
         units: Optional[Mapping[str, str]] = None, horizon: float = 0.5, preset: str = "default", periods: Optional[Mapping[str, float]] = None,
-        rates: Optional[Mapping[str, str]] = None, seed: int = 1, vehicle: str = "robot", out: Union[None, str, "os.PathLike[str]"] = None,
+        rates: Optional[Mapping[str, str]] = None, seed: int = 1, filter: str = "auto", vehicle: str = "robot", out: Union[None, str, "os.PathLike[str]"] = None,
         progress: bool = True) -> FittedModel:
     """Learns a model of a robot from arrays: the distribution of its state over the horizon, s, given state, inputs and plan.
 
@@ -151,7 +151,8 @@ def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None
     to the next. Lists of arrays are flights: with five or more, the held-out scores are of whole flights. Tables of pandas and
     datasets of xarray have the names; else states and inputs are lists of names. units are by name ("rad", "m/s"); a state in rad
     or deg is an angle unless its entry of periods is 0. rates maps a state to the one that is its time derivative; by default
-    units and data show it. preset is default or quick. The model is written to out with its report beside it, by default to a
+    units and data show it. preset is default or quick. filter is auto, on or off: whether a Kalman filter estimates rates
+    that nothing measures; such a model starts from the messages of a robot at an estimator, or from all states. The model is written to out with its report beside it, by default to a
     temporary folder that lives as long as the model. Ctrl-C ends the training with the model so far.
     """
     flights = log.flights(t, x, u)
@@ -174,7 +175,7 @@ def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None
     with tempfile.TemporaryDirectory() as logs:
         path = os.path.join(logs, "flights.msgpack")
         log.write(path, vehicle, flights, columns)
-        arguments = ["--log", path, "--out", os.fspath(target), "--horizon", f"{horizon:.9g}s", "--preset", preset, "--seed", str(seed)]
+        arguments = ["--log", path, "--out", os.fspath(target), "--horizon", f"{horizon:.9g}s", "--preset", preset, "--seed", str(seed), "--filter", filter]
         try:
             data = programs.document("dgm-train", arguments, programs.printer("dgm-train") if progress else None)
         except ValueError as e:

@@ -24,7 +24,7 @@ func (p *problem) fit(ctx context.Context, given []pair) (best []pair, err error
 			return err
 		}
 		if r := p.residuals(at); r.Cols > 0 {
-			if c := cost(r); c < least {
+			if c := cost(r, p.anyDriven()); c < least {
 				best, least = at, c
 			}
 		}
@@ -102,7 +102,7 @@ func (s *single) at(q pair) (float64, *projector, matrix) {
 		return math.Inf(1), own, s.y
 	}
 	r := own.rest(s.y)
-	return cost(r), own, r
+	return cost(r, s.p.counts(s.j)), own, r
 }
 
 // grid returns the best of a few dead times with a lag.
@@ -173,7 +173,7 @@ func (p *problem) clip(q pair) pair {
 // slope returns gradient and Gauss-Newton matrix of the cost.
 func (s *single) slope(q pair, own *projector, r matrix) (g pair, H [2][2]float64) {
 	C := own.coefficients(s.y)
-	v := variances(r)
+	v, counts := variances(r), s.p.counts(s.j)
 	var J [2]matrix
 	for i := range J {
 		// The columns of own are a projection of those that are differentiated.
@@ -181,6 +181,9 @@ func (s *single) slope(q pair, own *projector, r matrix) (g pair, H [2][2]float6
 	}
 	for n := range r.Rows {
 		for c, e := range r.row(n) {
+			if counts != nil && !counts[c] {
+				continue
+			}
 			a, b := -J[0].row(n)[c], -J[1].row(n)[c]
 			g[0] += a * e / v[c]
 			g[1] += b * e / v[c]

@@ -43,7 +43,7 @@ func (p *problem) values(at []pair) (out []value, residuals matrix, ok bool) {
 			J = append(J, all.rest(times(p.slopeOf(g, at[g], i), own)))
 		}
 	}
-	H, S, slope := scores(J, residuals)
+	H, S, slope := p.scores(J, residuals)
 	// Windows overlap: only so many are independent, and the columns are fitted to them.
 	independent := float64(residuals.Rows) * math.Min(1, 2*float64(p.stride)/float64(p.m))
 	if independent <= 2*float64(all.columns.Cols) {
@@ -51,7 +51,7 @@ func (p *problem) values(at []pair) (out []value, residuals matrix, ok bool) {
 	}
 	S.ScaleSym(independent/(independent-float64(all.columns.Cols)), S)
 	for i := range n { // a dead time and a lag that are both near 0 do the same
-		H.SetSym(i, i, H.At(i, i)*(1+together))
+		H.Set(i, i, H.At(i, i)*(1+together))
 		S.SetSym(i, i, S.At(i, i)*(1+together))
 	}
 	centre := make([]float64, n)
@@ -65,7 +65,7 @@ func (p *problem) values(at []pair) (out []value, residuals matrix, ok bool) {
 		centre[i] = at[i/2][i%2] + newton.AtVec(i)
 	}
 	t := distuv.StudentsT{Nu: blocks - 1, Sigma: 1}.Quantile(0.975) / distuv.UnitNormal.Quantile(0.975)
-	cov.Product(&inverse, S, &inverse)
+	cov.Product(&inverse, S, inverse.T())
 	cov.Scale(t*t, &cov)
 	var precision mat.Dense
 	if invert(&precision, &cov) != nil {
@@ -95,23 +95,17 @@ func invert(dst *mat.Dense, m mat.Matrix) error {
 	return err
 }
 
-// scores returns the Gauss-Newton matrix of the cost, the covariance of its slope by blocks of the log, and the slope downwards.
-// J are the derivatives of what the columns explain.
-func scores(J []matrix, residuals matrix) (H, S *mat.SymDense, slope []float64) {
+// scores returns the Gauss-Newton matrix of the costs, the covariance of their gradients by blocks of the log, and the gradients
+// downwards: row i of the derivative of the cost of the group that value i is of. J are the derivatives of what the columns explain.
+func (p *problem) scores(J []matrix, residuals matrix) (H *mat.Dense, S *mat.SymDense, slope []float64) {
 	n, rows, v := len(J), residuals.Rows, variances(residuals)
-	H, S, slope = mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), make([]float64, n)
+	H, S, slope = mat.NewDense(n, n, nil), mat.NewSymDense(n, nil), make([]float64, n)
 	parts := make([][]float64, blocks)
 	for b := range parts {
 		parts[b] = make([]float64, n)
 		for r := b * rows / blocks; r < (b+1)*rows/blocks; r++ {
-			for c, e := range residuals.row(r) {
-				for i := range n {
-					a := J[i].row(r)[c] / v[c]
-					parts[b][i] += a * e
-					for k := i; k < n; k++ {
-						H.SetSym(i, k, H.At(i, k)+a*J[k].row(r)[c])
-					}
-				}
+			for i := range n {
+				p.score(H, parts[b], i, r, J, residuals, v)
 			}
 		}
 		for i, s := range parts[b] {
@@ -125,6 +119,21 @@ func scores(J []matrix, residuals matrix) (H, S *mat.SymDense, slope []float64) 
 		S.SymRankOne(S, float64(blocks)/(blocks-1), mat.NewVecDense(n, part))
 	}
 	return H, S, slope
+}
+
+// score adds what row r of the residuals has of value i: to its gradient, and to its row of H.
+func (p *problem) score(H *mat.Dense, gradient []float64, i, r int, J []matrix, residuals matrix, variances []float64) {
+	counts := p.counts(i / 2)
+	for c, e := range residuals.row(r) {
+		if counts != nil && !counts[c] {
+			continue
+		}
+		a := J[i].row(r)[c] / variances[c]
+		gradient[i] += a * e
+		for k := range J {
+			H.Set(i, k, H.At(i, k)+a*J[k].row(r)[c])
+		}
+	}
 }
 
 // positive draws from a normal distribution that is cut off at 0, value by value given the others (Gibbs), draws for each.

@@ -86,8 +86,13 @@ func alike(inputs []channel.Channel, varying []int) (groups [][]int) {
 
 // estimate sets the latencies that are known of the groups, and returns those of greatest likelihood.
 func (p *problem) estimate(ctx context.Context, begin []pair, varying []int, out *Result) ([]pair, error) {
+	p.driven = nil
 	at, err := p.fit(ctx, begin)
 	if err != nil {
+		return nil, err
+	}
+	p.drive(at)
+	if at, err = p.fitFrom(ctx, at, false); err != nil {
 		return nil, err
 	}
 	values, residuals, ok := p.values(at)
@@ -106,7 +111,17 @@ func (p *problem) estimate(ctx context.Context, begin []pair, varying []int, out
 	}
 	none := p.residuals(make([]pair, len(p.groups)))
 	if none.Cols > 0 {
-		out.Gain = math.Exp((cost(residuals) - cost(none)) / float64(residuals.Rows*residuals.Cols))
+		counts := p.anyDriven()
+		used := residuals.Cols
+		if counts != nil {
+			used = 0
+			for _, c := range counts {
+				if c {
+					used++
+				}
+			}
+		}
+		out.Gain = math.Exp((cost(residuals, counts) - cost(none, counts)) / float64(residuals.Rows*max(used, 1)))
 	}
 	return at, nil
 }

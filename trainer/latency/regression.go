@@ -35,11 +35,14 @@ func (p *problem) slopeOf(j int, q pair, i int) matrix {
 	return B
 }
 
-// cost is half the negative logarithm of the likelihood without constants, of residuals with a variance for each column.
-func cost(residuals matrix) float64 {
+// cost is half the negative logarithm of the likelihood without constants, of the residuals of the responses that count, each
+// with a variance of its own; nil = all count.
+func cost(residuals matrix, counts []bool) float64 {
 	sum := 0.0
-	for _, v := range variances(residuals) {
-		sum += math.Log(v)
+	for c, v := range variances(residuals) {
+		if counts == nil || counts[c] {
+			sum += math.Log(v)
+		}
 	}
 	return sum * float64(residuals.Rows) / 2
 }
@@ -53,6 +56,65 @@ func variances(residuals matrix) []float64 {
 	}
 	for c := range out {
 		out[c] = math.Max(out[c]/float64(residuals.Rows), math.SmallestNonzeroFloat64)
+	}
+	return out
+}
+
+// share of the largest gain that a response must have to be driven by a group itself.
+const share = 0.6
+
+// drive sets which responses each group drives: those that its columns explain best. The derivative of a position does not depend
+// on an input, but on a rate, of which a delayed input may say more than its noisy measurement does.
+func (p *problem) drive(at []pair) {
+	with := variances(p.residuals(at))
+	if len(with) == 0 {
+		return
+	}
+	p.driven = make([][]bool, len(p.groups))
+	for g := range p.groups {
+		parts := []matrix{p.A}
+		for i, q := range at {
+			if i != g {
+				parts = append(parts, p.acts(i, q))
+			}
+		}
+		all := newProjector(beside(parts...))
+		if !all.ok {
+			continue
+		}
+		gain, most := variances(all.rest(p.Y)), 0.0
+		for c := range gain {
+			gain[c] = math.Log(gain[c] / with[c])
+			most = math.Max(most, gain[c])
+		}
+		p.driven[g] = make([]bool, len(gain))
+		for c, v := range gain {
+			p.driven[g][c] = v >= share*most
+		}
+	}
+}
+
+// counts returns the responses that a group drives, nil = all.
+func (p *problem) counts(g int) []bool {
+	if p.driven == nil {
+		return nil
+	}
+	return p.driven[g]
+}
+
+// anyDriven returns the responses that some group drives, nil = all.
+func (p *problem) anyDriven() []bool {
+	if p.driven == nil {
+		return nil
+	}
+	out := make([]bool, len(p.responses))
+	for _, d := range p.driven {
+		if d == nil {
+			return nil
+		}
+		for c, v := range d {
+			out[c] = out[c] || v
+		}
 	}
 	return out
 }

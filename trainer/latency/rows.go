@@ -25,8 +25,9 @@ type stretch struct {
 // problem is the regression for all dead times and lags.
 type problem struct {
 	K, P      int
-	groups    [][]int // inputs that share a dead time and a lag
-	responses []int   // states
+	groups    [][]int  // inputs that share a dead time and a lag
+	driven    [][]bool // by group: the responses that count, which it drives itself; nil = all
+	responses []int    // states
 	stretches []stretch
 	m, stride int // intervals of a window, and from one to the next
 	weights   []float64
@@ -294,19 +295,25 @@ func (p *problem) regressors(states []channel.Channel) {
 	p.lifted = b.lift
 	p.A, p.Y = newMatrix(len(p.windows), b.total), newMatrix(len(p.windows), len(p.responses))
 	p.lifts = make([]float64, len(p.windows)*p.m*b.lift)
-	before, after := make([]float64, b.total), make([]float64, b.total)
+	near := make([][]float64, 4) // functions at the nodes about an interval
 	for r, w := range p.windows {
 		s := &p.stretches[w.stretch]
 		A, Y := p.A.row(r), p.Y.row(r)
-		copy(after, b.at(s.x[w.first*p.K:(w.first+1)*p.K]))
+		at := func(q int) []float64 {
+			q = min(max(q, 0), len(s.at)-1)
+			return append([]float64(nil), b.at(s.x[q*p.K:(q+1)*p.K])...)
+		}
+		for i := range near {
+			near[i] = at(w.first - 2 + i)
+		}
 		for i := range p.m {
 			q := w.first + i
 			x0, x1 := s.x[q*p.K:(q+1)*p.K], s.x[(q+1)*p.K:(q+2)*p.K]
-			before, after = after, before
-			copy(after, b.at(x1))
+			near = append(near[1:], at(q+2))
+			before, after := near[1], near[2]
 			dt, weight := s.at[q+1]-s.at[q], p.weights[i]
-			for c := range A {
-				A[c] += weight * dt * (before[c] + after[c]) / 2
+			for c := range A { // the integral of the cubic through four nodes
+				A[c] += weight * dt / 24 * (13*(before[c]+after[c]) - near[0][c] - near[3][c])
 			}
 			for c, k := range p.responses {
 				Y[c] += weight * (x1[k] - x0[k])
