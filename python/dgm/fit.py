@@ -156,8 +156,8 @@ def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None
     temporary folder that lives as long as the model. Ctrl-C ends the training with the model so far.
     """
     flights = log.flights(t, x, u)
-    states = log.names(states, x, "x")
-    inputs = log.names(inputs, u, "u")
+    states = log.names(states, x, "x", log.several(t))
+    inputs = log.names(inputs, u, "u", log.several(t))
     for what, given, have in (("states", states, flights[0].x.shape[1]), ("inputs", inputs, flights[0].u.shape[1])):
         if len(given) != have:
             raise ValueError(f"{what}: {len(given)} names for {have} columns")

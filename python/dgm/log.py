@@ -38,18 +38,23 @@ class Flight:
 
 def flights(t: Any, x: Any, u: Any) -> List[Flight]:
     """The flights of arrays, or of lists of them."""
-    if isinstance(t, (list, tuple)) and len(t) > 0 and np.ndim(t[0]) > 0:
+    if several(t):
         if len(t) != len(x) or (u is not None and len(u) != len(t)):
             raise ValueError(f"flights: t has {len(t)}, x has {len(x)}" + ("" if u is None else f", u has {len(u)}"))
         return [_flight(t[i], x[i], None if u is None else u[i], f" of flight {i}") for i in range(len(t))]
     return [_flight(t, x, u, "")]
 
 
-def names(given: Any, data: Any, default: str) -> List[str]:
-    """The names that are given, else those of the columns of a table, else default with numbers."""
+def several(t: Any) -> bool:
+    """Whether times are those of a list of flights."""
+    return isinstance(t, (list, tuple)) and len(t) > 0 and np.ndim(t[0]) > 0
+
+
+def names(given: Any, data: Any, default: str, many: bool = False) -> List[str]:
+    """The names that are given, else those of the columns of a table, else default with numbers. many: data is a list of flights."""
     if given is not None:
         return [given] if isinstance(given, str) else [str(n) for n in given]
-    first = data[0] if isinstance(data, (list, tuple)) and len(data) > 0 and np.ndim(data[0]) > 0 else data
+    first = data[0] if many and data is not None else data
     if first is None:
         return []
     if hasattr(first, "columns"):  # pandas

@@ -103,6 +103,7 @@ def test_tables_have_their_names():
     table = pandas.DataFrame(x, columns=["theta", "omega"], index=pandas.to_datetime(t, unit="s"))
     table.iloc[3, 0] = None
     assert log.names(None, table, "x") == ["theta", "omega"] and log.names(None, pandas.Series(u[:, 0], name="torque"), "u") == ["torque"]
+    assert log.names(None, x[:2].tolist(), "x") == ["x1", "x2"] and log.names(None, [table, table], "x", many=True) == ["theta", "omega"]
     f = log.flights(table.index, table, pandas.Series(u[:, 0], name="torque"))[0]
     assert np.isnan(f.x[3, 0]) and f.u.shape == (len(t), 1) and f.t[1] - f.t[0] == 20_000_000
 

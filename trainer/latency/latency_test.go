@@ -217,6 +217,27 @@ func TestNoLatencyIsFound(t *testing.T) {
 	}
 }
 
+// Of a long log only parts are read, from its begin to its end.
+func TestPortions(t *testing.T) {
+	p := &plants[0]
+	short := p.fly(1, 10, 0.01, 0, []pair{{}})
+	if got := portions(short); len(got) != 1 || got[0].N() != short[0].N() {
+		t.Errorf("%d parts of a short log", len(got))
+	}
+	long := window.Series{T: make([]int64, 700_000), X: make([]float64, 1_400_000), U: make([]float64, 700_000)}
+	for i := range long.T {
+		long.T[i] = int64(i) * 1e7
+	}
+	flights := append(window.Prepare(0, long, p.channels()[:2], 1, window.Options{}), short...)
+	n, last := 0, 0.0
+	for _, f := range portions(flights) {
+		n, last = n+f.N(), math.Max(last, f.T[0])
+	}
+	if n < samples*9/10 || n > samples*11/10 || last < 6500 {
+		t.Errorf("%d samples, the last part from %v s on", n, last)
+	}
+}
+
 // Inputs that do nothing, that follow from the states, that do not vary, and flights that are too short leave latencies open, with
 // finite numbers.
 func TestLatencyIsLeftOpen(t *testing.T) {

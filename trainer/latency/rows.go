@@ -12,7 +12,9 @@ const (
 	fastest    = 0.005 // s, between nodes
 	width      = 0.1   // s, of a window
 	leastNodes = 6     // intervals of a window
-	measured   = 0.9   // share of the samples at which a state must be measured that is regressed on
+	samples    = 200_000
+	portion    = 5000 // samples that are read together of longer logs
+	measured   = 0.9  // share of the samples at which a state must be measured that is regressed on
 )
 
 // stretch is a flight whose gaps are filled: nodes at which the states are read.
@@ -58,8 +60,9 @@ func newProblem(flights []window.Flight, states []channel.Channel, inputs []int)
 	p.longest = math.Max(0.4, 10*step)
 	p.weights = bell(p.m)
 	nodes := 0
-	for i := range flights {
-		if s := newStretch(&flights[i], inputs, skip); s != nil && len(s.at) > 3*p.m {
+	parts := portions(flights)
+	for i := range parts {
+		if s := newStretch(&parts[i], inputs, skip); s != nil && len(s.at) > 3*p.m {
 			p.stretches = append(p.stretches, *s)
 			nodes += len(s.at)
 		}
@@ -81,6 +84,27 @@ func newProblem(flights []window.Flight, states []channel.Channel, inputs []int)
 	}
 	p.regressors(states)
 	return p
+}
+
+// portions returns the flights, or of longer logs parts that are evenly spread and have so many samples.
+func portions(flights []window.Flight) (out []window.Flight) {
+	n := 0
+	for i := range flights {
+		n += flights[i].N()
+	}
+	if n <= samples {
+		return flights
+	}
+	step := n / (samples / portion) // from the begin of one to the next
+	at := 0                         // sample of its flight at which the next one begins
+	for i := range flights {
+		f := &flights[i]
+		for ; at < f.N(); at += step {
+			out = append(out, f.Slice(at, min(at+portion, f.N())))
+		}
+		at -= f.N()
+	}
+	return out
 }
 
 // responses are the states that are measured at most samples of the log.
