@@ -29,6 +29,7 @@ const (
 	Wind
 	Payload
 	Wear
+	Late
 )
 
 // Fault is one fault.
@@ -86,6 +87,7 @@ var notations = [...]notation{
 	Wind:      {"wind", slices.Concat([]value{windDeviation, windTime}, theOnset), noChannel, "wind=0.5 or wind=0.5:2s (gusts of 0.5 standard deviation that last 2 s)"},
 	Payload:   {"payload", slices.Concat([]value{payloadMass}, theOnset), noChannel, "payload=0.3 (0.3 of its own mass in addition)"},
 	Wear:      {"worn", slices.Concat([]value{wearLoss}, theOnset), anyInput, "worn=0.2 or worn=0.2@F1 (actuators lose a fifth of their effect)"},
+	Late:      {"late", slices.Concat([]value{aDuration, orDuration}, theOnset), anyInput, "late=60ms or late=60ms:20ms@F1 (commands act after a dead time, then with a lag of 20 ms)"},
 }
 
 // Syntax returns one line for every kind, its notation.
@@ -94,7 +96,7 @@ func Syntax() []string {
 	for _, n := range notations {
 		out = append(out, n.syntax)
 	}
-	return append(out, "  these three with an onset: wind=0.5:2s:20s, payload=0.3:20s, worn=0.2:20s:60s@F1 (at 20 s, over 60 s)")
+	return append(out, "  these four with an onset: wind=0.5:2s:20s, payload=0.3:20s, worn=0.2:20s:60s@F1, late=30ms:0s:20s (at 20 s, over 60 s)")
 }
 
 // Parse reads a fault of a robot with these states and inputs.

@@ -70,6 +70,7 @@ func TestParseRefuses(t *testing.T) {
 	for kind, values := range map[string]string{
 		"wind":    " x -1 NaN Inf 1: 1:2 1:-2s 1:0s 1:1s:x 1:1s:1s:-1s 1:1s:1s:1s:1s 1@F1",
 		"payload": " x -1 NaN 1e9 1: 1:-2s 1:1s:1s:1s",
+		"late":    " x -1ms 1 1ms:x 1ms@F4 1ms@theta",
 		"worn":    " x 1.1 -0.1 0.1@ 0.1@F4 0.1@theta 0.1:x@F1",
 	} {
 		for v := range strings.SplitSeq(values, " ") {

@@ -34,6 +34,11 @@ func (c *Config) AddFault(text string) error {
 		if len(p.Inputs) == 0 {
 			lacks = "has no inputs that can wear"
 		}
+	case fault.Late:
+		c.Late = append(c.Late, disturb.Lateness{Dead: v[0], Lag: v[1], Inputs: got.Channels, Onset: onset(2)})
+		if len(p.Inputs) == 0 {
+			lacks = "has no inputs that can be late"
+		}
 	default:
 		c.Faults = append(c.Faults, got)
 	}
@@ -43,16 +48,22 @@ func (c *Config) AddFault(text string) error {
 	return nil
 }
 
-// Onset returns when the robot begins to change, s: the first onset of its payload and wear,
-// false where it has neither.
+// Onset returns when the robot begins to change, s: the first onset of its payload, wear and lateness,
+// false where it has none.
 func (c *Config) Onset() (at float64, ok bool) {
 	if c.Payload.Mass != 0 {
 		at, ok = c.Payload.At, true
 	}
-	for _, w := range c.Worn {
-		if !ok || w.At < at {
-			at, ok = w.At, true
+	first := func(o disturb.Onset) {
+		if !ok || o.At < at {
+			at, ok = o.At, true
 		}
+	}
+	for _, w := range c.Worn {
+		first(w.Onset)
+	}
+	for _, l := range c.Late {
+		first(l.Onset)
 	}
 	return at, ok
 }

@@ -30,13 +30,14 @@ const beliefNoise = 0.2
 // Config describes a robot and its observation.
 type Config struct {
 	Plant   plant.Plant
-	Params  []float64       // (optional) Q, the true parameters; defaults to the plant's. Drivers keep believing in the plant's
-	Noise   []float64       // (optional) K, standard deviation of the sensors that a controller reads; defaults to none
-	Rate    float64         // samples a second, Hz
-	Gusts   disturb.Gusts   // (optional) wind; the plant must have Disturbances
-	Payload disturb.Payload // (optional) the plant must have a Mass
-	Worn    []disturb.Wear  // (optional) of its actuators
-	Shake   []float64       // (optional) P, standard deviation of what is added to the commands of its driver, see drive.Shaken
+	Params  []float64          // (optional) Q, the true parameters; defaults to the plant's. Drivers keep believing in the plant's
+	Noise   []float64          // (optional) K, standard deviation of the sensors that a controller reads; defaults to none
+	Rate    float64            // samples a second, Hz
+	Gusts   disturb.Gusts      // (optional) wind; the plant must have Disturbances
+	Payload disturb.Payload    // (optional) the plant must have a Mass
+	Worn    []disturb.Wear     // (optional) of its actuators
+	Late    []disturb.Lateness // (optional) of its actuators
+	Shake   []float64          // (optional) P, standard deviation of what is added to the commands of its driver, see drive.Shaken
 	Seed    uint64
 }
 
@@ -55,8 +56,9 @@ type Vehicle struct {
 	passed int     // base steps since then
 
 	x, u, belief []float64
-	acting       []float64 // P, what arrives of u
-	added        []float64 // P, noise on u until the next command; nil = none
+	acting       []float64          // P, what arrives of u
+	late         *disturb.Actuators // nil = they act at once
+	added        []float64          // P, noise on u until the next command; nil = none
 	shaking      *seed.Source
 	push         []float64 // what the wind does now
 	mass         int       // which parameter a payload adds to
@@ -134,6 +136,9 @@ func (v *Vehicle) Start(segment int, first float64, x0 []float64) {
 		v.wind = disturb.NewWind(v.cfg.Gusts, len(p.Disturbances), v.dt, seed.New(v.cfg.Seed, seed.Wind, segment, 0))
 	}
 	v.command()
+	if len(v.cfg.Late) > 0 {
+		v.late = disturb.NewActuators(v.cfg.Late, v.u)
+	}
 }
 
 // X returns the true state (K) at the present sample; it changes with Step.
@@ -165,6 +170,9 @@ func (v *Vehicle) Step() (ok bool) {
 func (v *Vehicle) disturb() {
 	t := v.first + float64(v.passed)*v.dt
 	copy(v.acting, v.u)
+	if v.late != nil {
+		v.late.Mean(v.acting, v.u, t, v.dt)
+	}
 	for i, a := range v.added {
 		v.acting[i] += a
 	}
