@@ -127,7 +127,7 @@ func TestWrongUsageAndFailures(t *testing.T) {
 		{"record --system pendulum --out X --noise theta=-1", cli.Wrong, "theta is negative"},
 		{"record --system pendulum --out X --param q=1", cli.Wrong, `constant "q" is unknown, known are g, m, l, b`},
 		{"record --system pendulum --out X --param m", cli.Wrong, "is not a number"},
-		{"record --system pendulum --out X --fault gremlin=1", cli.Wrong, `dgm-sim: --fault "gremlin" is unknown; known are delay, bias, spike, freeze, jitter, clock-jump, dropout, wind, payload, worn (see`},
+		{"record --system pendulum --out X --fault gremlin=1", cli.Wrong, `dgm-sim: --fault "gremlin" is unknown; known are delay, bias, spike, freeze, jitter, clock-jump, dropout, wind, payload, worn, late (see`},
 		{"record --system pendulum --out X --fault bias=1", cli.Wrong, "dgm-sim: --fault bias=1: name the state it is for; write bias=0.05@theta or bias=0.05:10s@theta (from 10 s on) (see"},
 		{"record --system pendulum --out X --fault wind=x", cli.Wrong, "write wind=0.5 or wind=0.5:2s (gusts"},
 		{"record --system pendulum --out X --seed -1", cli.Wrong, "--seed -1 is not a whole number from 0 on"},
