@@ -116,21 +116,40 @@ class FittedModel(Model):
         figure.tight_layout()
         return figure
 
-    def after(self, t: Any, x: Any, u: Any, i: int) -> Any:
-        """The prediction from sample i of a flight, its samples before as history, its inputs after as plan. Every state is measured."""
+    def estimates(self, t: Any, x: Any, u: Any = None) -> Tuple[np.ndarray, np.ndarray]:
+        """What the model's filter makes of a flight up to each sample: the states (n, K) and their standard deviations (n, K), NaN
+        until it has settled. ValueError where the model has no filter: then all states are as measured."""
         f = self._flights(t, x, u)[0]
-        if f.x.shape[1] != len(self.states):
-            raise ValueError(f"x: {len(self.states) - f.x.shape[1]} states are estimated by a filter, which starts from the messages of a robot: use an estimator")
+        with tempfile.TemporaryDirectory() as folder:
+            path, table = os.path.join(folder, "flight.msgpack"), os.path.join(folder, "estimates.csv")
+            log.write(path, self._vehicle, [f], self._columns)
+            programs.document("dgm-eval", ["--model", os.fspath(self.path), "--log", path, "--estimates", table])
+            rows = np.genfromtxt(table, delimiter=",", skip_header=1)[:, 2:]
+            at = np.round(1e9 * np.genfromtxt(table, delimiter=",", skip_header=1, usecols=1)).astype(np.int64)
+        out = np.full((len(f.t), rows.shape[1]), np.nan)
+        out[np.searchsorted(f.t - f.t[0], at - 500)] = rows  # the table has microseconds
+        return out[:, 0::2], out[:, 1::2]
+
+    def after(self, t: Any, x: Any, u: Any, i: int) -> Any:
+        """The prediction from sample i of a flight, its samples before as history, its inputs after as plan. Where a filter estimates
+        states, from its estimate."""
+        f = self._flights(t, x, u)[0]
+        states, P0 = f.x, None
+        if len(self.states) > f.x.shape[1]:
+            states, std = self.estimates(t, x, u)
+            P0 = np.diag(std[i] ** 2)
         s = 1e-9 * (f.t - f.t[i])
         history = None
         if self.history_rows:
-            from_ = np.searchsorted(s, -1.5 * self.history_seconds)
-            history = (s[from_:i], f.x[from_:i], f.u[from_:i]) if i > from_ else None
+            from_ = int(np.searchsorted(s, -1.5 * self.history_seconds))
+            known = np.flatnonzero(~np.isfinite(states[from_:i]).all(axis=1))
+            from_ += int(known[-1]) + 1 if len(known) else 0
+            history = (s[from_:i], states[from_:i], f.u[from_:i]) if i > from_ else None
         if not self.inputs:
-            return self.predict(f.x[i], history=history)
+            return self.predict(states[i], history=history, P0=P0)
         rows = 50
         at = np.clip(np.searchsorted(s, self.horizon / rows * np.arange(rows), side="right") - 1, i, None)
-        return self.predict(f.x[i], plan=f.u[at], history=history)
+        return self.predict(states[i], plan=f.u[at], history=history, P0=P0)
 
     def _flights(self, t: Any, x: Any, u: Any) -> List[log.Flight]:
         flights = log.flights(t, x, u)

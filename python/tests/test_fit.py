@@ -70,6 +70,20 @@ def test_prediction_after_a_sample(m):
 
 
 @needs_programs
+def test_a_robot_that_measures_positions_only():
+    flights = [fly(s) for s in range(5)]
+    t, x, u = [f[0] for f in flights], [f[1][:, 0] for f in flights], [f[2] for f in flights]
+    m = dgm.fit(t, x, u, states=["theta"], inputs=["torque"], units={"theta": "rad"}, horizon=0.5, preset="quick", progress=False)
+    assert list(m.states) == ["theta", "theta_rate"]
+    t, x, u = fly(97)
+    estimates, std = m.estimates(t, x[:, 0], u)
+    assert estimates.shape == std.shape == x.shape
+    assert np.sqrt(np.mean((estimates[100:, 1] - x[100:, 1]) ** 2)) < 0.1 and (std[100:] > 0).all()
+    p = m.after(t, x[:, 0], u, 300)
+    assert np.abs(p.mean[:, 1] - np.interp(t[300] + p.times, t, x[:, 1])).max() < 0.3
+
+
+@needs_programs
 def test_plot(m):
     pytest.importorskip("matplotlib").use("Agg")
     figure = m.plot(*fly(99), at=3.0)
