@@ -37,7 +37,11 @@ func (p *problem) fit(ctx context.Context, given []pair) (best []pair, err error
 			}
 		}
 	} else {
-		for _, lag := range [...]float64{0.02, 0.1, 0.4} {
+		lags := []float64{0.1, 0.02, 0.4}
+		if p.P > 2 && len(p.groups) < p.P {
+			lags = lags[:1] // only a beginning for each input by itself, and dear
+		}
+		for _, lag := range lags {
 			if err := try(slices.Repeat([]pair{{0, lag * p.longest}}, len(p.groups)), true); err != nil {
 				return nil, err
 			}
@@ -51,23 +55,18 @@ func (p *problem) fit(ctx context.Context, given []pair) (best []pair, err error
 
 // fitFrom improves dead times and lags group by group: first, if asked to, on a grid of dead times, then by Gauss-Newton steps.
 func (p *problem) fitFrom(ctx context.Context, at []pair, grid bool) ([]pair, error) {
-	columns := make([]matrix, len(p.groups))
-	for j := range columns {
-		columns[j] = p.acts(j, at[j])
+	parts := []matrix{p.A}
+	for j := range at {
+		parts = append(parts, p.acts(j, at[j]))
 	}
+	products := newGram(parts)
 	for sweep := range sweeps {
 		moved := 0.0
-		for j := range columns {
+		for j := range at {
 			if err := ctx.Err(); err != nil {
 				return nil, context.Cause(ctx)
 			}
-			others := []matrix{p.A}
-			for i := range columns {
-				if i != j {
-					others = append(others, columns[i])
-				}
-			}
-			one := single{p: p, j: j, others: newProjector(beside(others...))}
+			one := single{p: p, j: j, others: products.without(1 + j)}
 			if !one.others.ok {
 				return nil, errSingular
 			}
@@ -78,9 +77,10 @@ func (p *problem) fitFrom(ctx context.Context, at []pair, grid bool) ([]pair, er
 			}
 			best = one.descend(best)
 			moved = math.Max(moved, math.Max(math.Abs(best[0]-at[j][0]), math.Abs(best[1]-at[j][1])))
-			at[j], columns[j] = best, p.acts(j, best)
+			at[j] = best
+			products.replace(1+j, p.acts(j, best))
 		}
-		if moved < small || len(columns) == 1 && sweep > 0 {
+		if moved < small || len(at) == 1 && sweep > 0 {
 			break
 		}
 	}

@@ -48,8 +48,22 @@ func (m matrix) standardise() {
 	}
 }
 
-// product returns aᵀ b.
+// transposed returns mᵀ.
+func (m matrix) transposed() matrix {
+	out := newMatrix(m.Cols, m.Rows)
+	for i := range m.Rows {
+		for j, v := range m.row(i) {
+			out.Data[j*m.Rows+i] = v
+		}
+	}
+	return out
+}
+
+// product returns aᵀ b. The inner loop is along the columns of the second factor: that is the wider one.
 func product(a, b matrix) matrix {
+	if b.Cols < a.Cols {
+		return product(b, a).transposed()
+	}
 	out := newMatrix(a.Cols, b.Cols)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, a.General, b.General, 0, out.General)
 	return out
@@ -59,14 +73,23 @@ func product(a, b matrix) matrix {
 func less(a, b, c matrix) matrix {
 	out := newMatrix(a.Rows, a.Cols)
 	copy(out.Data, a.Data)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, b.General, c.General, 1, out.General)
+	along(-1, b, c, 1, out)
 	return out
+}
+
+// along adds scale times a b to keep times out, its inner loop along the longer side of b.
+func along(scale float64, a, b matrix, keep float64, out matrix) {
+	if b.Cols < b.Rows {
+		blas64.Gemm(blas.NoTrans, blas.Trans, scale, a.General, b.transposed().General, keep, out.General)
+		return
+	}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, scale, a.General, b.General, keep, out.General)
 }
 
 // times returns a b.
 func times(a, b matrix) matrix {
 	out := newMatrix(a.Rows, b.Cols)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, a.General, b.General, 0, out.General)
+	along(1, a, b, 0, out)
 	return out
 }
 
@@ -81,8 +104,10 @@ type projector struct {
 	root    []float64 // of the diagonal: columns of any size count alike
 }
 
-func newProjector(columns matrix) *projector {
-	G := product(columns, columns)
+func newProjector(columns matrix) *projector { return projectorOf(columns, product(columns, columns)) }
+
+// projectorOf returns the projector of columns with their products G, which it overwrites.
+func projectorOf(columns, G matrix) *projector {
 	p := &projector{columns: columns, root: make([]float64, columns.Cols)}
 	for i := range p.root {
 		if p.root[i] = math.Sqrt(G.Data[i*G.Cols+i]); p.root[i] == 0 {
