@@ -117,6 +117,9 @@ func wholePath(t *testing.T, system string) {
 }
 
 func TestBrokenLimitsFail(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains: long under the race detector, which TestKeepServesOtherClients has")
+	}
 	t.Parallel()
 	sc := bare(t)
 	sc.limits = judge.Limits{Flight: time.Hour, Overdue: 1, Low: 0, High: 1}
@@ -137,6 +140,9 @@ func TestBrokenLimitsFail(t *testing.T) {
 // Limits that are not kept are named when they are known, though the flight continues,
 // and not again at its end.
 func TestKeepReportsBrokenLimitsOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains: long under the race detector, which TestKeepServesOtherClients has")
+	}
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

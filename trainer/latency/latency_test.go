@@ -154,7 +154,7 @@ func (p *plant) channels() (out []channel.Channel) {
 func TestLatencyIsFound(t *testing.T) {
 	seeds := 2
 	if os.Getenv("DGM_SLOW") != "" {
-		seeds = 10
+		seeds = 6
 	}
 	for i := range plants {
 		p := &plants[i]
