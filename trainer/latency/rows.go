@@ -38,8 +38,6 @@ type problem struct {
 	A         matrix    // windows × functions of the states
 	Y         matrix    // windows × responses
 	lifts     []float64 // windows×m×lifted
-	scale     []float64 // P, standard deviation of each input
-	centre    []float64 // P
 	longest   float64   // s, dead time and lag at most
 }
 
@@ -53,7 +51,7 @@ func newProblem(flights []window.Flight, states []channel.Channel, inputs []int)
 	if len(p.responses) == 0 || p.P == 0 {
 		return nil
 	}
-	dt := median(flights)
+	dt := interval(flights)
 	skip := max(1, int(fastest/dt+1e-9))
 	step := dt * float64(skip)
 	p.m = max(leastNodes, int(math.Round(width/step)))
@@ -127,8 +125,8 @@ func responses(flights []window.Flight, K int) (out []int) {
 	return out
 }
 
-// median returns the usual interval between samples, s.
-func median(flights []window.Flight) float64 {
+// interval returns the mean interval between samples, s.
+func interval(flights []window.Flight) float64 {
 	var sum float64
 	n := 0
 	for i := range flights {
@@ -214,9 +212,8 @@ func fill(x, t []float64, K, k int) bool {
 	return last >= 0
 }
 
-// scaleInputs measures the inputs and standardises them.
+// scaleInputs standardises the inputs.
 func (p *problem) scaleInputs() {
-	p.centre, p.scale = make([]float64, p.P), make([]float64, p.P)
 	for j := range p.P {
 		var n, mean, square float64
 		for i := range p.stretches {
@@ -227,11 +224,11 @@ func (p *problem) scaleInputs() {
 				square += d * (v - mean)
 			}
 		}
-		p.centre[j], p.scale[j] = mean, math.Sqrt(square/n)
+		std := math.Sqrt(square / n)
 		for i := range p.stretches {
 			u := p.stretches[i].u[j]
 			for q := range u {
-				u[q] = (u[q] - mean) / p.scale[j]
+				u[q] = (u[q] - mean) / std
 			}
 		}
 	}

@@ -63,7 +63,6 @@ class Predictor(Node):
         self.sources = mapping.read(map_, self.model.states, self.model.inputs)
         self.base = max(self.sources, key=lambda s: sum(place < self.robot.K for place in s.getters))
         self.waiting = list(self.sources)
-        self.plan: Optional[np.ndarray] = None
         self.last, self.frames = -math.inf, ("", "")
         self.counts: Dict[str, int] = {"states": 0, "predictions": 0, "rejected": 0, "out of distribution": 0}
         self.reason, self.took = "", []  # type: str, List[float]
@@ -105,11 +104,11 @@ class Predictor(Node):
         """Takes the plan that counts from now on; an empty one ends it."""
         P = self.robot.P
         if not m.data:
-            self.plan = None
+            self.robot.plan = None
         elif P == 0 or len(m.data) % P or not np.isfinite(m.data).all():
             self.get_logger().error(f"plan: has {len(m.data)} numbers, must have rows of the {P} inputs {', '.join(self.model.inputs)}", throttle_duration_sec=5.0)
         else:
-            self.plan = np.reshape(m.data, (-1, P))
+            self.robot.plan = 1e-9 * self.get_clock().now().nanoseconds, np.reshape(m.data, (-1, P))
 
     def on_message(self, s: mapping.Source, m: Any) -> None:
         began = time.perf_counter()
@@ -133,7 +132,7 @@ class Predictor(Node):
             return
         self.last = t
         try:
-            p = self.robot.predict(self.plan)
+            p = self.robot.predict()
         except (ValueError, ArithmeticError) as e:
             self.counts["rejected"] += 1
             self.reason = str(e)

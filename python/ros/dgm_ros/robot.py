@@ -26,6 +26,7 @@ class Robot:
         self.pending: Deque[Tuple[float, Floats, Floats]] = collections.deque(maxlen=PENDING)
         self.hits: List[Deque[bool]] = [collections.deque(maxlen=RECENT) for _ in range(self.K)]
         self.restarts = 0
+        self.plan: Optional[Tuple[float, Floats]] = None  # when it begins, and its rows
 
     def update(self, t: float, values: Dict[int, float]) -> None:
         """Takes values of channels, by their places, at t, s. A time before the newest one, by more than max_age, is that of a clock
@@ -61,9 +62,21 @@ class Robot:
             self.samples.popleft()
         return None
 
-    def predict(self, plan: Optional[Floats] = None) -> Any:
-        """The prediction from the newest sample, with a plan (R, P) over the horizon, or the input held."""
+    def planned(self, t: float) -> Optional[Floats]:
+        """The rows (R, P) of the plan over the horizon from t on, the last one held beyond its end; None without one, and when it
+        has ended: then the input is held."""
+        if self.plan is None:
+            return None
+        begin, rows = self.plan
+        passed = max(0, int((t - begin) / self.model.horizon * len(rows) + 1e-6))
+        if passed >= len(rows):
+            return None
+        return rows[np.minimum(passed + np.arange(len(rows)), len(rows) - 1)]
+
+    def predict(self) -> Any:
+        """The prediction from the newest sample, with the plan, or the input held."""
         t, x, u = self.samples[-1]
+        plan = self.planned(t)
         history = None
         if self.model.history_rows and len(self.samples) > 1:
             before = list(self.samples)[:-1]

@@ -131,6 +131,15 @@ def test_a_state_is_complete_fresh_and_in_order():
     assert r.restarts == 1 and r.sample(0.5) is None and len(r.samples) == 1
 
 
+def test_a_plan_passes_and_ends():
+    r = Robot(Still(), 0.25)
+    assert r.planned(1.0) is None
+    r.plan = 1.0, np.array([[1.0], [2.0], [3.0], [4.0]])  # for 0.05 s each
+    for t, rows in ((0.99, [1, 2, 3, 4]), (1.0, [1, 2, 3, 4]), (1.05, [2, 3, 4, 4]), (1.16, [4, 4, 4, 4])):
+        assert r.planned(t)[:, 0].tolist() == rows
+    assert r.planned(1.2) is None
+
+
 def test_coverage_is_of_later_measurements():
     r = Robot(Still(), 0.25)
     for i in range(100):
