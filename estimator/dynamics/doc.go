@@ -9,6 +9,7 @@
 //	x⁺ = x + Wᵀψ(v) + s∘net(v), and what is between the nodes          equation.go, monomials.go
 //	kinematic relations of a rigid body                                body.go
 //	equation of motion of a planar chain                               chain.go
+//	equations of motion with physical parameters                       package motion
 //	d(t) = t (v0 + Σ ω(t) column(t)), leverage, range of the inputs    direct.go, leverage.go
 //	d = d_0 + Σ w_j f_j (d_j − d_0), fades, spread                     stack.go, fade.go
 //	mean = mu + φ·w, v = ‖L⁻¹φ‖²                                       ensemble.go, exact.go

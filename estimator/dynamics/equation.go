@@ -1,6 +1,7 @@
 package dynamics
 
 import (
+	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/estimator/program"
@@ -9,7 +10,7 @@ import (
 // Increment appends the increment of a step of a difference equation, K×any, from states x (K) under mean inputs u
 // (P; None without inputs):
 //
-//	v = (lift(x), (u − mean)/std), bounded      Δ = Wᵀψ(v) + s∘net(v) + chain      Δ ← Δ + body(x, Δ)
+//	v = (lift(x), (u − mean)/std), bounded      Δ = Wᵀψ(v) + s∘net(v) + chain + motion      Δ ← Δ + body(x, Δ)
 func Increment(p *program.Program, m *priordynamics.Model, x, u program.Reg) program.Reg {
 	d, _ := increment(p, m, x, u)
 	return d
@@ -48,6 +49,9 @@ func increment(p *program.Program, m *priordynamics.Model, x, u program.Reg) (d 
 	d = p.Affine(K, constant, parts...)
 	learned = p.Ops[len(p.Ops)-1].(*program.Affine)
 	d = chainIncrement(p, &m.Chain, d, x, u, m.Step)
+	if !m.Motion.Empty() {
+		d = p.Affine(K, nil, program.Part{X: d, M: identity(K)}, program.Part{X: motion.Increment(p, &m.Motion, x, u, program.None, m.Step), M: identity(K)})
+	}
 	return bodyIncrement(p, &m.Body, d, x, m.Step), learned
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/motion"
 )
 
 // Adaptation describes the parameters θ that change a model: a bias of every state's
@@ -52,7 +53,8 @@ type Adapted struct {
 	by      []float64 // nodes × q × K: derivatives of moved by the parameters
 	input   []float64 // P
 	gained  []float64 // P
-	chain   []float64 // (K+P) × K: derivatives of the chain's increment by states and inputs
+	chain   []float64 // (K+P) × K: derivatives of the increment of the equation of motion by states and inputs
+	motion  *motion.Work
 	now     []float64 // K
 	inc     []float64 // K
 	v       []float64 // L+P
@@ -73,7 +75,7 @@ func NewAdapted(m *Model, k int, a Adaptation, horizon float64) *Adapted {
 		m: m, of: a, k: k, q: q, nodes: n, last: n - 1, sign: sign, unit: make([]float64, k),
 		plain: make([]float64, n*k), moved: make([]float64, n*k), added: make([]float64, n*k), by: make([]float64, n*q*k),
 		input: make([]float64, P), gained: make([]float64, P), chain: make([]float64, k*(k+P)), now: make([]float64, k), inc: make([]float64, k),
-		v: make([]float64, L+P), slope: make([]float64, L), psi: make([]float64, m.Terms()), partial: make([]float64, (L+P)*k), weights: m.derivatives(k), matrix: make([]float64, k*k),
+		v: make([]float64, L+P), slope: make([]float64, L), psi: make([]float64, m.Terms()), partial: make([]float64, (L+P)*k), weights: m.derivatives(k), motion: motion.NewWork(&m.Motion, k, P, sign*m.Step), matrix: make([]float64, k*k),
 	}
 	for i, r := range a.Rate {
 		out.unit[i] = r * m.Step
@@ -151,6 +153,7 @@ func (a *Adapted) step(x, x0, u, theta, by []float64) {
 		}
 	}
 	m.Chain.Add(a.inc, a.now, u, a.sign*m.Step)
+	a.motion.Add(a.inc, a.now, u)
 	m.Body.Add(a.inc, a.now, a.sign*m.Step)
 	for k, d := range a.inc {
 		x[K+k] = x[k] + d
@@ -177,6 +180,7 @@ func (a *Adapted) differentiate(by, u, theta []float64) {
 	}
 	clear(a.chain)
 	m.Chain.Jacobian(a.chain, a.now, u, a.sign*m.Step)
+	a.motion.Jacobian(a.chain, a.now, u)
 	addScaled(a.matrix, a.sign, a.chain[:K*K])
 	body := m.Body.linearise(a.now, a.inc, a.sign*m.Step)
 	here, next := by[:a.q*K], by[a.q*K:2*a.q*K]

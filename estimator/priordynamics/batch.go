@@ -172,6 +172,12 @@ func (f *BatchedRollout) evaluate(s *increments) {
 			m.Chain.Add(s.delta[i*K:(i+1)*K], s.x[i*K:(i+1)*K], f.mean[i*P:(i+1)*P], m.Step)
 		}
 	}
+	if !m.Motion.Empty() {
+		P := len(f.p.mean)
+		for i := range n {
+			f.p.motion.Add(s.delta[i*K:(i+1)*K], s.x[i*K:(i+1)*K], f.mean[i*P:(i+1)*P])
+		}
+	}
 	if m.Body.Empty() {
 		return
 	}

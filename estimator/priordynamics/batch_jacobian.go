@@ -171,6 +171,7 @@ func (f *BatchedRollout) differentiate() {
 			}
 		}
 		m.Chain.Jacobian(g, s.x[i*K:(i+1)*K], p.means[i*P:(i+1)*P], m.Step)
+		p.motion.Jacobian(g, s.x[i*K:(i+1)*K], p.means[i*P:(i+1)*P])
 		if !m.Body.Empty() {
 			m.Body.Jacobian(g, s.x[i*K:(i+1)*K], s.delta[i*K:(i+1)*K], m.Step)
 		}

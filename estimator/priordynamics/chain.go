@@ -85,8 +85,8 @@ func (c *Chain) Check(k, p int) error {
 // vec has a number for every link or joint.
 type vec [MostJoints]float64
 
-// motion is that of the links.
-type motion struct {
+// linkMotion is that of the links.
+type linkMotion struct {
 	angle, rate vec
 	drive       vec // torques of the joints by the input
 }
@@ -103,7 +103,7 @@ type tangents struct {
 
 // motion returns that of the links in state x (K) under input u (P). Rates and torques are
 // bounded by what a step of h seconds resolves.
-func (c *Chain) motion(x, u []float64, h float64) (s motion) {
+func (c *Chain) motion(x, u []float64, h float64) (s linkMotion) {
 	const most = mostParts * turn
 	h = math.Abs(h)
 	s.angle, s.rate = c.links(x)
@@ -256,7 +256,7 @@ func (c *Chain) Adjoint(xbar, dbar, x, u []float64, h float64) {
 
 // run integrates the motion and, unless nil, its derivatives over h seconds by the
 // Runge-Kutta method of order 4, in parts that are short for the rates.
-func (c *Chain) run(s *motion, d *tangents, h float64) {
+func (c *Chain) run(s *linkMotion, d *tangents, h float64) {
 	fastest, long := 0.0, math.Abs(h)
 	for i, r := range s.rate {
 		fastest = math.Max(fastest, math.Abs(r)+long*math.Abs(s.drive[i]))
@@ -268,7 +268,7 @@ func (c *Chain) run(s *motion, d *tangents, h float64) {
 }
 
 // advance integrates over one part.
-func (c *Chain) advance(s *motion, d *tangents, h float64) {
+func (c *Chain) advance(s *linkMotion, d *tangents, h float64) {
 	n := len(c.Angles)
 	at, sum := *s, *s
 	var dAt, dSum tangents

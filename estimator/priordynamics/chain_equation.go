@@ -15,7 +15,7 @@ type equation struct {
 }
 
 // accelerate solves the equation of motion, M θ̈ = f, and leaves it in e.
-func (c *Chain) accelerate(e *equation, s *motion) vec {
+func (c *Chain) accelerate(e *equation, s *linkMotion) vec {
 	n := len(c.Angles)
 	for i, at := 0, 0; i < n; i++ {
 		c.joint(e, s, i, c.inertia(at))
@@ -35,7 +35,7 @@ func (c *Chain) accelerate(e *equation, s *motion) vec {
 }
 
 // derivatives returns those of the accelerations a, M θ̈' = f' − M' θ̈.
-func (e *equation) derivatives(n int, s *motion, a vec, t *tangents) (out columns) {
+func (e *equation) derivatives(n int, s *linkMotion, a vec, t *tangents) (out columns) {
 	for d := range t.m {
 		var g vec
 		for i := range n {
@@ -70,7 +70,7 @@ func (c *Chain) inertia(at int) float64 {
 }
 
 // joint adds link i of inertia m by itself, and the torque of its joint.
-func (c *Chain) joint(e *equation, s *motion, i int, m float64) {
+func (c *Chain) joint(e *equation, s *linkMotion, i int, m float64) {
 	sin, cos := math.Sincos(s.angle[i])
 	e.gravity[i] = c.Sine[i]*cos - c.Cosine[i]*sin
 	e.M[i][i] += m

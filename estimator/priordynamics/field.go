@@ -1,5 +1,7 @@
 package priordynamics
 
+import "github.com/dgm-robotics/dgm/estimator/motion"
+
 // Field evaluates the model's vector field: the increment of a step over its
 // length. The learned vector field adds to it.
 type Field struct {
@@ -9,6 +11,7 @@ type Field struct {
 	slope  []float64
 	psi    []float64
 	net    *netWork
+	motion *motion.Work
 	psibar []float64
 	vbar   []float64
 	d      []float64 // K, an increment
@@ -20,7 +23,7 @@ func NewField(m *Model, k int) *Field {
 	n := m.Lift.Dim() + len(m.UMean)
 	return &Field{
 		m: m, k: k, v: make([]float64, n), slope: make([]float64, m.Lift.Dim()),
-		psi: make([]float64, m.Terms()), net: newNetWork(m), psibar: make([]float64, m.Terms()), vbar: make([]float64, n),
+		psi: make([]float64, m.Terms()), net: newNetWork(m), motion: motion.NewWork(&m.Motion, k, len(m.UMean), m.Step), psibar: make([]float64, m.Terms()), vbar: make([]float64, n),
 		d: make([]float64, k), dbar: make([]float64, k),
 	}
 }
@@ -32,6 +35,7 @@ func (f *Field) At(dst, x, u []float64) {
 	f.m.apply(dst, f.psi)
 	f.net.add(dst, f.v)
 	f.m.Chain.Add(dst, x, u, f.m.Step)
+	f.motion.Add(dst, x, u)
 	f.m.Body.Add(dst, x, f.m.Step)
 	for k := range dst {
 		dst[k] /= f.m.Step
@@ -54,6 +58,7 @@ func (f *Field) Adjoint(xbar, x, u, fbar []float64) {
 		f.m.Body.Adjoint(xbar, f.dbar, x, f.d, f.m.Step)
 	}
 	f.m.Chain.Adjoint(xbar, f.dbar, x, u, f.m.Step)
+	f.motion.Adjoint(xbar, f.dbar, x, u)
 	for j := range f.psibar {
 		s := 0.0
 		for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {

@@ -14,28 +14,31 @@
 // The net is optional: it learns what the monomials leave, and is trained through
 // roll-outs. Where the states are declared to be those of a rigid body, its kinematic relations
 // add to the learned increment, see [Body]; where they are those of a planar chain of
-// links, its equation of motion adds to it, see [Chain].
+// links, its equation of motion adds to it, see [Chain]; that of any other robot is of package motion.
 package priordynamics
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // Model is a difference equation.
 type Model struct {
-	Step    float64      // s, > 0
-	Degree  int          // 1, 2 or 3; 0 = there is no model
-	Lift    channel.Lift // K states → L standardised coordinates
-	UMean   []float64    // P
-	UStd    []float64    // P, > 0
-	Bound   []float64    // L+P: |v| is clamped to it, which bounds the monomials outside of the data
-	Weights []float64    // N×K row-major, state units for a step
-	Body    Body         // (optional) kinematic relations, which the weights add to
-	Chain   Chain        // (optional) equation of motion, which the weights add to
+	Step    float64         // s, > 0
+	Degree  int             // 1, 2 or 3; 0 = there is no model
+	Lift    channel.Lift    // K states → L standardised coordinates
+	UMean   []float64       // P
+	UStd    []float64       // P, > 0
+	Bound   []float64       // L+P: |v| is clamped to it, which bounds the monomials outside of the data
+	Weights []float64       // N×K row-major, state units for a step
+	Body    Body            // (optional) kinematic relations, which the weights add to
+	Chain   Chain           // (optional) equation of motion, which the weights add to
+	Motion  motion.Equation // (optional) equation of motion in place of the kinematic relations, which the weights add to
 
 	Net      mlp.Net   // (optional) L+P → K, adds to the increment; no layers = there is none
 	NetScale []float64 // K, s: state units of a step for a unit of the net's output; none without a net
@@ -83,6 +86,12 @@ func (m *Model) Check(k, p int) error {
 	}
 	if err := m.Chain.Check(k, p); err != nil {
 		return fmt.Errorf("chain: %w", err)
+	}
+	if err := m.Motion.Check(k, p); err != nil {
+		return fmt.Errorf("motion: %w", err)
+	}
+	if !m.Motion.Empty() && !(m.Chain.Empty() && m.Body.Empty()) {
+		return errors.New("motion: it stands in place of body and chain")
 	}
 	if err := m.checkNet(n, k); err != nil {
 		return err

@@ -1,6 +1,9 @@
 package priordynamics
 
-import "github.com/dgm-robotics/dgm/estimator/channel"
+import (
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/motion"
+)
 
 // Rollout rolls a model out from one start state after the other. It takes all its
 // memory in New and is not safe for concurrent use.
@@ -40,6 +43,7 @@ type Rollout struct {
 	dv         []float64 // L+P
 	psi        []float64 // N
 	net        *netWork
+	motion     *motion.Work
 	da, db     []float64 // K: Δ0, Δ1
 	ta, tb     []float64 // K: their tangents
 }
@@ -48,7 +52,7 @@ type Rollout struct {
 func New(m *Model, k int, horizon float64) *Rollout {
 	n := max(1, int(horizon/m.Step+1e-9))
 	L, P := m.Lift.Dim(), len(m.UMean)
-	p := &Rollout{m: m, k: k, nodes: n, x: make([]float64, (n+3)*k), jvp: make([]float64, (n+3)*k), v: make([]float64, (n+2)*(L+P)), slope: make([]float64, (n+2)*L), psi: make([]float64, m.Terms()), net: newNetWork(m)}
+	p := &Rollout{m: m, k: k, nodes: n, x: make([]float64, (n+3)*k), jvp: make([]float64, (n+3)*k), v: make([]float64, (n+2)*(L+P)), slope: make([]float64, (n+2)*L), psi: make([]float64, m.Terms()), net: newNetWork(m), motion: motion.NewWork(&m.Motion, k, P, m.Step)}
 	for _, b := range []*[]float64{&p.x0, &p.dx0, &p.now, &p.dnow, &p.inc, &p.da, &p.db, &p.ta, &p.tb} {
 		*b = make([]float64, k)
 	}
@@ -120,6 +124,7 @@ func (p *Rollout) increment(dst, v, slope, d []float64) {
 	p.m.apply(dst, p.psi)
 	p.net.add(dst, v)
 	p.m.Chain.Add(dst, p.now, p.mean, p.m.Step)
+	p.motion.Add(dst, p.now, p.mean)
 	p.m.Body.Add(dst, p.now, p.m.Step)
 }
 
@@ -238,6 +243,7 @@ func (p *Rollout) incrementJVP(dst, v, slope, dx, du, x, u, inc []float64) {
 	p.m.apply(dst, p.psi)
 	p.net.addJVP(dst, v, p.dv)
 	p.m.Chain.JVP(dst, dx, du, x, u, p.m.Step)
+	p.motion.JVP(dst, dx, du, x, u)
 	p.m.Body.JVP(dst, dx, x, inc, p.m.Step)
 }
 

@@ -101,8 +101,13 @@ var layers = []layer{
 		"a direct map knows a robot by its channels only",
 	},
 	{
+		"estimator/motion",
+		[]string{"estimator/channel", "estimator/program"},
+		"an equation of motion knows a robot by its channels only",
+	},
+	{
 		"estimator/priordynamics",
-		[]string{"estimator/channel", "estimator/numeric/matmul", "estimator/numeric/mlp", "estimator/numeric/panelnet", "estimator/numeric/simd"},
+		[]string{"estimator/channel", "estimator/motion", "estimator/numeric/matmul", "estimator/numeric/mlp", "estimator/numeric/panelnet", "estimator/numeric/simd"},
 		"prior dynamics know a robot by its channels only",
 	},
 	{
@@ -138,7 +143,7 @@ var layers = []layer{
 		"estimator/model",
 		[]string{
 			"estimator/channel", "estimator/direct", "estimator/durable", "estimator/feature", "estimator/history", "estimator/linear",
-			"estimator/numeric/mlp", "estimator/internal/msgbin", "estimator/ood", "estimator/priordynamics",
+			"estimator/motion", "estimator/numeric/mlp", "estimator/internal/msgbin", "estimator/ood", "estimator/priordynamics",
 		},
 		"the file holds what was trained; how it is evaluated over a horizon is the predictor's",
 	},
@@ -151,14 +156,14 @@ var layers = []layer{
 		"estimator/model/modeltest",
 		[]string{
 			"estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/linear", "estimator/numeric/mlp",
-			"estimator/model", "estimator/ood", "estimator/priordynamics",
+			"estimator/model", "estimator/motion", "estimator/ood", "estimator/priordynamics",
 		},
 		"models for tests of the format are conditioned by its own plain code, as an independent witness",
 	},
 	{
 		"estimator/dynamics",
 		[]string{
-			"estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/model", "estimator/numeric/mlp",
+			"estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/model", "estimator/motion", "estimator/numeric/mlp",
 			"estimator/priordynamics", "estimator/program",
 		},
 		"each formula of a model is written once, as operations; who evaluates them, and for whom, is known further up",

@@ -15,6 +15,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/estimator/ood"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
@@ -39,6 +40,7 @@ type Shape struct {
 	Prior       int  // (optional) degree of the prior dynamics
 	Body        bool // with a Prior of 12 states: a rigid body's, the velocity in its axes
 	Chain       bool // with a Prior of 4 states: the first equation's has two links
+	Motion      bool // with a Prior of 4 states: the first equation is that of a differential drive
 	Nets        int  // (optional) with a Prior: members of a further component, each with a net
 	Direct      bool // with a Prior: a direct map is the last component, which fades
 	History     int  // (optional) with Direct: rows of history that it reads
@@ -238,6 +240,9 @@ func stack(m *model.Model, s Shape, rng *rand.Rand) []model.Component {
 	if s.Chain {
 		first.Chain = chain(s.P, rng)
 	}
+	if s.Motion {
+		first.Motion, first.Weights = drive(m), make([]float64, len(first.Weights))
+	}
 	out := []model.Component{
 		{Kind: model.Equation, Members: []priordynamics.Model{first}},
 		{Kind: model.Equation, Members: []priordynamics.Model{second}},
@@ -327,6 +332,22 @@ func chain(inputs int, rng *rand.Rand) priordynamics.Chain {
 		Angles: []int{0, 2}, Rates: []int{1, 3}, Unit: []float64{1, 1}, Relative: true, Mass: []float64{0.5, 0.6}, Rotor: []float64{0.1},
 		Sine: []float64{5, 3}, Cosine: []float64{0.3, -0.2}, Viscous: []float64{0.2, 0.1}, Dry: []float64{0.3, 0.2}, Gain: normal(2*inputs, 2, rng),
 	}
+}
+
+// drive takes four states for those of a robot with wheels.
+func drive(m *model.Model) motion.Equation {
+	e := motion.Equation{Kind: "differential drive", Squared: true}
+	for i, name := range []string{"heading", "surge", "yaw_rate"} {
+		e.Roles = append(e.Roles, motion.Role{Name: name, State: i + 1, Scale: 1})
+	}
+	if err := e.Declare(m.K, m.Channels[m.K:]); err != nil {
+		panic(err)
+	}
+	for i := range e.Parameters {
+		p, v := &e.Parameters[i], 0.3+0.1*float64(i)
+		p.Value, p.Low, p.High = v, v-0.1, v+0.1
+	}
+	return e
 }
 
 func baseline(m *model.Model, rng *rand.Rand) linear.Model {

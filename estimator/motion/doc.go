@@ -1,0 +1,11 @@
+// Package motion holds equations of motion: robots whose dynamics are known but for a few physical parameters, such as
+// gains of motors, drag, and the wheelbase.
+//
+//	ẋ = f(x, u; θ)
+//
+// A kind of robot is a program that appends f, with the names and units of its parameters: see the files multirotor.go,
+// fixedwing.go, planar.go and joints.go. Each is linear in θ. An Equation is a kind, the states that have its roles, and θ.
+// A step follows the trapezoid rule of Heun under a constant input:
+//
+//	x(t+h) = x + ½h (f(x) + f(x + h f(x)))
+package motion

@@ -1,0 +1,49 @@
+package motion
+
+import (
+	"fmt"
+
+	"github.com/dgm-robotics/dgm/estimator/program"
+)
+
+// dryRate is the softness of dry friction, rad/s.
+const dryRate = 0.05
+
+// joints is a serial arm whose joints are stiffly geared, so that inertia couples them little:
+//
+//	θ¨_i = c − s θ_i − v θ˙_i − d tanh(θ˙_i/dryRate) + a sin(θ_1+…+θ_i) + b cos(θ_1+…+θ_i) + a' sinθ_i + b' cosθ_i + Σ_j k_j u_j
+//
+// With as many inputs as joints, each joint has its own. s is the stiffness of a servo that follows a commanded angle.
+var joints = kind{name: "joints", required: []string{"angle #", "rate #"}, rates: func(b *builder) {
+	n := b.e.numbered("angle")
+	var angles, rates []string
+	for i := range n {
+		angles, rates = append(angles, fmt.Sprintf("angle %d", i+1)), append(rates, fmt.Sprintf("rate %d", i+1))
+	}
+	q, w := b.rows(angles...), b.rows(rates...)
+	sums := make([]float64, n*n)
+	for i := range n {
+		for j := range i + 1 {
+			sums[i*n+j] = 1
+		}
+	}
+	own, all := b.SinCos(q), b.SinCos(b.Affine(n, nil, program.Part{X: q, M: sums}))
+	dry := b.Function(program.Tanh, b.Affine(n, nil, program.Part{X: w, M: diagonal(n, 1/dryRate)}))
+	var terms []term
+	for i := range n {
+		of := fmt.Sprintf(" of joint %d", i+1)
+		terms = append(terms, b.constant(i, "constant acceleration"+of, "rad/s²"), b.times(i, q, i, -1, "stiffness"+of, "1/s²"),
+			b.times(i, w, i, -1, "damping"+of, "1/s"), b.times(i, dry, i, -1, "dry friction"+of, "rad/s²"),
+			b.times(i, own, n+i, 1, "sine of its angle"+of, "rad/s²"), b.times(i, own, i, 1, "cosine of its angle"+of, "rad/s²"))
+		if i > 0 {
+			terms = append(terms, b.times(i, all, n+i, 1, "sine of its direction"+of, "rad/s²"), b.times(i, all, i, 1, "cosine of its direction"+of, "rad/s²"))
+		}
+		if name, unit := "acceleration"+of, "rad/s²"; b.u != program.None && b.Rows(b.u) == n {
+			terms = append(terms, b.gain(i, i, name, unit))
+		} else {
+			terms = append(terms, b.gains(i, name, unit)...)
+		}
+	}
+	b.rate(w, angles...)
+	b.rate(b.law(n, terms...), rates...)
+}}
