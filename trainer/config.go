@@ -64,8 +64,9 @@ type Config struct {
 
 // EquationConfig bounds the fits of the difference equation.
 type EquationConfig struct {
-	Windows    int `toml:"windows"`
-	Iterations int `toml:"iterations"`
+	Windows    int  `toml:"windows"`
+	Iterations int  `toml:"iterations"`
+	Motion     bool `toml:"motion"`
 }
 
 // DynamicsConfig describes the nets of the prior dynamics.
@@ -275,7 +276,7 @@ func (c *Config) usesEquation() bool { return c.Prior == "stack" || c.Prior == "
 func (c *Config) candidates() candidates.Settings {
 	s := candidates.Settings{
 		Equation: c.usesEquation(), Linear: c.Folds.Secondary, Velocity: c.Prior == "stack" || c.Prior == "velocity",
-		Direct: c.Prior == "stack" && c.Direct, History: c.History,
+		Direct: c.Prior == "stack" && c.Direct, History: c.History, Motion: c.Prior == "stack" && c.Equation.Motion,
 		Effort: priordynamics.Effort{Windows: c.Equation.Windows, Iterations: c.Equation.Iterations},
 		Knots:  noiseKnots, Folds: foldCount, Seed: c.Seed,
 	}
@@ -337,7 +338,7 @@ func (c *Config) options() selection.Options {
 func (c *Config) plan(task window.Task, readouts, folds int, held bool) budget.Plan {
 	usual, options, prior := Default(), c.options(), c.candidates()
 	p := budget.Plan{
-		States: len(task.States), Inputs: task.Inputs, Equation: prior.Equation, Direct: prior.Direct, Nets: prior.Nets.Members > 0, Folds: folds,
+		States: len(task.States), Inputs: task.Inputs, Equation: prior.Equation, Motion: prior.Motion, Direct: prior.Direct, Nets: prior.Nets.Members > 0, Folds: folds,
 		NetSteps:   float64(c.Dynamics.Match+2*c.Dynamics.Shoot) / float64(usual.Dynamics.Match+2*usual.Dynamics.Shoot),
 		NetMembers: c.Dynamics.Members, Chain: candidates.MayChain(task), Cores: len(options.Cores), Bases: len(options.Bases), Conditions: readouts, Members: c.Members,
 		Steps: float64(c.netSettings().Steps) / float64(usual.Training.Steps), Features: float64(c.Features+30) / float64(usual.Features+30), Held: held,

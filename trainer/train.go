@@ -55,7 +55,9 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if err != nil {
 		return nil, err
 	}
-	prior, err := candidates.Choose(limited, split.Train, parts, task, d.Body, readouts, cfg.candidates(), b)
+	tried := cfg.candidates()
+	tried.Inputs = d.Channels[len(task.States):]
+	prior, err := candidates.Choose(limited, split.Train, parts, task, d.Body, readouts, tried, b)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +131,9 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 	if err := a.export(res, data, b); err != nil {
 		return nil, err
+	}
+	if prior.Motion != nil {
+		res.Motion = prior.Motion.Equation
 	}
 	res.Elapsed = b.Elapsed()
 	return res, nil

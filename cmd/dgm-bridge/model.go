@@ -13,6 +13,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/motion"
 )
 
 // modelReport is what a model file holds, but for its numbers.
@@ -36,6 +37,13 @@ type modelReport struct {
 	Verdict    string         `json:"verdict"` // first line of the report
 	Scores     *modelScores   `json:"scores"`  // on held-out data; null = none
 	Config     string         `json:"config"`
+	Equation   *modelEquation `json:"equation,omitempty"`
+}
+
+// modelEquation is the equation of motion of a model.
+type modelEquation struct {
+	Kind       string             `json:"kind"`
+	Parameters []motion.Parameter `json:"parameters"`
 }
 
 type modelChannel struct {
@@ -86,29 +94,17 @@ func describeModel(path string) (*modelReport, error) {
 		}
 		r.Channels = append(r.Channels, ch)
 	}
+	if e := model.MotionOf(m.Stack); e != nil {
+		r.Equation = &modelEquation{e.Kind, e.Parameters}
+	}
 	for i := range m.Stack {
-		r.Prior = append(r.Prior, componentText(&m.Stack[i]))
+		r.Prior = append(r.Prior, m.Stack[i].String())
 	}
 	var scores modelScores
 	if json.Unmarshal([]byte(p.Scores), &scores) == nil && len(scores.Horizons) > 0 {
 		r.Scores = &scores
 	}
 	return r, nil
-}
-
-func componentText(c *model.Component) string {
-	switch c.Kind {
-	case model.Velocity:
-		return "constant velocity"
-	case model.Direct:
-		return "direct linear map"
-	}
-	e := &c.Members[0]
-	text := fmt.Sprintf("difference equation of degree %d, step %.3g ms", e.Degree, 1000*e.Step)
-	if len(e.Net.Layers) > 0 {
-		text += ", with " + cli.Count(len(c.Members), "net")
-	}
-	return text
 }
 
 // writeText writes the report for people, the verdict first.
@@ -147,6 +143,11 @@ func (r *modelReport) writeText(out io.Writer) error {
 	for _, c := range r.Channels {
 		if c.Latency != "" {
 			line("latency", "%s: %s", c.Name, c.Latency)
+		}
+	}
+	if r.Equation != nil {
+		for _, p := range r.Equation.Parameters {
+			line("parameter", "%s", p)
 		}
 	}
 	fmt.Fprintln(tab)

@@ -22,6 +22,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/report"
+	"github.com/dgm-robotics/dgm/trainer/summary"
 )
 
 // run checks, trains, evaluates and writes. Text goes to out unless --json asks for
@@ -134,6 +135,9 @@ func printResult(out io.Writer, res *trainer.Result, files []string) error {
 			fmt.Fprintln(w, n)
 		}
 		fmt.Fprintln(w)
+	}
+	if e := summary.Equation(res); e != nil {
+		fmt.Fprintf(w, "equation of motion: %s; its parameters are in the report\n", e.Line())
 	}
 	for j, l := range res.Model.Latency {
 		fmt.Fprintf(w, "latency of %s: %s\n", res.Model.Channels[res.Model.K+j].Name, l)

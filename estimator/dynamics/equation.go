@@ -197,13 +197,13 @@ func (c *compiler) stepsOf(m *priordynamics.Model, steps int) program.Reg {
 		}
 		u = c.input.means(spans)
 	}
-	d, _ := rollOut(c.Program, m, c.x, u, steps)
+	d, _ := rollOutOf(c.Program, m, c.x, u, steps)
 	return d
 }
 
 // rollOut appends the displacements after every step from x (K×1) under the mean inputs of the steps (P×steps; None
-// without inputs), K×steps. learned is the operation with the weights.
-func rollOut(p *program.Program, m *priordynamics.Model, x, u program.Reg, steps int) (displacement program.Reg, learned *program.Affine) {
+// without inputs), K×steps. increment appends that of a step to the body of the roll-out r.
+func rollOut(p *program.Program, x, u program.Reg, steps int, increment func(step *program.Program, r *program.Repeat, x, u program.Reg) program.Reg) program.Reg {
 	K := p.Rows(x)
 	step := &program.Program{}
 	x0, d := step.Input("x0", K, 1), step.Input("d", K, 1)
@@ -216,13 +216,21 @@ func rollOut(p *program.Program, m *priordynamics.Model, x, u program.Reg, steps
 	both := func(a, b program.Reg) program.Reg {
 		return step.Affine(K, nil, program.Part{X: a, M: identity(K)}, program.Part{X: b, M: identity(K)})
 	}
-	increment, learned := increment(step, m, both(x0, d), in)
-	next := both(d, increment)
+	next := both(d, increment(step, r, both(x0, d), in))
 	step.Output("d", next)
 	zero := p.Constant(K, 1, make([]float64, K))
 	r.Carried = []program.Carried{{Initial: zero, In: d, Next: next}}
 	p.Repeat(r)
-	return r.Carried[0].Out, learned
+	return r.Carried[0].Out
+}
+
+// rollOutOf is rollOut of a difference equation. learned is the operation with the weights.
+func rollOutOf(p *program.Program, m *priordynamics.Model, x, u program.Reg, steps int) (displacement program.Reg, learned *program.Affine) {
+	displacement = rollOut(p, x, u, steps, func(step *program.Program, _ *program.Repeat, x, u program.Reg) (d program.Reg) {
+		d, learned = increment(step, m, x, u)
+		return d
+	})
+	return displacement, learned
 }
 
 // RollOut returns the program of so many steps of a difference equation: inputs X (K×1) and, where there are inputs, Plan
@@ -234,7 +242,7 @@ func RollOut(m *priordynamics.Model, K, P, steps int) (p *program.Program, learn
 	if P > 0 {
 		u = p.Input(Plan, P, steps)
 	}
-	d, learned := rollOut(p, m, x, u, steps)
+	d, learned := rollOutOf(p, m, x, u, steps)
 	p.Output(Displacement, d)
 	return p, learned
 }

@@ -16,9 +16,22 @@ const Magic = "dgm-model"
 // signatureSize is the length of an Ed25519 signature.
 const signatureSize = 64
 
-// Version is the version of the format that this package writes a new model in. It reads this
-// one and those before it.
-const Version = 3
+// Version is the version of the format that this package writes a new model in, but for one with an equation of motion. It reads
+// all up to newest.
+const (
+	Version = 3
+	newest  = versionWithMotion
+
+	versionWithMotion = 4 // with equations of motion
+)
+
+// Usual returns the version that the model is written in where nothing else is asked for.
+func (m *Model) Usual() int {
+	if MotionOf(m.Stack) != nil {
+		return versionWithMotion
+	}
+	return Version
+}
 
 // The reasons for refusing a file, for errors.Is.
 var (
@@ -44,9 +57,9 @@ func (m *Model) Encode() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	version := Version
-	if m.Format > 0 {
-		version = m.Format
+	version := m.Format
+	if version == 0 || m.Usual() == versionWithMotion {
+		version = m.Usual()
 	}
 	body := encodeMap(func(c *coder) { m.fields(c, version) })
 	sum := sha256.Sum256(body)
@@ -84,8 +97,8 @@ func Decode(b []byte) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: version: %w; copy it again", ErrDamaged, err)
 	}
-	if v < 1 || v > Version {
-		return nil, fmt.Errorf("%w: found %d, this program reads 1 to %d: use a program of the same release, or train again", ErrVersion, v, Version)
+	if v < 1 || v > newest {
+		return nil, fmt.Errorf("%w: found %d, this program reads 1 to %d: use a program of the same release, or train again", ErrVersion, v, newest)
 	}
 	body, err := r.Bin(MaxFile)
 	if err != nil {

@@ -169,7 +169,7 @@ func posteriorFields(p *Posterior, c *coder, version int) {
 	c.flag("exact", &exact)
 	if !exact {
 		factor := short
-		if version < 3 {
+		if version != 3 {
 			factor = single
 		}
 		c.matrix("inverse_factor", &p.InverseFactor, factor)

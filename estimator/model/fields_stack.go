@@ -14,7 +14,7 @@ func componentFields(p *Component, c *coder, version int) {
 		if c.optional("chain", !r.Chain.Empty()) {
 			c.object("chain", func(c *coder) { chainFields(&r.Chain, c) })
 		}
-		if c.optional("motion", !r.Motion.Empty()) {
+		if version >= versionWithMotion && c.optional("motion", !r.Motion.Empty()) {
 			c.object("motion", func(c *coder) { motionFields(&r.Motion, c) })
 		}
 	})

@@ -1,7 +1,10 @@
 package model
 
 import (
+	"fmt"
+
 	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
@@ -20,6 +23,44 @@ type Component struct {
 	Direct    direct.Model          // of Direct
 	Weights   [][]float64           // per condition: K×Q weights w at the noise knots, ≥ 0, the sum over components ≤ 1; the first component has none
 	Near, Far float64               // leverage of the start (see direct.Map.StartLeverage; in a stack without direct map its distance, see ood.Detector) up to which f is 1 and from which it is 0; Far 0 = f is 1 everywhere, else f is also multiplied by the direct map's RangeFactor
+}
+
+// String returns what the component is, in one line.
+func (c *Component) String() string {
+	switch c.Kind {
+	case Velocity:
+		return "constant velocity"
+	case Direct:
+		rows := 0
+		for _, l := range c.Direct.Levels {
+			rows = max(rows, l.Rows)
+		}
+		return fmt.Sprintf("direct linear map, %d rows of history", rows)
+	}
+	e := &c.Members[0]
+	if !e.Motion.Empty() {
+		return "equation of motion, " + e.Motion.String()
+	}
+	text := fmt.Sprintf("difference equation of degree %d, step %.3g ms", e.Degree, 1000*e.Step)
+	switch n := len(c.Members); {
+	case len(e.Net.Layers) > 0 && n > 1:
+		text += fmt.Sprintf(", with %d nets", n)
+	case len(e.Net.Layers) > 0:
+		text += ", with a net"
+	}
+	return text
+}
+
+// MotionOf returns the equation of motion in a stack; nil without one.
+func MotionOf(stack []Component) *motion.Equation {
+	for i := range stack {
+		for j := range stack[i].Members {
+			if e := &stack[i].Members[j].Motion; !e.Empty() {
+				return e
+			}
+		}
+	}
+	return nil
 }
 
 // Kind is the kind of a component.

@@ -5,7 +5,5 @@
 //
 // A kind of robot is a program that appends f, with the names and units of its parameters: see the files multirotor.go,
 // fixedwing.go, planar.go and joints.go. Each is linear in θ. An Equation is a kind, the states that have its roles, and θ.
-// A step follows the trapezoid rule of Heun under a constant input:
-//
-//	x(t+h) = x + ½h (f(x) + f(x + h f(x)))
+// A step is one of the method of Runge and Kutta of order 4, under a constant input.
 package motion

@@ -26,8 +26,16 @@ type Equation struct {
 
 // Parameter is a number of θ with its interval of 95 %.
 type Parameter struct {
-	Name, Unit       string
-	Value, Low, High float64
+	Name  string  `json:"name"`
+	Unit  string  `json:"unit"`
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// String returns the parameter for people.
+func (p Parameter) String() string {
+	return strings.TrimSpace(fmt.Sprintf("%s %.3g (%.3g to %.3g) %s", p.Name, p.Value, p.Low, p.High, p.Unit))
 }
 
 // kind is a kind of robot.
@@ -202,9 +210,11 @@ func Increment(p *program.Program, e *Equation, x, u, theta program.Reg, h float
 		b := &builder{Program: p, e: e, x: x, u: u, theta: theta}
 		return b.derivative()
 	}
-	first := rates(x)
-	second := rates(sum(part{x, 1}, part{first, h}))
-	return sum(part{first, h / 2}, part{second, h / 2})
+	k1 := rates(x)
+	k2 := rates(sum(part{x, 1}, part{k1, h / 2}))
+	k3 := rates(sum(part{x, 1}, part{k2, h / 2}))
+	k4 := rates(sum(part{x, 1}, part{k3, h}))
+	return sum(part{k1, h / 6}, part{k2, h / 3}, part{k3, h / 3}, part{k4, h / 6})
 }
 
 type part struct {

@@ -21,6 +21,7 @@ type Progress struct {
 type Plan struct {
 	States, Inputs           int
 	Equation, Direct, Nets   bool // parts of the prior dynamics
+	Motion                   bool // an equation of motion is tried
 	Folds                    int
 	NetSteps                 float64 // of the nets in the equation, over the usual ones
 	NetMembers               int
@@ -38,6 +39,7 @@ type Costs struct {
 	Choose    float64 // the shape of the difference equation
 	Equation  float64 // one fit of it
 	Latency   float64 // of the inputs
+	Motion    float64 // the equation of motion
 	Direct    float64 // the direct map
 	NetChoice float64 // the weight decay of the nets in the equation
 	Nets      float64 // these nets
@@ -70,6 +72,9 @@ func (p Plan) costs() Costs {
 	if p.Equation {
 		c.Choose, c.Equation = 0.3*K, 0.5*K
 	}
+	if p.Motion {
+		c.Motion = K
+	}
 	if p.Direct {
 		c.Direct = 0.45 * K
 	}
@@ -87,7 +92,7 @@ func (p Plan) costs() Costs {
 
 // units returns the whole work.
 func (p Plan) units(c Costs) float64 {
-	units := c.Latency + c.Choose + c.Equation*float64(1+p.Folds) + c.Direct + c.NetChoice + c.Nets + c.Weights
+	units := c.Latency + c.Motion + c.Choose + c.Equation*float64(1+p.Folds) + c.Direct + c.NetChoice + c.Nets + c.Weights
 	if p.Cores*p.Bases > 1 {
 		units += float64(p.Cores)*(c.CoreNets+coreTrials*c.Trial) + float64(p.Bases-1)*c.Trial
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	equation "github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/budget"
@@ -31,6 +32,8 @@ type Settings struct {
 	Equation, Linear, Velocity bool // difference equation, its linear form beside it, constant velocity
 	Direct, History            bool // direct map; with history
 	Nets                       Nets // in the linear equation
+	Motion                     bool // equations of motion, where names and units allow one
+	Inputs                     []channel.Channel
 	Effort                     priordynamics.Effort
 	Knots                      []float64 // of the stack's weights, as parts of the horizon, ascending
 	Folds                      int       // of the cross-validation of a direct map without parts
@@ -45,8 +48,9 @@ type Nets struct {
 
 // Prior is the prior dynamics of a training, with what was chosen for it.
 type Prior struct {
-	Shape priordynamics.Choice // zero without an equation
-	Stack *stack.Stack         // nil = none
+	Shape  priordynamics.Choice // zero without an equation
+	Stack  *stack.Stack         // nil = none
+	Motion *Motion              // nil = none was found
 
 	task   window.Task
 	body   equation.Body
@@ -68,6 +72,7 @@ const (
 	directName   = "direct map"
 	netsName     = "nets in the linear equation"
 	chainName    = "nets on a chain of links"
+	motionName   = "equation of motion"
 )
 
 // Choose fits the candidates to the known flights and to every part of their
@@ -184,7 +189,8 @@ func (p *Prior) fitAll(ctx context.Context, flights []window.Flight, parts []win
 		}
 		out = append(out, slices.Concat(direct, nets)...)
 	}
-	return out, nil
+	moved, err := p.fitMotion(ctx, flights, parts, b)
+	return append(out, moved...), err
 }
 
 // fitNets fits an ensemble of nets in the linear equation, and one net for each fold; none

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
+	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -85,6 +86,15 @@ func Regress(flights []window.Flight, task window.Task, shape Shape) (*priordyna
 		m.Bound[i] = slack*w + 1e-9
 	}
 	return m, nil
+}
+
+// OfMotion returns the difference equation whose increments are those of an equation of motion.
+func OfMotion(flights []window.Flight, task window.Task, step float64, e *motion.Equation) *priordynamics.Model {
+	m := &priordynamics.Model{Step: step, Degree: 1, Lift: standardLift(flights, task.States), Motion: *e}
+	m.UMean, m.UStd = window.InputScale(flights, task.Inputs)
+	m.Bound = slices.Repeat([]float64{1}, m.Lift.Dim()+task.Inputs)
+	m.Weights = make([]float64, m.Terms()*len(task.States))
+	return m
 }
 
 // step is a whole state (K), the next one, and the mean input (P) between them.

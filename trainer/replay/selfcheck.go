@@ -21,9 +21,10 @@ const mostRounding = 1e-4
 // with a plan. A model whose posterior is so much narrower than its prior that factors of three bytes a number change the
 // standard deviations is to be written in version 2 of the format, with four.
 func SelfChecked(m *model.Model, flights []window.Flight, windows []window.Window) (*model.Model, error) {
-	short, err := selfChecked(m, model.Version, flights, windows)
-	if err != nil {
-		return nil, err
+	usual := m.Usual()
+	short, err := selfChecked(m, usual, flights, windows)
+	if err != nil || usual != model.Version { // others have four
+		return short, err
 	}
 	single, err := selfChecked(m, 2, flights, windows)
 	if err != nil || !sameDeviations(short.Checks, single.Checks) {

@@ -8,6 +8,9 @@
 package report
 
 import (
+	"fmt"
+
+	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/plot"
@@ -27,6 +30,7 @@ type Report struct {
 	Latency    []Latency         `json:"latency"`               // of the inputs, in their order
 	// LatencyGain is the rms of what a regression on inputs that act when they do leaves, over that on inputs that act at once.
 	LatencyGain float64             `json:"latency_gain,omitempty"`
+	Equation    *Equation           `json:"equation,omitempty"` // of motion; nil = none
 	Problems    []datacheck.Problem `json:"problems"`
 	Provenance  []Item              `json:"provenance"` // data, hashes, seed, versions, time, machine
 	Settings    []Item              `json:"settings"`
@@ -64,6 +68,39 @@ type Latency struct {
 	Lag      float64 `json:"lag_s"`
 	LagLow   float64 `json:"lag_low"`
 	LagHigh  float64 `json:"lag_high"`
+}
+
+// Equation is an equation of motion with its physical parameters.
+type Equation struct {
+	Kind       string             `json:"kind"`
+	Text       string             `json:"text"` // kind, axes of the velocities, how the inputs act
+	Used       bool               `json:"used"` // it is part of the model
+	Parameters []motion.Parameter `json:"parameters"`
+	// Errors on what folds hold out, over that of holding, geometric mean over channels and horizons: of its roll-outs alone, and of
+	// all other components together without it and with it; 0 = not known.
+	Alone   float64 `json:"error_alone,omitempty"`
+	Without float64 `json:"error_without,omitempty"`
+	With    float64 `json:"error_with,omitempty"`
+}
+
+// EquationOf returns what is shown of an equation; nil of none.
+func EquationOf(e *motion.Equation) *Equation {
+	if e == nil {
+		return nil
+	}
+	return &Equation{Kind: e.Kind, Text: e.String(), Parameters: e.Parameters}
+}
+
+// Line returns kind and worth in one line.
+func (e *Equation) Line() string {
+	text := e.Text
+	if e.With > 0 {
+		text += fmt.Sprintf("; on the flights that folds leave out the error of the other components is %.3g of holding the last value without it and %.3g with it, its own %.3g", e.Without, e.With, e.Alone)
+	}
+	if !e.Used {
+		text += "; it is not part of the model"
+	}
+	return text
 }
 
 // Selection is the outcome of cross-validation.

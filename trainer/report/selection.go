@@ -95,7 +95,7 @@ func StackOf(m *model.Model, times []float64) []StackWeight {
 	for k, c := range m.Channels[:m.K] {
 		from := len(out)
 		for i := range m.Stack {
-			out = append(out, StackWeight{Channel: c.Name, Component: component(&m.Stack[i])})
+			out = append(out, StackWeight{Channel: c.Name, Component: m.Stack[i].String()})
 		}
 		for _, t := range times {
 			for i, w := range stackWeights(m, k, t) {
@@ -113,31 +113,12 @@ func components(m *model.Model) string {
 	}
 	var list []string
 	for i := range m.Stack {
-		list = append(list, component(&m.Stack[i]))
+		list = append(list, m.Stack[i].String())
 	}
 	if len(list) > 1 {
 		return strings.Join(list, "; ") + "; weights in the table, in this order"
 	}
 	return list[0]
-}
-
-func component(c *model.Component) string {
-	switch c.Kind {
-	case model.Velocity:
-		return "constant velocity"
-	case model.Direct:
-		rows := 0
-		for _, l := range c.Direct.Levels {
-			rows = max(rows, l.Rows)
-		}
-		return fmt.Sprintf("direct linear map, %d rows of history", rows)
-	}
-	e := &c.Members[0]
-	kind := fmt.Sprintf("difference equation of degree %d, step %.3g ms", e.Degree, 1000*e.Step)
-	if len(e.Net.Layers) > 0 {
-		kind += fmt.Sprintf(", with %d nets", len(c.Members))
-	}
-	return kind
 }
 
 func members(m *model.Model) string {

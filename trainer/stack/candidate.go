@@ -13,6 +13,8 @@ type Candidate struct {
 	Name  string
 	Whole model.Component
 	Folds []model.Component
+
+	Physical bool // few physical parameters: it is weighed against all others together, channel by channel; the last candidate
 }
 
 // extrapolates reports whether a candidate stays of the size of the motion where nothing was

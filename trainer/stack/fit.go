@@ -28,7 +28,15 @@ type Stack struct {
 	Components []model.Component   // fitted to all flights
 	Folds      [][]model.Component // fitted without what each fold holds out, with the same weights
 	History    history.Spec
+	Physical   *Physical // nil without a physical candidate
 	Errors     []float64 // of each component alone, on what the folds hold out: RMSE over that of hold, geometric mean over channels and horizons
+}
+
+// Physical is what a physical candidate brings on what the folds hold out: RMSE over that of hold, geometric mean over channels
+// and horizons.
+type Physical struct {
+	Alone         float64 // of the candidate
+	Without, With float64 // of the stack of all others, and with it
 }
 
 // Spec returns the prior dynamics of the components.
@@ -67,14 +75,16 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 	candidates[0], candidates[first] = candidates[first], candidates[0]
 	held.swap(first)
 	alone := held.alone()
-	weights := held.weigh(task.Knots)
+	weights, physical := held.weights(candidates, task.Knots)
 	keep, kept, errors := candidates[:1:1], [][][]float64{nil}, alone[:1:1]
 	for j, c := range candidates[1:] {
 		if most(weights[j]) >= least {
 			keep, kept, errors = append(keep, c), append(kept, weights[j]), append(errors, alone[j+1])
 		}
 	}
-	return task.stack(keep, kept, errors), nil
+	out := task.stack(keep, kept, errors)
+	out.Physical = physical
+	return out, nil
 }
 
 // stack returns the stack of candidates with weights (per condition K×Q) of each.

@@ -136,7 +136,7 @@ func (p *predictions) steadiest(candidates []Candidate) int {
 	best := max(0, slices.IndexFunc(candidates, func(c Candidate) bool { return c.extrapolates() }))
 	least := math.Inf(1)
 	for j := range candidates {
-		if !candidates[j].extrapolates() {
+		if !candidates[j].extrapolates() || candidates[j].Physical {
 			continue
 		}
 		var wrong []float64
@@ -241,18 +241,23 @@ func (p *predictions) folds() int {
 // weigh returns the weights of all candidates but the first: for each, per condition, K×Q.
 // Where there is one readout, the other has its weights.
 func (p *predictions) weigh(knots []float64) [][][]float64 {
-	Q, at := len(knots), Hats(knots, taus)
-	drawn := targets(p.logErrors(), at)
-	out := make([][][]float64, p.J-1)
+	at := Hats(knots, taus)
+	drawn := targets(p.logErrors(), at, sharpness)
+	return p.byCondition(p.J-1, len(knots), func(c, k int) []float64 { return weigh(p.outcomes(c, k), p.J-1, at, drawn, pull) })
+}
+
+// byCondition returns the weights of J components in each condition (K×Q) that of gives for a condition and a channel (J×Q).
+func (p *predictions) byCondition(J, Q int, of func(condition, k int) []float64) [][][]float64 {
+	out := make([][][]float64, J)
 	for j := range out {
 		out[j] = make([][]float64, p.conditions[len(p.conditions)-1]+1)
 	}
 	for c, condition := range p.conditions {
-		of := make([][]float64, p.K)
-		cores.Each(p.K, func(k int) { of[k] = weigh(p.outcomes(c, k), p.J-1, at, drawn) })
+		channels := make([][]float64, p.K)
+		cores.Each(p.K, func(k int) { channels[k] = of(c, k) })
 		for j := range out {
 			for k := range p.K {
-				out[j][condition] = append(out[j][condition], of[k][j*Q:(j+1)*Q]...)
+				out[j][condition] = append(out[j][condition], channels[k][j*Q:(j+1)*Q]...)
 			}
 		}
 	}
@@ -277,7 +282,7 @@ func (p *predictions) outcomes(condition, k int) []outcome {
 				continue
 			}
 			o := outcome{fold: w.fold, at: at, weight: 1 / math.Max(1, w.leverage), residual: y - first}
-			for j, d := range by[1:] {
+			for j, d := range by[1:p.J] {
 				addition := d[at*p.K+k] - first
 				if p.fades[1+j] {
 					addition *= faded(w.leverage) * w.ranges[condition][at]

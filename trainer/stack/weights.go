@@ -21,9 +21,13 @@ type outcome struct {
 	additions []float64 // J
 }
 
-// pull draws the weights towards their targets, relative to the data's own weight: least squares of one channel on a few
-// flights fit what the next manoeuvre does not show (docs/notes/trainer.md).
-const pull = 20.0
+// How much the weights are drawn towards their targets, relative to the data's own weight: least squares of one channel on a few
+// flights fit what the next manoeuvre does not show (docs/notes/trainer.md). An equation of few physical parameters errs alike
+// on all manoeuvres, and may count for some channels only.
+const (
+	pull         = 20.0
+	physicalPull = 1.0
+)
 
 // iterations of the projected gradient.
 const iterations = 400
@@ -35,7 +39,7 @@ const iterations = 400
 //
 // by least squares with an accelerated projected gradient (Beck & Teboulle 2009), drawn
 // towards targets (J×Q). hats (T×Q) are the weights of the knots at the horizons.
-func weigh(outcomes []outcome, J int, hats [][]float64, targets []float64) []float64 {
+func weigh(outcomes []outcome, J int, hats [][]float64, targets []float64, pull float64) []float64 {
 	Q := len(hats[0])
 	n := J * Q
 	if n == 0 {
@@ -69,15 +73,17 @@ func weigh(outcomes []outcome, J int, hats [][]float64, targets []float64) []flo
 	return descend(gram, right, trace*(1+pull)*1.001, J, Q)
 }
 
-// sharpness is the power of a candidate's error over that of another, by which its target is
-// the less.
-const sharpness = 16
+// The power of a candidate's error over that of another, by which its target is the less.
+const (
+	sharpness         = 16
+	physicalSharpness = 4
+)
 
 // targets returns the weights (J×Q) at the knots towards which those of single channels are
 // drawn, by the mean log errors (1+J, T) of component 0 and the others alone: in proportion to
 // error^−sharpness, as weights of models are to their likelihoods (pseudo Bayesian model
 // averaging, Yao et al. 2018). hats (T×Q) are the weights of the knots at the horizons.
-func targets(logErrors [][]float64, hats [][]float64) []float64 {
+func targets(logErrors [][]float64, hats [][]float64, sharpness float64) []float64 {
 	Q := len(hats[0])
 	out := make([]float64, (len(logErrors)-1)*Q)
 	near := make([]float64, len(hats))

@@ -38,7 +38,7 @@ func TestWeights(t *testing.T) {
 		if c.best > 0 {
 			targets[2*c.best-2], targets[2*c.best-1] = 1, 1
 		}
-		got := weigh(made(c.of, 0.5), len(c.of), thirds, targets)
+		got := weigh(made(c.of, 0.5), len(c.of), thirds, targets, pull)
 		for j, want := range c.want {
 			for q := range 2 {
 				if math.Abs(got[j*2+q]-want) > 0.08 {
@@ -57,7 +57,7 @@ func TestDivergingComponentLosesItsWeight(t *testing.T) {
 			outcomes[i].additions[0] *= 300
 		}
 	}
-	for q, w := range weigh(outcomes, 1, thirds, make([]float64, 2)) {
+	for q, w := range weigh(outcomes, 1, thirds, make([]float64, 2), pull) {
 		if w > 0.05 {
 			t.Errorf("weight %v at knot %d", w, q)
 		}
@@ -65,7 +65,7 @@ func TestDivergingComponentLosesItsWeight(t *testing.T) {
 }
 
 func TestNothingToAdd(t *testing.T) {
-	for _, w := range weigh([]outcome{{weight: 1, residual: 1, additions: []float64{0}}}, 1, thirds, make([]float64, 2)) {
+	for _, w := range weigh([]outcome{{weight: 1, residual: 1, additions: []float64{0}}}, 1, thirds, make([]float64, 2), pull) {
 		if w != 0 {
 			t.Errorf("weight %v", w)
 		}
@@ -78,7 +78,7 @@ func TestTargets(t *testing.T) {
 	tenth := math.Log(0.9)
 	logs := [][]float64{{0, 0, 0}, {tenth, 0, 0}, {3, 3, 0}}
 	hats := [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
-	got := targets(logs, hats)
+	got := targets(logs, hats, sharpness)
 	odds := math.Pow(0.9, -sharpness)
 	for i, want := range []float64{odds / (1 + odds), 0.5, 1 / 3., 0, 0, 1 / 3.} {
 		if math.Abs(got[i]-want) > 1e-9 {

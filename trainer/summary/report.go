@@ -63,6 +63,7 @@ func Report(res *Result, t Training) (*report.Report, error) {
 		{Name: "chosen", Value: res.Chosen.String()},
 	}
 	r.Latency, r.LatencyGain = latencies(res.Model), res.LatencyGain
+	r.Equation = Equation(res)
 	r.Selection = report.SelectionOf(res.Model)
 	r.Selection.Rules = append(r.Selection.Rules, report.Item{Name: "flight effect", Value: flightEffect(res)})
 	r.Settings = settings(t.Settings)
@@ -70,6 +71,19 @@ func Report(res *Result, t Training) (*report.Report, error) {
 		r.Files = append(r.Files, report.Item{Name: filepath.Base(f), Value: kind(f)})
 	}
 	return r, r.Check()
+}
+
+// Equation returns the equation of motion of a training with what it brought; nil without one.
+func Equation(res *Result) *report.Equation {
+	e := report.EquationOf(res.Motion)
+	if e == nil {
+		return nil
+	}
+	e.Used = model.MotionOf(res.Model.Stack) != nil
+	if s := res.Stack; s != nil && s.Physical != nil {
+		e.Alone, e.Without, e.With = s.Physical.Alone, s.Physical.Without, s.Physical.With
+	}
+	return e
 }
 
 // latencies lists when the inputs act.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
@@ -32,8 +33,9 @@ type Result struct {
 	selection.Choice
 	// CalibrationFlights is the number of whole flights that the calibration was fitted to.
 	CalibrationFlights int
-	FlightEffect       []float64 // K: standard deviation between flights of their mean errors at the horizon over that of an error; nil = not known, the folds hold out no whole flights
-	LatencyGain        float64   // what a regression on inputs that act when they do leaves, over that on inputs that act at once
+	FlightEffect       []float64        // K: standard deviation between flights of their mean errors at the horizon over that of an error; nil = not known, the folds hold out no whole flights
+	Motion             *motion.Equation // with its parameters, of all flights, whether or not it is part of the model; nil = there is none
+	LatencyGain        float64          // what a regression on inputs that act when they do leaves, over that on inputs that act at once
 	Curves             [][]nets.Point
 	Partial            string // why the training ended early; empty = it did not
 	Elapsed            time.Duration

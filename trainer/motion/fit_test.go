@@ -1,0 +1,234 @@
+package motion
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/motion"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// robot is a simulated one whose parameters are known. What they are to be called is of the package of equations; how the robot
+// moves is written here once more.
+type robot struct {
+	kind   string
+	states []channel.Channel
+	inputs []channel.Channel
+	start  []float64
+	field  func(d, x, u []float64)
+	pilot  func(t float64, x, u []float64, r []float64) // r: references, which jump
+	truth  map[string]float64
+}
+
+func states(names ...string) (out []channel.Channel) {
+	units := map[byte]channel.Channel{
+		'm': {Unit: "m"}, 'v': {Unit: "m/s"}, 'a': {Unit: "rad", Period: 2 * math.Pi}, 'w': {Unit: "rad/s"},
+	}
+	for _, n := range names {
+		c := units[n[0]]
+		c.Name, c.Role = n[2:], channel.State
+		out = append(out, c)
+	}
+	return out
+}
+
+func inputs(names ...string) (out []channel.Channel) {
+	for _, n := range names {
+		out = append(out, channel.Channel{Name: n, Role: channel.Input})
+	}
+	return out
+}
+
+var robots = []robot{
+	{
+		kind: "differential drive", states: states("m x", "m y", "a yaw", "v v", "w yaw_rate"), inputs: inputs("left", "right"), start: make([]float64, 5),
+		field: func(d, x, u []float64) {
+			d[0], d[1], d[2] = x[3]*math.Cos(x[2]), x[3]*math.Sin(x[2]), x[4]
+			d[3] = 2*(u[0]+u[1]) - 1.5*x[3] - 0.4*x[3]*math.Abs(x[3])
+			d[4] = 5*(u[1]-u[0]) - 4*x[4]
+		},
+		pilot: func(t float64, x, u, r []float64) { u[0], u[1] = r[0]-r[1], r[0]+r[1] },
+		truth: map[string]float64{"acceleration of left": 2, "acceleration of right": 2, "drag": 1.5, "quadratic drag": 0.4, "yaw acceleration of left": -5, "yaw acceleration of right": 5, "yaw drag": 4, "yaw quadratic drag": 0, "constant acceleration": 0},
+	},
+	{
+		kind: "single track", states: states("m x", "m y", "a yaw", "v speed", "a steering_angle"), inputs: inputs("throttle", "steering"), start: []float64{0, 0, 0, 1, 0},
+		field: func(d, x, u []float64) {
+			d[0], d[1], d[2] = x[3]*math.Cos(x[2]), x[3]*math.Sin(x[2]), x[3]*(math.Tan(x[4])/0.33)
+			d[3], d[4] = 4*u[0]-0.8*x[3]-0.1*x[3]*math.Abs(x[3]), 8*(0.4*u[1]-x[4])
+		},
+		pilot: func(t float64, x, u, r []float64) { u[0], u[1] = 0.5+0.3*r[0], 0.6*r[1] },
+		truth: map[string]float64{"curvature by steering": 1 / 0.33, "acceleration of throttle": 4, "acceleration of steering": 0, "drag": 0.8, "quadratic drag": 0.1, "steering lag": 8, "steering rate of steering": 3.2, "understeer by steering": 0},
+	},
+	{
+		kind: "surface vessel", states: states("a heading", "v surge", "v sway", "w yaw_rate"), inputs: inputs("port", "starboard"), start: make([]float64, 4),
+		field: func(d, x, u []float64) {
+			a, b, r := x[1], x[2], x[3]
+			d[0] = r
+			d[1] = 1.2*b*r + 0.8*(u[0]+u[1]) - 0.3*a - 0.5*a*math.Abs(a)
+			d[2] = -0.8*a*r - 0.6*b - 1.1*b*math.Abs(b)
+			d[3] = 0.3*a*b + 0.9*(u[0]-u[1]) - 0.7*r - 0.4*r*math.Abs(r)
+		},
+		pilot: func(t float64, x, u, r []float64) { u[0], u[1] = 1+r[0]+r[1], 1+r[0]-r[1] },
+		truth: map[string]float64{"coupling of surge and yaw rate": 0.8, "acceleration ahead of port": 0.8, "drag": 0.3, "quadratic drag": 0.5, "side drag": 0.6, "yaw acceleration of port": 0.9, "yaw drag": 0.7},
+	},
+	{
+		kind: "multirotor", states: states("m x", "m y", "m z", "v vx", "v vy", "v vz", "a roll", "a pitch", "a yaw", "w p", "w q", "w r"), inputs: inputs("m1", "m2", "m3", "m4"), start: make([]float64, 12),
+		field: func(d, x, u []float64) {
+			v, w := x[3:6], x[9:12]
+			sf, cf := math.Sincos(x[6])
+			st, ct := math.Sincos(x[7])
+			sp, cp := math.Sincos(x[8])
+			R := [3][3]float64{{ct * cp, sf*st*cp - cf*sp, cf*st*cp + sf*sp}, {ct * sp, sf*st*sp + cf*cp, cf*st*sp - sf*cp}, {-st, sf * ct, cf * ct}}
+			var f [3]float64
+			for i := range 3 {
+				body := R[0][i]*v[0] + R[1][i]*v[1] + R[2][i]*v[2]
+				f[i] = -[3]float64{0.3, 0.4, 0.2}[i] * body
+			}
+			f[2] += 5 * (u[0] + u[1] + u[2] + u[3])
+			copy(d, v)
+			for i := range 3 {
+				d[3+i] = R[i][0]*f[0] + R[i][1]*f[1] + R[i][2]*f[2]
+			}
+			d[5] -= 9.81
+			g := sf*w[1] + cf*w[2]
+			d[6], d[7], d[8] = w[0]+st/ct*g, cf*w[1]-sf*w[2], g/ct
+			d[9], d[10], d[11] = 40*(u[0]+u[1]-u[2]-u[3])-2*w[0], 40*(u[1]+u[2]-u[0]-u[3])-3*w[1], 6*(u[0]-u[1]+u[2]-u[3])-w[2]
+		},
+		pilot: func(t float64, x, u, r []float64) {
+			thrust := (9.81 + 1.5*(r[2]-x[2]) - 1.5*x[5] + 0.5*r[4]) / 20
+			roll, pitch, yaw := 0.05*(6*(0.15*r[0]-x[6]+0.1*x[4])-x[9]), 0.05*(6*(0.15*r[1]-x[7]-0.1*x[3])-x[10]), 0.1*(0.5*r[3]-x[8]-x[11])
+			// A little dither on each motor lets their gains be told from one another.
+			u[0], u[1], u[2], u[3] = thrust+roll-pitch+yaw, thrust+roll+pitch-yaw, thrust-roll+pitch+yaw, thrust-roll-pitch-yaw
+		},
+		truth: map[string]float64{"gravity along z": -9.81, "drag x": 0.3, "drag y": 0.4, "damping of roll": 2, "damping of pitch": 3},
+	},
+	{
+		kind: "joints", states: append(states("a q1", "a q2"), states("w dq1", "w dq2")...), inputs: inputs("tau1", "tau2"), start: make([]float64, 4),
+		field: func(d, x, u []float64) {
+			d[0], d[1] = x[2], x[3]
+			d[2] = 3*u[0] - 2*x[2] - 4*math.Sin(x[0]) - 1.5*math.Tanh(x[2]/0.05)
+			d[3] = 6*u[1] - 3*x[3] - 5*math.Sin(x[0]+x[1])
+		},
+		pilot: func(t float64, x, u, r []float64) { u[0], u[1] = 4*(r[0]-x[0])-x[2], 4*(r[1]-x[1])-x[3] },
+		truth: map[string]float64{"damping of joint 1": 2, "dry friction of joint 1": 1.5, "acceleration of joint 1 of tau1": 3, "acceleration of joint 2 of tau2": 6, "damping of joint 2": 3},
+	},
+}
+
+// fly records a robot: 60 s at 100 Hz, states with noise of so much of what each moves, inputs held from sample to sample.
+func (b *robot) fly(seed uint64, noise float64) []window.Flight {
+	const dt, seconds, inner = 0.01, 60.0, 10
+	r := rand.New(rand.NewPCG(seed, 1))
+	K, P, n := len(b.states), len(b.inputs), int(seconds/dt)
+	references, next := make([]float64, 5), make([]float64, 5)
+	s := window.Series{}
+	x, u, d, mid := append([]float64(nil), b.start...), make([]float64, P), make([]float64, K), make([]float64, K)
+	d2 := make([]float64, K)
+	for i := range n {
+		t := float64(i) * dt
+		for j := range references {
+			if t >= next[j] {
+				references[j], next[j] = math.Max(-2, math.Min(2, r.NormFloat64())), t+0.4+1.2*r.Float64()
+			}
+		}
+		b.pilot(t, x, u, references)
+		for j := range u {
+			u[j] += 0.02 * r.NormFloat64()
+		}
+		s.T = append(s.T, int64(i)*int64(dt*1e9))
+		s.X, s.U = append(s.X, x...), append(s.U, u...)
+		for range inner {
+			b.field(d, x, u)
+			for k := range mid {
+				mid[k] = x[k] + dt/inner/2*d[k]
+			}
+			b.field(d2, mid, u)
+			for k := range x {
+				x[k] += dt / inner * d2[k]
+			}
+		}
+	}
+	for k := range K {
+		mean, square := 0.0, 0.0
+		for i := range n {
+			mean += s.X[i*K+k] / float64(n)
+		}
+		for i := range n {
+			square += (s.X[i*K+k] - mean) * (s.X[i*K+k] - mean) / float64(n)
+		}
+		std := noise * math.Min(math.Sqrt(square), 1)
+		for i := range n {
+			s.X[i*K+k] += std * r.NormFloat64()
+			if b.states[k].Period > 0 {
+				s.X[i*K+k] = math.Remainder(s.X[i*K+k], b.states[k].Period)
+			}
+		}
+	}
+	return window.Prepare(0, s, b.states, P, window.Options{})
+}
+
+// link names the rates of the angles.
+func (b *robot) link() {
+	if b.kind == "joints" {
+		b.states[0].Derivative, b.states[1].Derivative = "dq1", "dq2"
+	}
+}
+
+// Names and units propose the equation, and its parameters are those of the robot, within their intervals.
+func TestParametersAreFound(t *testing.T) {
+	seeds := uint64(1)
+	if os.Getenv("DGM_SLOW") != "" {
+		seeds = 12
+	}
+	for _, b := range robots {
+		b.link()
+		found, inside, worst := 0, 0, ""
+		largest := 0.0
+		for seed := range seeds {
+			flights := b.fly(seed+1, 0.005)
+			task := window.Task{States: b.states, Inputs: len(b.inputs), Horizon: 0.5}
+			var best *motion.Equation
+			least := math.Inf(1)
+			for _, e := range Propose(b.states, b.inputs, &priordynamics.Body{}) {
+				got, objective, err := Fit(context.Background(), flights, task, e, SettingsOf(flights, task), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if objective < least {
+					least, best = objective, got
+				}
+			}
+			if best == nil || best.Kind != b.kind {
+				t.Fatalf("%s: taken for %v", b.kind, best)
+			}
+			for name, want := range b.truth {
+				there := false
+				for _, p := range best.Parameters {
+					if p.Name != name {
+						continue
+					}
+					there = true
+					found++
+					if p.Low <= want && want <= p.High {
+						inside++
+					}
+					if off := math.Abs(p.Value-want) / math.Max(math.Abs(want), 1); off > largest {
+						largest, worst = off, fmt.Sprintf("%s, not %g", p, want)
+					}
+				}
+				if !there {
+					t.Errorf("%s: no parameter %q of %v", b.kind, name, best.Parameters)
+				}
+			}
+		}
+		t.Logf("%s: %d of %d parameters in their intervals, largest error %s", b.kind, inside, found, worst)
+		if float64(inside) < 0.7*float64(found) || largest > 0.3 {
+			t.Errorf("%s: %d of %d parameters in their intervals, largest error %s", b.kind, inside, found, worst)
+		}
+	}
+}

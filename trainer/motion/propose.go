@@ -1,0 +1,211 @@
+package motion
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/motion"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+)
+
+// words are the names that a role is known by, in lower case and without marks between words.
+var words = map[string][]string{
+	"x": {"x", "px", "posx", "positionx", "east", "xm", "posex"}, "y": {"y", "py", "posy", "positiony", "north", "ym", "posey"}, "z": {"z", "pz", "posz", "positionz", "altitude", "height", "alt"},
+	"vx": {"vx", "velx", "velocityx", "xdot", "dx", "xrate", "xvel"}, "vy": {"vy", "vely", "velocityy", "ydot", "dy", "yrate", "yvel"}, "vz": {"vz", "velz", "velocityz", "zdot", "dz", "zrate", "zvel"},
+	"roll": {"roll", "phi"}, "pitch": {"pitch", "theta"}, "yaw": {"yaw", "psi", "heading"},
+	"p": {"p", "wx", "omegax", "rollrate", "rolldot", "gyrox", "angularvelocityx", "dphi", "phidot"}, "q": {"q", "wy", "omegay", "pitchrate", "pitchdot", "gyroy", "angularvelocityy", "thetadot"},
+	"r": {"r", "wz", "omegaz", "yawrate", "yawdot", "gyroz", "angularvelocityz", "psidot"},
+
+	"east": {"x", "px", "posx", "positionx", "east", "xm", "posex"}, "north": {"y", "py", "posy", "positiony", "north", "ym", "posey"},
+	"heading":  {"yaw", "psi", "heading", "theta", "orientation", "phi", "hdg"},
+	"surge":    {"v", "speed", "velocity", "u", "surge", "vx", "vlon", "vlong", "vl", "forwardspeed", "linearvelocity", "linearspeed", "velx", "velocityx", "bodyvx", "vbx", "longitudinalvelocity", "xrate"},
+	"sway":     {"sway", "vy", "vlat", "v", "vt", "lateralvelocity", "vely", "velocityy", "bodyvy", "vby", "yrate", "sideslipvelocity"},
+	"yaw_rate": {"r", "yawrate", "wz", "w", "omega", "omegaz", "angularvelocity", "turnrate", "psidot", "yawdot", "headingrate", "gyroz", "thetadot", "thetarate", "rateofturn", "rot", "dyaw", "dpsi"},
+	"steering": {"steer", "steering", "delta", "steeringangle", "steerangle", "wheelangle", "sa", "deltaf", "frontsteer"},
+}
+
+// plain returns a name in lower case, without marks.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("_-. /[]()", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+}
+
+// dimension of a role: "m", "m/s", "rad" or "rad/s".
+func dimension(role string) string {
+	base, _, _ := strings.Cut(role, " ")
+	switch base {
+	case "x", "y", "z", "east", "north":
+		return "m"
+	case "vx", "vy", "vz", "surge", "sway":
+		return "m/s"
+	case "roll", "pitch", "yaw", "heading", "steering", "angle":
+		return "rad"
+	}
+	return "rad/s"
+}
+
+// units are the scales of units in which a dimension is measured; an empty unit is taken for SI.
+var units = map[string]map[string]float64{
+	"m": {"": 1, "m": 1}, "m/s": {"": 1, "m/s": 1},
+	"rad":   {"": 1, "rad": 1, "deg": math.Pi / 180},
+	"rad/s": {"": 1, "rad/s": 1, "1/s": 1, "deg/s": math.Pi / 180},
+}
+
+// Propose returns the equations that fit the names and units of the states, with no parameters yet: those of rigid bodies where
+// the kinematics are declared or named, of robots on a plane, and of joints.
+func Propose(states, inputs []channel.Channel, body *priordynamics.Body) (all []motion.Equation) {
+	if e, ok := rigid(states, body); ok {
+		for _, kind := range []string{"multirotor", "fixed wing"} {
+			e.Kind = kind
+			all = append(all, variants(e, states, inputs, body.Empty())...)
+		}
+		return valid(all, states, inputs)
+	}
+	for _, kind := range []string{"single track", "dynamic single track", "differential drive", "surface vessel"} {
+		e := named(motion.Equation{Kind: kind}, states)
+		all = append(all, variants(e, states, inputs, true)...)
+	}
+	if all = valid(all, states, inputs); len(all) > 0 {
+		return all
+	}
+	return valid(variants(chained(states), states, inputs, false), states, inputs)
+}
+
+// valid returns those equations that have the roles that they need, with their parameters declared.
+func valid(all []motion.Equation, states, inputs []channel.Channel) (out []motion.Equation) {
+	for _, e := range all {
+		if e.Declare(len(states), inputs) == nil && len(e.Parameters) <= motion.MostParameters {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// variants returns an equation with its inputs and, where the propeller's speed may be one, their squares, and in both kinds of
+// axes where these are not known.
+func variants(e motion.Equation, states, inputs []channel.Channel, axes bool) (out []motion.Equation) {
+	frames := []bool{e.World}
+	if axes && slices.ContainsFunc(e.Roles, func(r motion.Role) bool { return r.Name == "vx" || r.Name == "sway" }) {
+		frames = framesOf(e, states)
+	}
+	for _, world := range frames {
+		for _, squared := range []bool{false, true} {
+			if squared && (len(inputs) == 0 || e.Kind == "joints" || strings.Contains(e.Kind, "track")) {
+				continue
+			}
+			c := e
+			c.World, c.Squared = world, squared
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// framesOf returns the axes that the velocities of an equation may be in: those that their channels declare, else both.
+func framesOf(e motion.Equation, states []channel.Channel) []bool {
+	for _, r := range e.Roles {
+		if dimension(r.Name) != "m/s" {
+			continue
+		}
+		switch states[r.State].Frame {
+		case "world":
+			return []bool{true}
+		case "body":
+			return []bool{false}
+		}
+	}
+	return []bool{false, true}
+}
+
+// rigid returns the roles of a rigid body: as declared, or by their names.
+func rigid(states []channel.Channel, body *priordynamics.Body) (e motion.Equation, ok bool) {
+	if body.Empty() {
+		e = named(motion.Equation{Kind: "multirotor"}, states)
+		required, _ := motion.Roles("multirotor")
+		for _, role := range required {
+			ok = slices.ContainsFunc(e.Roles, func(r motion.Role) bool { return r.Name == role })
+			if !ok {
+				return e, false
+			}
+		}
+		return e, true
+	}
+	if len(body.Attitude) == 0 {
+		return e, false
+	}
+	add := func(names []string, of []int, sign []float64, unit float64) {
+		for i, k := range of {
+			e.Roles = append(e.Roles, motion.Role{Name: names[i], State: k, Scale: sign[i] * unit})
+		}
+	}
+	add([]string{"x", "y", "z"}, body.Position, body.Sign[0:], 1)
+	add([]string{"vx", "vy", "vz"}, body.Velocity, body.Sign[3:], 1)
+	add([]string{"roll", "pitch", "yaw"}, body.Attitude, body.Sign[6:], body.Omega)
+	add([]string{"p", "q", "r"}, body.Rates, body.Sign[9:], body.Omega)
+	e.World = !body.InBody
+	return e, true
+}
+
+// named gives the states the roles of a kind by their names.
+func named(e motion.Equation, states []channel.Channel) motion.Equation {
+	required, optional := motion.Roles(e.Kind)
+	used := map[int]bool{}
+	for _, role := range slices.Concat(required, optional) {
+		if k := find(role, states, used); k >= 0 {
+			used[k] = true
+			e.Roles = append(e.Roles, motion.Role{Name: role, State: k, Scale: units[dimension(role)][states[k].Unit]})
+		}
+	}
+	for _, group := range [][]string{{"x", "y", "z", "vx", "vy", "vz"}, {"east", "north"}} { // all of a group, or none
+		in := func(r motion.Role) bool { return slices.Contains(group, r.Name) }
+		n := 0
+		for _, r := range e.Roles {
+			if in(r) {
+				n++
+			}
+		}
+		if n < len(group) && !slices.Contains(required, group[0]) {
+			e.Roles = slices.DeleteFunc(e.Roles, in)
+		}
+	}
+	return e
+}
+
+// find returns the state of a role: that of the first of the role's words that names one in a unit of its dimension; −1 = none.
+func find(role string, states []channel.Channel, used map[int]bool) int {
+	scale := units[dimension(role)]
+	for _, word := range words[role] {
+		for k, c := range states {
+			if _, fits := scale[c.Unit]; fits && !used[k] && plain(c.Name) == word {
+				return k
+			}
+		}
+	}
+	return -1
+}
+
+// chained returns joints: every angle with a rate that is a state, in the order of the states.
+func chained(states []channel.Channel) motion.Equation {
+	e := motion.Equation{Kind: "joints"}
+	n := 0
+	for k, c := range states {
+		rate := channel.Index(states, c.Derivative)
+		scale, angle := units["rad"][c.Unit]
+		if c.Derivative == "" || rate < 0 || !angle && c.Period == 0 {
+			continue
+		}
+		if c.Period > 0 {
+			scale = 2 * math.Pi / c.Period
+		}
+		n++
+		e.Roles = append(e.Roles, motion.Role{Name: fmt.Sprintf("angle %d", n), State: k, Scale: scale}, motion.Role{Name: fmt.Sprintf("rate %d", n), State: rate, Scale: scale})
+	}
+	return e
+}

@@ -1,0 +1,78 @@
+package stack
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+)
+
+// weights returns those of all candidates but the first, and what a physical one brings.
+func (p *predictions) weights(candidates []Candidate, knots []float64) ([][][]float64, *Physical) {
+	if n := len(candidates); n > 1 && candidates[n-1].Physical {
+		return p.weighPhysical(knots)
+	}
+	return p.weigh(knots), nil
+}
+
+// weighPhysical returns the weights of all additions, of which the last is of the physical candidate: it is added to what the
+// weights of the others make of them.
+func (p *predictions) weighPhysical(knots []float64) ([][][]float64, *Physical) {
+	Q, at := len(knots), Hats(knots, taus)
+	others := *p
+	others.J--
+	weights := others.weigh(knots)
+	logs := [][]float64{others.stacked(weights, at), p.logErrors()[p.J-1]}
+	drawn := targets(logs, at, physicalSharpness)
+	last := p.byCondition(1, Q, func(c, k int) []float64 {
+		all := others.outcomes(c, k)
+		physical := p.outcomes(c, k)
+		for i := range all {
+			o := &all[i]
+			rest := 0.0
+			for j, a := range o.additions {
+				rest += floats.Dot(weights[j][p.conditions[c]][k*Q:(k+1)*Q], at[o.at]) * a
+			}
+			o.residual -= rest
+			o.additions = []float64{physical[i].additions[p.J-2] - rest}
+		}
+		return weigh(all, 1, at, drawn, physicalPull)
+	})
+	for j := range weights {
+		for c := range weights[j] {
+			scaled := slices.Clone(weights[j][c]) // conditions may share theirs
+			for i, w := range last[0][c] {
+				scaled[i] *= 1 - w
+			}
+			weights[j][c] = scaled
+		}
+	}
+	weights = append(weights, last[0])
+	of := func(logs []float64) float64 { return math.Exp(stat.Mean(logs, nil)) }
+	return weights, &Physical{Alone: of(logs[1]), Without: of(logs[0]), With: of(p.stacked(weights, at))}
+}
+
+// stacked returns the errors (T) of the weighted candidates in the first condition, as logErrors.
+func (p *predictions) stacked(weights [][][]float64, hats [][]float64) []float64 {
+	one := *p
+	one.J, one.windows = 1, slices.Clone(p.windows)
+	c := p.conditions[0]
+	for i := range one.windows {
+		w := &one.windows[i]
+		sum := slices.Clone(w.by[0][0])
+		for j := range weights {
+			for at, d := range w.by[0][1+j] {
+				t, k := at/p.K, at%p.K
+				Q := len(hats[t])
+				addition := d - w.by[0][0][at]
+				if p.fades[1+j] {
+					addition *= faded(w.leverage) * w.ranges[0][t]
+				}
+				sum[at] += floats.Dot(weights[j][c][k*Q:(k+1)*Q], hats[t]) * addition
+			}
+		}
+		w.by = [][][]float64{{sum}}
+	}
+	return one.logErrors()[0]
+}
