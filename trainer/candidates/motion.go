@@ -55,20 +55,15 @@ func (p *Prior) fitMotion(ctx context.Context, flights []window.Flight, parts []
 
 // chooseMotion sets Motion to the proposed equation of the least error.
 func (p *Prior) chooseMotion(ctx context.Context, flights []window.Flight) error {
-	best, set := math.Inf(1), motion.SettingsOf(flights, p.task)
-	for _, e := range motion.Propose(p.task.States, p.set.Inputs, &p.body) {
-		fitted, objective, err := motion.Fit(ctx, flights, p.task, e, set, nil)
-		if errors.Is(err, motion.ErrTooFew) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if objective < best {
-			best, p.Motion = objective, &Motion{Equation: fitted, Error: math.Exp(objective), step: set}
-		}
+	set := motion.SettingsOf(flights, p.task)
+	fitted, objective, err := motion.Choose(ctx, flights, p.task, motion.Propose(p.task.States, p.set.Inputs, &p.body), set)
+	if fitted != nil {
+		p.Motion = &Motion{Equation: fitted, Error: math.Exp(objective), step: set}
 	}
-	return nil
+	if errors.Is(err, motion.ErrTooFew) {
+		return nil
+	}
+	return err
 }
 
 // refitMotion fits the equation of m to other flights, from the parameters that it has.

@@ -24,6 +24,7 @@ const (
 	lanes     = 16   // windows that are rolled out at once
 	floor     = 1e-6 // ε of the objective
 	most      = 240  // windows of a fit
+	few       = 64   // windows by which kinds are compared
 	mostNodes = 60   // of a roll-out
 	least     = 20   // and without so many there is no fit
 	blocks    = 40   // of the sandwich
@@ -40,6 +41,9 @@ type problem struct {
 	s    *paths.Paths
 	m    int // parameters
 	work []*shot
+
+	theta     []float64 // of the fit
+	objective float64
 }
 
 // shot rolls windows out, lanes at once.
@@ -264,6 +268,8 @@ type Settings struct {
 	Step    float64 // s, of a fit: inputs that change within it are averaged, which biases parameters
 	Nodes   int
 	Predict float64 // s, of predictions
+
+	windows int // at most
 }
 
 // SettingsOf returns steps of one sample in a fit, where these are no more than mostNodes, and of about a 25th of the horizon in
@@ -279,9 +285,59 @@ func SettingsOf(flights []window.Flight, task window.Task) Settings {
 	return s
 }
 
-// Fit fits an equation to flights and returns it with the objective that it reaches: the mean logarithm of its error over that of
-// holding. start are the parameters to start from; nil = none are known.
+// Choose fits the proposed equation that fits a few windows best. It returns nil where none is proposed, or none can be fitted.
+func Choose(ctx context.Context, flights []window.Flight, task window.Task, proposed []motion.Equation, set Settings) (best *motion.Equation, objective float64, err error) {
+	objective = math.Inf(1)
+	for _, e := range proposed {
+		f, err := screen(ctx, flights, task, e, set)
+		if err != nil {
+			return nil, 0, err
+		}
+		if f.objective < objective {
+			best, objective = f.e, f.objective
+		}
+	}
+	if best == nil {
+		return nil, 0, nil
+	}
+	return Fit(ctx, flights, task, *best, set, values(best))
+}
+
+// screen fits an equation to few windows.
+func screen(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings) (*problem, error) {
+	set.windows, set.Step, set.Nodes = few, set.Predict, max(1, int(task.Horizon/set.Predict+1e-9))
+	f, err := fit(ctx, flights, task, e, set, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range f.theta {
+		p := &f.e.Parameters[i]
+		p.Value, p.Low, p.High = v, v, v
+	}
+	return f, nil
+}
+
+func values(e *motion.Equation) (out []float64) {
+	for _, p := range e.Parameters {
+		out = append(out, p.Value)
+	}
+	return out
+}
+
+// Fit fits an equation to flights, from the parameters start, and returns it with the objective that it reaches: the mean
+// logarithm of its error over that of holding.
 func Fit(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, start []float64) (*motion.Equation, float64, error) {
+	set.windows = most
+	f, err := fit(ctx, flights, task, e, set, start)
+	if err != nil {
+		return nil, 0, err
+	}
+	f.intervals(f.theta)
+	return f.e, f.objective, nil
+}
+
+// fit is Fit without intervals.
+func fit(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, start []float64) (*problem, error) {
 	K := len(task.States)
 	e.Parameters = slices.Clone(e.Parameters)
 	e.Bound = bounds(flights, K, task.Inputs, &e)
@@ -294,15 +350,15 @@ func Fit(ctx context.Context, flights []window.Flight, task window.Task, e motio
 	var f *problem
 	for _, nodes := range stages {
 		nodes = min(nodes, set.Nodes)
-		s := paths.Gather(&priordynamics.Body{}, flights, task, set.Step, nodes, most)
+		s := paths.Gather(&priordynamics.Body{}, flights, task, set.Step, nodes, set.windows)
 		if s.N < least {
-			return nil, 0, ErrTooFew
+			return nil, ErrTooFew
 		}
 		f = newProblem(&e, s)
 		objective = f.descend(ctx, theta, 12)
 	}
-	f.intervals(theta)
-	return &e, objective, nil
+	f.theta, f.objective = theta, objective
+	return f, nil
 }
 
 // slack is how far beyond the largest value of the data a rate or an input is let.

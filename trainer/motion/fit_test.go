@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -192,16 +191,9 @@ func TestParametersAreFound(t *testing.T) {
 		for seed := range seeds {
 			flights := b.fly(seed+1, 0.005)
 			task := window.Task{States: b.states, Inputs: len(b.inputs), Horizon: 0.5}
-			var best *motion.Equation
-			least := math.Inf(1)
-			for _, e := range Propose(b.states, b.inputs, &priordynamics.Body{}) {
-				got, objective, err := Fit(context.Background(), flights, task, e, SettingsOf(flights, task), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if objective < least {
-					least, best = objective, got
-				}
+			best, _, err := Choose(context.Background(), flights, task, Propose(b.states, b.inputs, &priordynamics.Body{}), SettingsOf(flights, task))
+			if err != nil {
+				t.Fatal(err)
 			}
 			if best == nil || best.Kind != b.kind {
 				t.Fatalf("%s: taken for %v", b.kind, best)
