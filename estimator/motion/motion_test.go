@@ -210,6 +210,11 @@ func BenchmarkMultirotor(b *testing.B) {
 			w.Add(d, x, u)
 		}
 	})
+	b.Run("JVP", func(b *testing.B) {
+		for b.Loop() {
+			w.JVP(d, x, u, x, u)
+		}
+	})
 	b.Run("Jacobian", func(b *testing.B) {
 		for b.Loop() {
 			w.Jacobian(g, x, u)

@@ -5,10 +5,17 @@ import "github.com/dgm-robotics/dgm/estimator/program"
 // Work evaluates the increments of an equation at one place. It takes all its memory in NewWork, and is not safe for concurrent
 // use. A nil Work is of no equation, and adds nothing.
 type Work struct {
-	machine   *program.Machine[float64]
+	k, p   int
+	value  machine
+	along  machine // in one direction
+	by     machine // by all states and inputs
+	matrix []float64
+}
+
+// machine evaluates increments, and derivatives in some directions.
+type machine struct {
+	*program.Machine[float64]
 	x, u, out program.Reg
-	k, p      int
-	g         []float64 // (K+P)×K, of Jacobian
 }
 
 // NewWork takes the memory for steps of h seconds, K states and P inputs; nil without an equation.
@@ -17,20 +24,40 @@ func NewWork(e *Equation, K, P int, h float64) *Work {
 		return nil
 	}
 	p := &program.Program{}
-	w := &Work{x: p.Input("x", K, 1), u: program.None, k: K, p: P, g: make([]float64, (K+P)*K)}
+	m := machine{x: p.Input("x", K, 1), u: program.None}
 	if P > 0 {
-		w.u = p.Input("u", P, 1)
+		m.u = p.Input("u", P, 1)
 	}
-	w.out = Increment(p, e, w.x, w.u, program.None, h)
-	p.Output("increment", w.out)
-	w.machine = program.New[float64](p, program.Options{Tangents: []string{"x", "u"}, Seeds: K + P})
+	m.out = Increment(p, e, m.x, m.u, program.None, h)
+	p.Output("increment", m.out)
+	compile := func(seeds int) machine {
+		o := program.Options{Seeds: seeds}
+		if seeds > 0 {
+			o.Tangents = []string{"x", "u"}
+		}
+		c := m
+		c.Machine = program.New[float64](p, o)
+		return c
+	}
+	w := &Work{k: K, p: P, value: compile(0), along: compile(1), by: compile(K + P), matrix: make([]float64, (K+P)*K)}
 	for c := range K {
-		w.machine.SetTangent(w.x, c, 0, c, 1)
+		w.by.SetTangent(m.x, c, 0, c, 1)
 	}
 	for c := range P {
-		w.machine.SetTangent(w.u, c, 0, K+c, 1)
+		w.by.SetTangent(m.u, c, 0, K+c, 1)
 	}
 	return w
+}
+
+// evaluate sets the increment at state x under input u.
+func (m *machine) evaluate(x, u []float64) {
+	for k, v := range x {
+		m.Set(m.x, k, 0, 0, v)
+	}
+	for j, v := range u {
+		m.Set(m.u, j, 0, 0, v)
+	}
+	m.Value()
 }
 
 // Add adds the increment at state x (K) under input u (P) to dst (K).
@@ -38,20 +65,10 @@ func (w *Work) Add(dst, x, u []float64) {
 	if w == nil {
 		return
 	}
-	w.evaluate(x, u)
+	w.value.evaluate(x, u)
 	for k := range dst {
-		dst[k] += w.machine.Get(w.out, k, 0, 0)
+		dst[k] += w.value.Get(w.value.out, k, 0, 0)
 	}
-}
-
-func (w *Work) evaluate(x, u []float64) {
-	for k, v := range x {
-		w.machine.Set(w.x, k, 0, 0, v)
-	}
-	for j, v := range u {
-		w.machine.Set(w.u, j, 0, 0, v)
-	}
-	w.machine.Value()
 }
 
 // Jacobian adds the derivatives of the increment at state x (K) under input u (P) to g ((K+P)×K, by state or input c at
@@ -60,12 +77,12 @@ func (w *Work) Jacobian(g, x, u []float64) {
 	if w == nil {
 		return
 	}
-	w.evaluate(x, u)
-	w.machine.Tangent()
+	w.by.evaluate(x, u)
+	w.by.Tangent()
 	for c := range w.k + w.p {
 		row := g[c*w.k : (c+1)*w.k]
 		for k := range row {
-			row[k] += w.machine.TangentOf(w.out, k, 0, 0, c)
+			row[k] += w.by.TangentOf(w.by.out, k, 0, 0, c)
 		}
 	}
 }
@@ -75,18 +92,21 @@ func (w *Work) JVP(dst, dx, du, x, u []float64) {
 	if w == nil {
 		return
 	}
-	clear(w.g)
-	w.Jacobian(w.g, x, u)
-	for c := range w.k + len(du) {
+	m := &w.along
+	for c, d := range dx {
+		m.SetTangent(m.x, c, 0, 0, d)
+	}
+	for c := range w.p {
 		d := 0.0
-		if c < w.k {
-			d = dx[c]
-		} else {
-			d = du[c-w.k]
+		if du != nil {
+			d = du[c]
 		}
-		for k := range dst {
-			dst[k] += d * w.g[c*w.k+k]
-		}
+		m.SetTangent(m.u, c, 0, 0, d)
+	}
+	m.evaluate(x, u)
+	m.Tangent()
+	for k := range dst {
+		dst[k] += m.TangentOf(m.out, k, 0, 0, 0)
 	}
 }
 
@@ -95,11 +115,11 @@ func (w *Work) Adjoint(xbar, dbar, x, u []float64) {
 	if w == nil {
 		return
 	}
-	clear(w.g)
-	w.Jacobian(w.g, x, u)
+	clear(w.matrix)
+	w.Jacobian(w.matrix, x, u)
 	for c := range xbar {
 		for k, d := range dbar {
-			xbar[c] += d * w.g[c*w.k+k]
+			xbar[c] += d * w.matrix[c*w.k+k]
 		}
 	}
 }

@@ -15,6 +15,28 @@ type matrix[T Float] struct {
 	panels     []float32 // of blocks, in single precision
 	transposed []float32
 	lower      bool
+	picks      []pick[T] // where no row has more than one number but 0, as those that scale and move rows: these; else nil
+}
+
+// pick is a number of a matrix.
+type pick[T Float] struct {
+	row, col int
+	v        T
+}
+
+// picksOf returns the numbers but 0 of a matrix that has one in a row at most; nil of others.
+func picksOf[T Float](rows, cols int, dense []T) []pick[T] {
+	out := make([]pick[T], 0, rows)
+	for i, v := range dense {
+		if v == 0 {
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].row == i/cols {
+			return nil
+		}
+		out = append(out, pick[T]{i / cols, i % cols, v})
+	}
+	return out
 }
 
 func newMatrix[T Float](rows, cols int, x []float64, lower, blocks, adjoint bool) matrix[T] {
@@ -22,6 +44,7 @@ func newMatrix[T Float](rows, cols int, x []float64, lower, blocks, adjoint bool
 	for i, v := range x {
 		out.dense[i] = narrow[T](v)
 	}
+	out.picks = picksOf(rows, cols, out.dense)
 	if _, single := any(out.dense).([]float32); !single {
 		return out
 	}
@@ -39,6 +62,12 @@ func newMatrix[T Float](rows, cols int, x []float64, lower, blocks, adjoint bool
 
 // addVector adds M x to y.
 func (a *matrix[T]) addVector(y, x []T) {
+	if a.picks != nil {
+		for _, p := range a.picks {
+			y[p.row] += T(p.v * x[p.col])
+		}
+		return
+	}
 	switch m := any(a.dense).(type) {
 	case []float32:
 		y, x := any(y).([]float32), any(x).([]float32)[:a.cols]
@@ -144,6 +173,12 @@ func (a *matrix[T]) part(x []float32) simd.Part {
 // addDouble adds M X to Y, blocks of width.
 func (m *Machine[T]) addDouble(Y []float64, a *matrix[T], X []float64) {
 	dense := any(a.dense).([]float64)
+	if a.picks != nil {
+		for _, p := range a.picks {
+			addScaled(Y[p.row*width:(p.row+1)*width], float64(p.v), X[p.col*width:(p.col+1)*width])
+		}
+		return
+	}
 	if a.rows >= 4 && a.cols >= 8 {
 		m.work.Mul(general(a.rows, width, Y), 1, false, general(a.rows, a.cols, dense), false, general(a.cols, width, X), 1)
 		return
