@@ -17,6 +17,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/estimation"
+	"github.com/dgm-robotics/dgm/trainer/motion"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -131,7 +132,12 @@ const Estimated datacheck.Kind = "estimated"
 // with a rate, if that makes predictions better.
 func (d *Data) estimate(logs []*flightlog.Log, cfg Config) error {
 	states := channel.Select(d.Channels, channel.State)
-	all := estimation.WithRates(states, estimation.Unmeasured(d.Flights, states, estimation.Positions(states, &d.Kinematics)))
+	positions := estimation.Positions(states, &d.Kinematics)
+	if cfg.Equation.Motion {
+		determined := motion.Determined(states, d.Channels[len(states):], &d.Body)
+		positions = slices.DeleteFunc(positions, func(k int) bool { return determined[k] })
+	}
+	all := estimation.WithRates(states, estimation.Unmeasured(d.Flights, states, positions))
 	added := len(all) > len(states)
 	pairs := estimation.Pairs(all, !added || cfg.Filter == "on")
 	switch {

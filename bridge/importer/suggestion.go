@@ -2,6 +2,8 @@ package importer
 
 import (
 	"fmt"
+	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,6 +18,7 @@ type suggestion struct {
 	periods []string // of the channels whose values wrap: "yaw: 360 deg"
 	states  int      // of a table, so far
 	angled  bool     // it has roll, pitch and yaw
+	steered bool     // it has a command of the steering
 }
 
 // angles is the comment ahead of a map about the periods in it.
@@ -31,8 +34,11 @@ func (s *suggestion) angles() string {
 // values wrap.
 func (s *suggestion) channel(hash, remark, name, where, unit string, role channel.Role, turns frames.Turns) {
 	period := 0.0
+	why := jumps
 	if role == channel.State {
-		period, unit = turns.Period(unit)
+		if period, unit = turns.Period(unit); period == 0 {
+			period, why = turn(name, unit), "by its name and unit"
+		}
 	}
 	text := fmt.Sprintf("[[channel]]%s\nname = %q\n%s\n", remark, name, where)
 	if unit != "" {
@@ -40,18 +46,51 @@ func (s *suggestion) channel(hash, remark, name, where, unit string, role channe
 	}
 	text += fmt.Sprintf("role = %q\n", role)
 	if period > 0 {
-		text += fmt.Sprintf("period = %v # its values jump by this\n", period)
-		s.periods = append(s.periods, fmt.Sprintf("%s %v %s", name, period, unit))
+		text += fmt.Sprintf("period = %v # %s\n", period, why)
+		if why == jumps {
+			s.periods = append(s.periods, fmt.Sprintf("%s %v %s", name, period, unit))
+		}
 	}
 	for line := range strings.Lines(text) {
 		s.text.WriteString(hash + line)
 	}
 }
 
+const jumps = "its values jump by this"
+
+// turn returns the period of an angle that is called as one of attitude, in a unit of angles; 0 = it is not known to be one.
+func turn(name, unit string) float64 {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
+	if len(words) == 0 || !slices.Contains([]string{"roll", "pitch", "yaw", "heading", "psi"}, words[len(words)-1]) {
+		return 0
+	}
+	switch channel.CanonicalUnit(unit) {
+	case "rad":
+		return 2 * math.Pi
+	case "deg":
+		return 360
+	}
+	return 0
+}
+
 // containsAny reports whether a name, in lower case, contains one of the words.
 func containsAny(name string, words ...string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(name, w) })
+}
+
+// Names of inputs that are numbered, as those of motors, and of the two sides of a robot.
+var (
+	numbered = regexp.MustCompile(`^(m|u|rpm|rotor|prop|propeller|channel|ch|servo|esc|tau)_?[0-9]+$`)
+	sided    = regexp.MustCompile(`^(left|right|port|starboard|stbd)$`)
+)
+
+// steers reports whether a column is called as the angle of steered wheels, which is a state where a command of it is in the table.
+func steers(name string) bool { return containsAny(name, "steer") && !commands(name) }
+
+// commands reports whether a name is that of a command.
+func commands(name string) bool {
+	return containsAny(name, "cmd", "command", "setpoint", "target", "desired", "reference", "demand", "_sp", "_des", "_ref")
 }
 
 // drives reports whether a column is called as what drives a robot is, or is a torque or a force
@@ -61,6 +100,12 @@ func drives(name, unit string) bool {
 		return true
 	}
 	if containsAny(name, "cmd", "command", "input", "torque", "motor", "pwm", "thrust", "throttle", "setpoint", "actuator", "ctrl", "control", "force", "target", "brake", "desired", "reference", "demand", "pedal") {
+		return true
+	}
+	if channel.CanonicalUnit(unit) != "m" && channel.CanonicalUnit(unit) != "m/s" && numbered.MatchString(strings.ToLower(name)) {
+		return true
+	}
+	if unit == "" && sided.MatchString(strings.ToLower(name)) {
 		return true
 	}
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })

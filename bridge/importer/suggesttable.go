@@ -23,7 +23,7 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	if o.Named {
 		how = "from the name of the column"
 	}
-	channels := suggestion{angled: hasAngles(o.Columns)}
+	channels := suggestion{angled: hasAngles(o.Columns), steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) })}
 	for i := range o.Columns {
 		if i != o.Time && i != o.Fraction && i != o.Segment && i != o.Group {
 			channels.column(&o.Columns[i])
@@ -72,7 +72,7 @@ func (s *suggestion) column(c *csv.Column) {
 	}
 	role := channel.State
 	switch why := s.noState(c); {
-	case drives(c.Name, c.Unit):
+	case drives(c.Name, c.Unit) && !(s.steered && steers(c.Name)):
 		role = channel.Input
 	case containsAny(c.Name, "bat", "temp"):
 		role = channel.Aux

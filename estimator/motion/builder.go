@@ -76,7 +76,7 @@ func (b *builder) gain(row, j int, name, unit string) term {
 		if in := b.inputs[j]; in.Name != "" {
 			name += " of " + in.Name
 			if in.Unit != "" {
-				unit += "/(" + in.Unit + b.power() + ")"
+				unit += "/(" + in.Unit + ")" + b.power()
 			}
 		}
 	}

@@ -171,7 +171,9 @@ func (f *BatchedRollout) differentiate() {
 			}
 		}
 		m.Chain.Jacobian(g, s.x[i*K:(i+1)*K], p.means[i*P:(i+1)*P], m.Step)
-		p.motion.Jacobian(g, s.x[i*K:(i+1)*K], p.means[i*P:(i+1)*P])
+		if motion := p.motionAt(i); len(motion) > 0 {
+			addScaled(g, 1, motion)
+		}
 		if !m.Body.Empty() {
 			m.Body.Jacobian(g, s.x[i*K:(i+1)*K], s.delta[i*K:(i+1)*K], m.Step)
 		}

@@ -17,7 +17,7 @@ func (p *Rollout) InputJVP(du channel.Signal) {
 		v := p.v[i*n : (i+1)*n]
 		du.Mean(p.rate, float64(i)*p.m.Step, float64(i+1)*p.m.Step)
 		p.inputDirection(v)
-		p.incrementJVP(next, v, p.slope[i*L:(i+1)*L], here, p.rate, p.now, p.means[i*P:(i+1)*P], p.inc)
+		p.incrementJVP(next, v, p.slope[i*L:(i+1)*L], here, p.rate, p.now, p.means[i*P:(i+1)*P], p.inc, p.motionAt(i))
 		for k, d := range here {
 			next[k] += d
 		}
@@ -40,13 +40,13 @@ func (p *Rollout) InputJVPAt(dst []float64, t float64) {
 		p.now[k] = p.x0[k] + d
 	}
 	p.inputDirection(p.va)
-	p.incrementJVP(p.ta, p.va, p.sa, here, p.rate, p.now, p.mean, p.da)
+	p.incrementJVP(p.ta, p.va, p.sa, here, p.rate, p.now, p.mean, p.da, nil)
 	for k, d := range here {
 		p.now[k] += p.da[k]
 		p.dnow[k] = d + p.ta[k]
 	}
 	p.inputDirection(p.vb)
-	p.incrementJVP(p.tb, p.vb, p.sb, p.dnow, p.rate, p.now, p.mean, p.db)
+	p.incrementJVP(p.tb, p.vb, p.sb, p.dnow, p.rate, p.now, p.mean, p.db, nil)
 	for k := range dst {
 		dst[k] += s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
 	}

@@ -1,6 +1,8 @@
 package priordynamics
 
 import (
+	"slices"
+
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/motion"
 )
@@ -44,6 +46,7 @@ type Rollout struct {
 	psi        []float64 // N
 	net        *netWork
 	motion     *motion.Work
+	matrices   []float64 // nodes+2 × (K+P)×K: derivatives of the equation of motion, see motionAt; set by differentiable
 	da, db     []float64 // K: Δ0, Δ1
 	ta, tb     []float64 // K: their tangents
 }
@@ -60,6 +63,9 @@ func New(m *Model, k int, horizon float64) *Rollout {
 		*b = make([]float64, L+P)
 	}
 	p.sa, p.sb = make([]float64, L), make([]float64, L)
+	if p.motion != nil {
+		p.matrices = make([]float64, (n+2)*(k+P)*k)
+	}
 	p.mean, p.rate, p.means = make([]float64, P), make([]float64, P), make([]float64, (n+2)*P)
 	return p
 }
@@ -110,7 +116,19 @@ func (p *Rollout) differentiable() {
 			p.now[k] = p.x0[k] + d
 		}
 		p.m.Coordinates(p.va, p.slope[i*L:(i+1)*L], p.now, p.mean)
+		if p.motion != nil {
+			g := p.motionAt(i)
+			clear(g)
+			p.motion.Jacobian(g, p.now, p.means[i*len(p.mean):(i+1)*len(p.mean)])
+		}
 	}
+}
+
+// motionAt returns the derivatives of the increment of the equation of motion at node i by states and inputs, by c at c·K …; nil
+// without one.
+func (p *Rollout) motionAt(i int) []float64 {
+	n := len(p.matrices) / (p.nodes + 2)
+	return p.matrices[i*n : (i+1)*n]
 }
 
 // increment writes that of a step at displacement d under the mean input p.mean to dst
@@ -148,16 +166,19 @@ func (p *Rollout) At(dst, ddst []float64, t float64) {
 	for c := range p.rate {
 		p.rate[c] = (p.rate[c] - p.mean[c]) / (s * p.m.Step)
 	}
+	if !slices.ContainsFunc(p.rate, func(r float64) bool { return r != 0 }) {
+		return
+	}
 	p.inputDirection(p.va)
 	clear(p.dnow)
 	for k, d := range here {
 		p.now[k] = p.x0[k] + d
 	}
-	p.incrementJVP(p.ta, p.va, p.sa, p.dnow, p.rate, p.now, p.mean, p.da)
+	p.incrementJVP(p.ta, p.va, p.sa, p.dnow, p.rate, p.now, p.mean, p.da, nil)
 	for k := range p.now {
 		p.now[k] += p.da[k]
 	}
-	p.incrementJVP(p.tb, p.vb, p.sb, p.ta, p.rate, p.now, p.mean, p.db)
+	p.incrementJVP(p.tb, p.vb, p.sb, p.ta, p.rate, p.now, p.mean, p.db, nil)
 	for k := range ddst {
 		ddst[k] += s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
 	}
@@ -215,7 +236,7 @@ func (p *Rollout) JVP(dx []float64) {
 		for k, d := range p.x[(i+1)*K : (i+2)*K] {
 			p.inc[k] = d - x[k]
 		}
-		p.stateJVP(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here, x, p.means[i*P:(i+1)*P], p.inc)
+		p.stateJVP(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here, x, p.means[i*P:(i+1)*P], p.inc, p.motionAt(i))
 		for k, d := range here {
 			next[k] += d
 		}
@@ -223,19 +244,19 @@ func (p *Rollout) JVP(dx []float64) {
 }
 
 // stateJVP writes the tangent of an increment inc (K) at displacement x (K) under the mean
-// input u (P) to dst (K), along the derivative d (K) of the displacement.
-func (p *Rollout) stateJVP(dst, v, slope, d, x, u, inc []float64) {
+// input u (P) to dst (K), along the derivative d (K) of the displacement. motion are the derivatives of motionAt.
+func (p *Rollout) stateJVP(dst, v, slope, d, x, u, inc, motion []float64) {
 	clear(p.dv)
 	for k := range p.now {
 		p.now[k], p.dnow[k] = p.x0[k]+x[k], p.dx0[k]+d[k]
 	}
-	p.incrementJVP(dst, v, slope, p.dnow, nil, p.now, u, inc)
+	p.incrementJVP(dst, v, slope, p.dnow, nil, p.now, u, inc, motion)
 }
 
 // incrementJVP writes the tangent of an increment inc (K) at state x (K) under the mean input
 // u (P) to dst (K), along the directions dx (K) of the state and du (P; nil = none) of the
-// input, which is in dv, too.
-func (p *Rollout) incrementJVP(dst, v, slope, dx, du, x, u, inc []float64) {
+// input, which is in dv, too. motion are the derivatives of motionAt; nil = they are not known.
+func (p *Rollout) incrementJVP(dst, v, slope, dx, du, x, u, inc, motion []float64) {
 	for l, of := range p.m.Lift.Of {
 		p.dv[l] = slope[l] * dx[of]
 	}
@@ -243,8 +264,22 @@ func (p *Rollout) incrementJVP(dst, v, slope, dx, du, x, u, inc []float64) {
 	p.m.apply(dst, p.psi)
 	p.net.addJVP(dst, v, p.dv)
 	p.m.Chain.JVP(dst, dx, du, x, u, p.m.Step)
-	p.motion.JVP(dst, dx, du, x, u)
+	if len(motion) == 0 {
+		p.motion.JVP(dst, dx, du, x, u)
+	} else {
+		addColumns(dst, dx, motion)
+		addColumns(dst, du, motion[len(dst)*len(dst):])
+	}
 	p.m.Body.JVP(dst, dx, x, inc, p.m.Step)
+}
+
+// addColumns adds the columns of a matrix (column c at c·K …) times numbers to dst (K).
+func addColumns(dst, by, columns []float64) {
+	for c, d := range by {
+		if d != 0 {
+			addScaled(dst, d, columns[c*len(dst):(c+1)*len(dst)])
+		}
+	}
 }
 
 // JVPAt writes the derivative of the displacement along the direction of the
@@ -272,12 +307,12 @@ func (p *Rollout) ExactJVPAt(dst []float64, t float64) {
 		p.now[k], p.dnow[k] = p.x0[k]+d, p.dx0[k]+here[k]
 	}
 	clear(p.dv)
-	p.incrementJVP(p.ta, p.va, p.sa, p.dnow, nil, p.now, p.mean, p.da)
+	p.incrementJVP(p.ta, p.va, p.sa, p.dnow, nil, p.now, p.mean, p.da, nil)
 	for k, d := range p.ta {
 		p.now[k] += p.da[k]
 		p.dnow[k] += d
 	}
-	p.incrementJVP(p.tb, p.vb, p.sb, p.dnow, nil, p.now, p.mean, p.db)
+	p.incrementJVP(p.tb, p.vb, p.sb, p.dnow, nil, p.now, p.mean, p.db, nil)
 	for k := range dst {
 		dst[k] += s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
 	}

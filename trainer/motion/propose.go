@@ -78,6 +78,19 @@ func Propose(states, inputs []channel.Channel, body *priordynamics.Body) (all []
 	return valid(variants(chained(states), states, inputs, false), states, inputs)
 }
 
+// Determined returns the states whose rates follow from other states by the equations that are proposed.
+func Determined(states, inputs []channel.Channel, body *priordynamics.Body) map[int]bool {
+	out := map[int]bool{}
+	for _, e := range Propose(states, inputs, body) {
+		for _, r := range e.Roles {
+			if d := dimension(r.Name); d == "m" || d == "rad" {
+				out[r.State] = true
+			}
+		}
+	}
+	return out
+}
+
 // valid returns those equations that have the roles that they need, with their parameters declared.
 func valid(all []motion.Equation, states, inputs []channel.Channel) (out []motion.Equation) {
 	for _, e := range all {
