@@ -44,6 +44,7 @@ func (p *Prior) fitMotion(ctx context.Context, flights []window.Flight, parts []
 	out := stack.Candidate{Name: motionName, Physical: true, Whole: component(flights, p.Motion.Equation)}
 	for _, part := range parts {
 		fold := *p.Motion
+		fold.step = fold.step.Coarse(p.task)
 		if err := p.refitMotion(ctx, part.Train, &fold); err != nil {
 			return nil, err
 		}

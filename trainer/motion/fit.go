@@ -285,6 +285,11 @@ func SettingsOf(flights []window.Flight, task window.Task) Settings {
 	return s
 }
 
+// Coarse returns settings with the steps of predictions and half the windows, for fits whose parameters are not reported.
+func (s Settings) Coarse(task window.Task) Settings {
+	return Settings{Step: s.Predict, Nodes: max(1, int(task.Horizon/s.Predict+1e-9)), Predict: s.Predict, windows: most / 2}
+}
+
 // Choose fits the proposed equation that fits a few windows best. It returns nil where none is proposed, or none can be fitted.
 func Choose(ctx context.Context, flights []window.Flight, task window.Task, proposed []motion.Equation, set Settings) (best *motion.Equation, objective float64, err error) {
 	objective = math.Inf(1)
@@ -305,7 +310,8 @@ func Choose(ctx context.Context, flights []window.Flight, task window.Task, prop
 
 // screen fits an equation to few windows.
 func screen(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings) (*problem, error) {
-	set.windows, set.Step, set.Nodes = few, set.Predict, max(1, int(task.Horizon/set.Predict+1e-9))
+	set = set.Coarse(task)
+	set.windows = few
 	f, err := fit(ctx, flights, task, e, set, nil)
 	if err != nil {
 		return nil, err
@@ -327,7 +333,9 @@ func values(e *motion.Equation) (out []float64) {
 // Fit fits an equation to flights, from the parameters start, and returns it with the objective that it reaches: the mean
 // logarithm of its error over that of holding.
 func Fit(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, start []float64) (*motion.Equation, float64, error) {
-	set.windows = most
+	if set.windows == 0 {
+		set.windows = most
+	}
 	f, err := fit(ctx, flights, task, e, set, start)
 	if err != nil {
 		return nil, 0, err
