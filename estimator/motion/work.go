@@ -6,15 +6,15 @@ import "github.com/dgm-robotics/dgm/estimator/program"
 // use. A nil Work is of no equation, and adds nothing.
 type Work struct {
 	k, p   int
-	value  machine
-	along  machine // in one direction
-	by     machine // by all states and inputs
+	value  machine[float64]
+	along  machine[float64] // in one direction
+	by     machine[float64] // by all states and inputs
 	matrix []float64
 }
 
 // machine evaluates increments, and derivatives in some directions.
-type machine struct {
-	*program.Machine[float64]
+type machine[T program.Float] struct {
+	*program.Machine[T]
 	x, u, out program.Reg
 }
 
@@ -23,34 +23,43 @@ func NewWork(e *Equation, K, P int, h float64) *Work {
 	if e.Empty() {
 		return nil
 	}
+	w := &Work{k: K, p: P, matrix: make([]float64, (K+P)*K)}
+	w.value, w.along, w.by = compile[float64](e, K, P, h, program.Options{}), compile[float64](e, K, P, h, program.Options{Seeds: 1}), compile[float64](e, K, P, h, program.Options{Seeds: K + P})
+	w.by.unitDirections(K, P)
+	return w
+}
+
+// compile returns the machine of a step of h seconds.
+func compile[T program.Float](e *Equation, K, P int, h float64, o program.Options) machine[T] {
 	p := &program.Program{}
-	m := machine{x: p.Input("x", K, 1), u: program.None}
+	m := machine[T]{x: p.Input("x", K, 1), u: program.None}
 	if P > 0 {
 		m.u = p.Input("u", P, 1)
 	}
 	m.out = Increment(p, e, m.x, m.u, program.None, h)
 	p.Output("increment", m.out)
-	compile := func(seeds int) machine {
-		o := program.Options{Seeds: seeds}
-		if seeds > 0 {
-			o.Tangents = []string{"x", "u"}
-		}
-		c := m
-		c.Machine = program.New[float64](p, o)
-		return c
+	if o.Seeds > 0 {
+		o.Tangents = []string{"x", "u"}
 	}
-	w := &Work{k: K, p: P, value: compile(0), along: compile(1), by: compile(K + P), matrix: make([]float64, (K+P)*K)}
+	if o.Lanes > 1 {
+		o.ByLane = []string{"x", "u"}
+	}
+	m.Machine = program.New[T](p, o)
+	return m
+}
+
+// unitDirections lets direction c be that of state or input c.
+func (m *machine[T]) unitDirections(K, P int) {
 	for c := range K {
-		w.by.SetTangent(m.x, c, 0, c, 1)
+		m.SetTangent(m.x, c, 0, c, 1)
 	}
 	for c := range P {
-		w.by.SetTangent(m.u, c, 0, K+c, 1)
+		m.SetTangent(m.u, c, 0, K+c, 1)
 	}
-	return w
 }
 
 // evaluate sets the increment at state x under input u.
-func (m *machine) evaluate(x, u []float64) {
+func (m *machine[T]) evaluate(x, u []float64) {
 	for k, v := range x {
 		m.Set(m.x, k, 0, 0, v)
 	}

@@ -214,12 +214,6 @@ func (a *Adapted) differentiate(by, u, theta []float64) {
 	}
 }
 
-func addScaled(dst []float64, s float64, v []float64) {
-	for i, x := range v {
-		dst[i] += s * x
-	}
-}
-
 // Nodes returns the number of nodes.
 func (a *Adapted) Nodes() int { return a.nodes }
 

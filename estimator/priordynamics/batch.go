@@ -3,6 +3,7 @@ package priordynamics
 import (
 	"math"
 
+	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
@@ -57,6 +58,9 @@ func NewBatchedRollout(p *Rollout, times []float64, unit simd.Unit) *BatchedRoll
 	f := &BatchedRollout{
 		p: p, times: times, nodes: newIncrements(p, p.nodes+2), derivatives: p.m.derivatives(K), unit: unit, net: newBatchNet(p.m, unit),
 		jacobians: newJacobians(K, P, p.nodes), inputs: newInputTangents(K, P, p.nodes),
+	}
+	if p.batch = motion.NewBatch(&p.m.Motion, K, P, p.m.Step); p.batch != nil {
+		p.places = make([]float64, (p.nodes+2)*K)
 	}
 	f.nodes.d, f.nodes.g = make([]float64, (p.nodes+2)*L*K), make([]float64, (p.nodes+2)*K*(K+P))
 	for i, t := range times {
@@ -159,7 +163,7 @@ func (f *BatchedRollout) coordinates(s *increments, j int) {
 
 // evaluate sets the increments from the states x and their coordinates.
 func (f *BatchedRollout) evaluate(s *increments) {
-	m, K := f.p.m, f.p.k
+	p, m, K := f.p, f.p.m, f.p.k
 	n, V, N := f.used, len(f.p.va), len(f.p.psi)
 	for i := range n {
 		m.Monomials(s.psi[i*N:(i+1)*N], s.v[i*V:(i+1)*V])
@@ -172,12 +176,7 @@ func (f *BatchedRollout) evaluate(s *increments) {
 			m.Chain.Add(s.delta[i*K:(i+1)*K], s.x[i*K:(i+1)*K], f.mean[i*P:(i+1)*P], m.Step)
 		}
 	}
-	if !m.Motion.Empty() {
-		P := len(f.p.mean)
-		for i := range n {
-			f.p.motion.Add(s.delta[i*K:(i+1)*K], s.x[i*K:(i+1)*K], f.mean[i*P:(i+1)*P])
-		}
-	}
+	p.batch.Add(s.delta, s.x, f.mean, n)
 	if m.Body.Empty() {
 		return
 	}

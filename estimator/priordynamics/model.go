@@ -266,3 +266,9 @@ func (m *Model) Adjoint(vbar, v, psibar []float64) {
 		}
 	}
 }
+
+func addScaled(dst []float64, s float64, v []float64) {
+	for i, x := range v {
+		dst[i] += s * x
+	}
+}

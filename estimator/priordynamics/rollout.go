@@ -46,9 +46,11 @@ type Rollout struct {
 	psi        []float64 // N
 	net        *netWork
 	motion     *motion.Work
-	matrices   []float64 // nodes+2 × (K+P)×K: derivatives of the equation of motion, see motionAt; set by differentiable
-	da, db     []float64 // K: Δ0, Δ1
-	ta, tb     []float64 // K: their tangents
+	batch      *motion.Batch // of a BatchedRollout; else nil
+	places     []float64     // nodes+2 × K, where it evaluates
+	matrices   []float64     // nodes+2 × (K+P)×K: derivatives of the equation of motion, see motionAt; set by differentiable
+	da, db     []float64     // K: Δ0, Δ1
+	ta, tb     []float64     // K: their tangents
 }
 
 // New takes the memory for rollouts of k states up to a horizon, s.
@@ -116,11 +118,16 @@ func (p *Rollout) differentiable() {
 			p.now[k] = p.x0[k] + d
 		}
 		p.m.Coordinates(p.va, p.slope[i*L:(i+1)*L], p.now, p.mean)
-		if p.motion != nil {
+		if p.batch != nil {
+			copy(p.places[i*p.k:], p.now)
+		} else if p.motion != nil {
 			g := p.motionAt(i)
 			clear(g)
 			p.motion.Jacobian(g, p.now, p.means[i*len(p.mean):(i+1)*len(p.mean)])
 		}
+	}
+	if p.batch != nil {
+		p.batch.Jacobians(p.matrices, p.places, p.means, n+2)
 	}
 }
 
