@@ -157,3 +157,42 @@ func TestConditions(t *testing.T) {
 		t.Errorf("weights by condition, where the map reads one row, too: %v", c.Weights)
 	}
 }
+
+// A physical candidate is weighed against all others together: it takes over where it is right, and is left out where it is not.
+func TestPhysical(t *testing.T) {
+	shape := priordynamics.Shape{Step: 0.01, Degree: 1, Ridge: 1e-9}
+	task := Task{Task: window.Task{States: one, Horizon: 0.5}, Knots: []float64{0, 0.1, 1}, Readouts: 1}
+	choice := priordynamics.Choice{Shape: shape, Secondary: shape}
+	fitted, err := choice.Fit(context.Background(), decay(1, 1000), task.Task, priordynamics.Effort{Windows: 10, Iterations: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := fitted.Secondary
+	folds := []window.Fold{{Held: decay(2, 300)}, {Held: decay(3, 300)}, {Held: decay(4, 300)}}
+	of := func(name string, m *prior.Model, physical bool) Candidate {
+		return Candidate{Name: name, Whole: equation(m), Folds: []model.Component{equation(m), equation(m), equation(m)}, Physical: physical}
+	}
+	slow, slower := bent(good, 0.8), bent(good, 0.6)
+	s, err := Fit(folds, task, []Candidate{of("slow", slow, false), of("slower", slower, false), of("right", good, true)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := s.Physical; p == nil || !(p.Alone < 0.1*p.Without) || !(p.With < 0.3*p.Without) {
+		t.Errorf("errors %+v", s.Physical)
+	}
+	if n := len(s.Names) - 1; s.Names[n] != "right" || slices.Min(s.Components[n].Weights[0]) < 0.7 {
+		t.Errorf("%v, weights %v", s.Names, s.Components[len(s.Names)-1].Weights)
+	}
+	if s.Names[0] == "right" {
+		t.Error("the others are added to the physical candidate")
+	}
+	s, err = Fit(folds, task, []Candidate{of("good", good, false), of("slow", slow, false), of("wrong", slower, true)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, name := range s.Names {
+		if name == "wrong" && slices.Max(s.Components[j].Weights[0]) > 0.1 {
+			t.Errorf("a wrong equation has the weights %v", s.Components[j].Weights)
+		}
+	}
+}

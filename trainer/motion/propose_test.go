@@ -1,0 +1,84 @@
+package motion
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+)
+
+// Names and units say what a robot may be.
+func TestProposals(t *testing.T) {
+	const turn = 2 * math.Pi
+	list := func(text string) (out []channel.Channel) {
+		for _, f := range strings.Fields(text) {
+			name, unit, _ := strings.Cut(f, ":")
+			c := channel.Channel{Name: name, Unit: unit, Role: channel.State}
+			if name == "yaw" || name == "heading" || name == "roll" || name == "pitch" || name == "psi" {
+				c.Period = turn
+			}
+			out = append(out, c)
+		}
+		return out
+	}
+	for text, want := range map[string]string{
+		"x:m y:m z:m vx:m/s vy:m/s vz:m/s roll:rad pitch:rad yaw:rad p:rad/s q:rad/s r:rad/s":                                     "multirotor, fixed wing",
+		"pos_x:m pos_y:m pos_z:m vel_x:m/s vel_y:m/s vel_z:m/s roll:deg pitch:deg yaw:deg gyro_x:deg/s gyro_y:deg/s gyro_z:deg/s": "multirotor, fixed wing",
+		"roll:rad pitch:rad yaw:rad p:rad/s q:rad/s r:rad/s":                                                                      "multirotor",
+		"x:m y:m yaw:rad speed:m/s":                     "single track",
+		"x:m y:m yaw:rad speed:m/s steering_angle:rad":  "single track",
+		"x:m y:m yaw:rad v:m/s w:rad/s":                 "single track, differential drive",
+		"heading:rad surge:m/s sway:m/s yaw_rate:rad/s": "single track, dynamic single track, differential drive, surface vessel",
+		"yaw:rad vx:m/s vy:m/s r:rad/s":                 "single track, dynamic single track, differential drive, surface vessel",
+		"temperature:degC level:V":                      "",
+		"yaw:rad speed:km/h":                            "", // units of other sizes are not taken for SI
+		"theta:rad omega:rad/s":                         "", // no derivative declares that they belong together
+	} {
+		var kinds []string
+		states := list(text)
+		for _, e := range Propose(states, inputs("a", "b"), &priordynamics.Body{}) {
+			if !slices.Contains(kinds, e.Kind) {
+				kinds = append(kinds, e.Kind)
+			}
+			if err := e.Check(len(states), 2); err != nil {
+				t.Errorf("%s: %v", text, err)
+			}
+			for _, r := range e.Roles {
+				if unit := states[r.State].Unit; strings.HasPrefix(unit, "deg") && math.Abs(r.Scale-math.Pi/180) > 1e-15 {
+					t.Errorf("%s: scale %g of %s", text, r.Scale, unit)
+				}
+			}
+		}
+		if got := strings.Join(kinds, ", "); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	arm := list("q1:rad q2:rad dq1:rad/s dq2:rad/s")
+	arm[0].Derivative, arm[1].Derivative = "dq1", "dq2"
+	all := Propose(arm, inputs("a", "b"), &priordynamics.Body{})
+	if len(all) != 1 || all[0].Kind != "joints" || len(all[0].Parameters) != 16 {
+		t.Errorf("an arm is taken for %v", all)
+	}
+}
+
+// The axes that channels declare are taken.
+func TestDeclaredAxes(t *testing.T) {
+	s := states("a heading", "v surge", "v sway", "w yaw_rate")
+	for k := range s {
+		s[k].Frame = "body"
+	}
+	for _, e := range Propose(s, inputs("a"), &priordynamics.Body{}) {
+		if e.World {
+			t.Errorf("%s: along the axes of the world", e.Kind)
+		}
+	}
+	body := priordynamics.Body{Position: []int{0, 1, 2}, Velocity: []int{3, 4, 5}, Attitude: []int{6, 7, 8}, Rates: []int{9, 10, 11}, Sign: []float64{1, 1, 1, 1, 1, 1, 1, -1, 1, 1, 1, 1}, Omega: 1}
+	for _, e := range Propose(states("m a", "m b", "m c", "v d", "v e", "v f", "a g", "a h", "a i", "w j", "w k", "w l"), nil, &body) {
+		if !e.World || e.Roles[7].Name != "pitch" || e.Roles[7].Scale != -1 {
+			t.Errorf("%v", e)
+		}
+	}
+}
