@@ -25,7 +25,7 @@ func liveCommand() *cobra.Command {
 		Use:   "live --system NAME --vehicle v1",
 		Short: "Publish a robot's states over NATS in real time",
 		Example: `  dgm-sim live --system pendulum --vehicle pend1 --nats nats://127.0.0.1:4222 --rate 100
-  dgm-sim live --system quadrotor-flown --vehicle quad1 --plan-horizon 500ms --fault wind=0.5`,
+  dgm-sim live --system quadrotor --vehicle quad1 --plan-horizon 500ms --fault wind=0.5`,
 		Args: cobra.NoArgs,
 	}
 	robot.add(cmd, time.Second)

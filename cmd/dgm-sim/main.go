@@ -25,7 +25,7 @@ func command() *cobra.Command {
 
   dgm-sim list
   dgm-sim record --system pendulum --duration 120s --out flight.msgpack
-  dgm-sim live --system quadrotor-flown --vehicle quad1 --rate 200
+  dgm-sim live --system quadrotor --vehicle quad1 --rate 200
 
 The same seed gives the same flight, and recorded the same bytes.`,
 	}

@@ -32,7 +32,7 @@ func recordCommand() *cobra.Command {
 		Short: "Record flights into a log, as fast as they can be computed",
 		Example: `  dgm-sim record --system pendulum --duration 120s --out flight.msgpack
   dgm-sim record --system lorenz --points 100 --out lo1.msgpack --truth lo1-truth.msgpack
-  dgm-sim record --system quadrotor-flown --segments 4 --fault wind=0.5 --fault dropout=0.01 --out windy.msgpack`,
+  dgm-sim record --system quadrotor --segments 4 --fault wind=0.5 --fault dropout=0.01 --out windy.msgpack`,
 		Args: cobra.NoArgs,
 	}
 	robot.add(cmd, 0)

@@ -108,7 +108,7 @@ func TestWrongUsageAndFailures(t *testing.T) {
 	}{
 		{"record --out X", cli.Wrong, `"system" not set`},
 		{"record --system pendulum", cli.Wrong, `"out" not set`},
-		{"record --system pendulumm --out X", cli.Wrong, "known are lotka-volterra, lorenz, double-pendulum, quadrotor, pendulum, cartpole, quadrotor-flown"},
+		{"record --system pendulumm --out X", cli.Wrong, "known are quadrotor, planar-quadrotor, pendulum, cartpole, lotka-volterra, lorenz, double-pendulum, quadrotor-paper"},
 		{"record --system pendulum --out X --rate 0", cli.Wrong, "--rate 0"},
 		{"record --system pendulum --out X --rate NaN", cli.Wrong, "--rate NaN"},
 		{"record --system pendulum --out X --duration 1ms", cli.Wrong, "1 samples"},
@@ -145,7 +145,7 @@ func TestWrongUsageAndFailures(t *testing.T) {
 		{"record --system pendulum --out X --param m=0", cli.Failed, "no longer finite"},
 		{"live --system pendulum", cli.Wrong, `"vehicle" not set`},
 		{"live --system pendulum --vehicle a.b", cli.Wrong, `"a.b"`},
-		{"live --system submarine --vehicle a", cli.Wrong, "known are lotka-volterra"},
+		{"live --system submarine --vehicle a", cli.Wrong, "known are quadrotor"},
 		{"live --system pendulum --vehicle a --duration -1s", cli.Wrong, "--duration"},
 		{"live --system pendulum --vehicle a --nats nats://127.0.0.1:x", cli.Failed, "NATS at nats://127.0.0.1:x"},
 		{"live --system pendulum --vehicle a --nats nats://127.0.0.1:1 --duration 50ms", cli.Failed, "no server answered"},

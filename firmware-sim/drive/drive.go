@@ -31,7 +31,7 @@ func For(p *plant.Plant, tick float64, src *seed.Source) (d Driver, feedback boo
 		return NewTorque(tick, src), false
 	case "cartpole":
 		return NewBalance(p, tick, src), true
-	case "quadrotor-flown":
+	case "quadrotor":
 		return NewPilot(p, tick, src), true
 	case "planar-quadrotor":
 		return NewExplorer(p, tick, src), true

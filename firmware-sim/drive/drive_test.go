@@ -34,7 +34,7 @@ func TestEnvelopes(t *testing.T) {
 	}{
 		"pendulum": {[]float64{3, 9}, []float64{0.3, 1}},
 		"cartpole": {[]float64{1.5, 2, 15 * deg, 1}, []float64{0.3, 0.2, 1 * deg, 0.08}},
-		"quadrotor-flown": {
+		"quadrotor": {
 			[]float64{3.5, 3.5, 2.5, 2.5, 2.5, 0.2, 35 * deg, 35 * deg, 90 * deg, 4, 4, 2.5},
 			[]float64{0.5, 0.5, 0.2, 0.2, 0.2, 0, 4 * deg, 4 * deg, 0, 1, 1, 0.4},
 		},
@@ -54,7 +54,7 @@ func TestEnvelopes(t *testing.T) {
 					}
 				}
 				for k, v := range u {
-					if name == "quadrotor-flown" && (v < 0 || v > pilotMaxForce) {
+					if name == "quadrotor" && (v < 0 || v > pilotMaxForce) {
 						t.Fatalf("seed %d: F%d = %v N", s, k+1, v)
 					}
 				}

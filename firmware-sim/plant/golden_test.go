@@ -54,7 +54,7 @@ func readGolden(t *testing.T, key string) (goldenSystem, []rhsGolden) {
 
 var goldenKeys = map[string]string{
 	"lotka-volterra": "lotka_volterra", "lorenz": "lorenz",
-	"double-pendulum": "double_pendulum", "quadrotor": "quadrocopter",
+	"double-pendulum": "double_pendulum", "quadrotor-paper": "quadrocopter",
 }
 
 func TestGoldenDescriptions(t *testing.T) {

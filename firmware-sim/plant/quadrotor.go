@@ -28,7 +28,7 @@ const (
 func Quadrotor() Plant {
 	const deg10 = math.Pi / 18
 	return withNoise(Plant{
-		Name: "quadrotor",
+		Name: "quadrotor-paper",
 		Text: "four constant forces, 12 states, 4 inputs (the paper's, exact: it tumbles)",
 		States: []channel.Channel{
 			state("u", "m/s", "body"), state("v", "m/s", "body"), state("w", "m/s", "body"),
@@ -68,7 +68,7 @@ func Quadrotor() Plant {
 // spinning up.
 func QuadrotorFlown() Plant {
 	p := Quadrotor()
-	p.Name = "quadrotor-flown"
+	p.Name = "quadrotor"
 	p.Text = "the same airframe flying between random waypoints, 12 states, 4 inputs"
 	p.Params = append(slices.Clone(p.Params), Param{"cr", "1/s", 1})
 	yaw := len(p.Params) - 1

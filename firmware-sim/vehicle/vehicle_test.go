@@ -46,7 +46,7 @@ func TestRunsOfASeedAreEqual(t *testing.T) {
 
 // What a robot does must not depend on how often it is looked at.
 func TestTheSampleRateDoesNotChangeTheFlight(t *testing.T) {
-	for _, name := range []string{"pendulum", "quadrotor-flown"} {
+	for _, name := range []string{"pendulum", "quadrotor"} {
 		p, _ := plant.Named(name)
 		slow, _ := roll(t, Config{Plant: p, Rate: 40, Seed: 1}, 200)
 		fast, _ := roll(t, Config{Plant: p, Rate: 1000, Seed: 1}, 200*25)
@@ -83,13 +83,13 @@ func TestAPlanIsWhatWillBeCommanded(t *testing.T) {
 		rows      int
 		tolerance float64 // of the input's own unit
 	}{
-		{"quadrotor", 200, 10, 1e-12},
-		{"pendulum", 200, 200, 1e-12},      // a row for each sample
-		{"pendulum", 1000, 100, 1e-12},     // commands every fifth sample, rows of ten samples
-		{"pendulum", 200, 7, 1e-12},        // blocks that cut base steps
-		{"cartpole", 200, 50, 1e-5},        // feedback: RK4 against the adaptive integrator
-		{"quadrotor-flown", 200, 50, 1e-5}, //
-		{"quadrotor-flown", 400, 20, 1e-5}, //
+		{"quadrotor-paper", 200, 10, 1e-12},
+		{"pendulum", 200, 200, 1e-12},  // a row for each sample
+		{"pendulum", 1000, 100, 1e-12}, // commands every fifth sample, rows of ten samples
+		{"pendulum", 200, 7, 1e-12},    // blocks that cut base steps
+		{"cartpole", 200, 50, 1e-5},    // feedback: RK4 against the adaptive integrator
+		{"quadrotor", 200, 50, 1e-5},   //
+		{"quadrotor", 400, 20, 1e-5},   //
 	}
 	for _, c := range cases {
 		p, _ := plant.Named(c.name)

@@ -114,7 +114,7 @@ swing-up brings a pendulum up with two thirds of the torque that would hold it l
 
 obstacles are fields of eight gaps, each flight another; a violation is a collision, and planners with intervals promise
 at most 5 % of flights. In obstacles-payload a tenth of the mass is put on in flight. obstacles-3d are cylinders for
-quadrotor-flown, by a model of 8 flights of 20 s with random signals on all rotors. Solve times are the processor's.`,
+quadrotor, by a model of 8 flights of 20 s with random signals on all rotors. Solve times are the processor's.`,
 		Numbers: []study.Flag{
 			{Name: "seeds", Usage: "models and flights of each figure", Value: &seeds, Least: 1, Most: 100},
 			{Name: "flights", Usage: "flights through fields, and swing-ups, by each planner; 0 = 200, 20 swing-ups", Value: &s.flights, Least: 0, Most: 10000, Changes: true},
