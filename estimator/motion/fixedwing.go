@@ -9,7 +9,7 @@ import (
 // fixedWing is an aeroplane. With V the speed, along the axes of the body u, v, w,
 //
 //	f_x = c + Σ k_j u_j + a₁V² + a₂Vw + …      f_y = a Vv + Σ a_j V²u_j      f_z = a₁V² + a₂Vw + a₃Vq + Σ a_j V²u_j
-//	ṗ = c + a₁Vv + a₂Vp + a₃Vr + Σ a_j V²u_j      q̇ = c + a₁V² + a₂Vw + a₃Vq + Σ a_j V²u_j      ṙ as ṗ
+//	ṗ = c + g qr + a₁Vv + a₂Vp + a₃Vr + Σ a_j V²u_j      q̇ = c + g rp + a₁V² + a₂Vw + a₃Vq + Σ a_j V²u_j      ṙ as ṗ
 //
 // the derivatives of aerodynamic coefficients, over mass and moments of inertia (Beard & McLain 2012, chapter 4, linear
 // in the angles of attack and sideslip). It needs position and velocity.
@@ -26,7 +26,7 @@ var fixedWing = kind{name: "fixed wing", required: slices.Concat(rigidRoles, rig
 			b.times(2, square, 0, 1, "lift", "1/m"), b.times(2, by, w, 1, "lift by angle of attack", "1/m"), b.times(2, by, q, 1, "lift by pitch rate", "1"),
 		}, b.gains(0, "thrust", "m/s²"), surfaces(1, "side force", "1/m"), surfaces(2, "lift", "1/m"))
 		for i, axis := range turns {
-			torque = append(torque, b.constant(i, "constant acceleration of "+axis, "rad/s²"))
+			torque = append(torque, b.constant(i, "constant acceleration of "+axis, "rad/s²"), b.times(i, s.products, i, 1, "gyroscopic coupling of "+axis, "1"))
 			if i == 1 {
 				torque = append(torque, b.times(i, square, 0, 1, "pitch torque", "rad/m²"), b.times(i, by, w, 1, "pitch torque by angle of attack", "rad/m²"), b.times(i, by, q, -1, "pitch damping", "1/m"))
 			} else {

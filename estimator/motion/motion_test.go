@@ -136,7 +136,7 @@ func TestAxes(t *testing.T) {
 			a[c.turned[i]] = v
 		}
 		for k, v := range a {
-			if math.Abs(b[k]-v) > 1e-4*(1+math.Abs(v)) {
+			if math.Abs(b[k]-v) > 3e-4*(1+math.Abs(v)) { // the secant of the pitch is softened
 				t.Errorf("%s: state %d is %g in axes of the world, %g by those of the body", c.kind, k, b[k], v)
 			}
 		}
@@ -175,7 +175,7 @@ func TestContradictions(t *testing.T) {
 		`role "p": scale 0`:                                                       func(e *Equation) { e.Roles[3].Scale = 0 },
 		`13 bounds, expected 14`:                                                  func(e *Equation) { e.Bound = e.Bound[1:] },
 		`bound 0 must be positive`:                                                func(e *Equation) { e.Bound[3] = 0 },
-		`20 parameters, expected 21 of at most 512`:                               func(e *Equation) { e.Parameters = e.Parameters[1:] },
+		`23 parameters, expected 24 of at most 512`:                               func(e *Equation) { e.Parameters = e.Parameters[1:] },
 		`parameter "constant acceleration y": NaN`:                                func(e *Equation) { e.Parameters[2].High = math.NaN() },
 		`parameter "constant acceleration y": 7 is outside of its interval 8 … 9`: func(e *Equation) { e.Parameters[2].Value, e.Parameters[2].Low, e.Parameters[2].High = 7, 8, 9 },
 	} {

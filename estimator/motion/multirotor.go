@@ -11,7 +11,7 @@ var (
 // mass and moment of inertia, with R the attitude, ω the body's rates and v_b = Rᵀv,
 //
 //	f = (c_x − d_x v_bx, c_y − d_y v_by, c_z − d_z v_bz + Σ k_j u_j)      v̇ = R f + g e_z
-//	ω̇_i = c_i − d_i ω_i + Σ t_ij u_j
+//	ω̇_i = c_i − d_i ω_i + g_i ω_j ω_k + Σ t_ij u_j
 //
 // Without position and velocity only the second line is there.
 var multirotor = kind{name: "multirotor", required: rigidRoles, optional: rigidOptional, rates: func(b *builder) {
@@ -24,6 +24,7 @@ var multirotor = kind{name: "multirotor", required: rigidRoles, optional: rigidO
 		}
 		for i, axis := range turns {
 			torque = append(torque, b.constant(i, "constant acceleration of "+axis, "rad/s²"), b.times(i, s.rates, i, -1, "damping of "+axis, "1/s"))
+			torque = append(torque, b.times(i, s.products, i, 1, "gyroscopic coupling of "+axis, "1"))
 			torque = append(torque, b.gains(i, axis+" torque", "rad/s²")...)
 		}
 		return force, torque
@@ -36,6 +37,7 @@ var axes, turns = []string{"x", "y", "z"}, []string{"roll", "pitch", "yaw"}
 type rigidState struct {
 	velocity program.Reg // 3 rows; None without a velocity
 	rates    program.Reg // 3
+	products program.Reg // 3: of the other two rates
 }
 
 // rigid appends the equations of a rigid body whose accelerations by forces and torques, along the axes of the body, are the
@@ -43,7 +45,8 @@ type rigidState struct {
 func (b *builder) rigid(laws func(s rigidState) (force, torque []term)) {
 	moves := b.e.has("vx")
 	a := NewAttitude(b.Program, b.rows("roll", "pitch", "yaw"), moves)
-	s := rigidState{program.None, b.rows("p", "q", "r")}
+	w := b.rows("p", "q", "r")
+	s := rigidState{program.None, w, b.Products(3, w, w, []program.Term{{Row: 0, A: 1, B: 2, S: 1}, {Row: 1, A: 2, B: 0, S: 1}, {Row: 2, A: 0, B: 1, S: 1}})}
 	var v program.Reg
 	if moves {
 		v = b.rows("vx", "vy", "vz")

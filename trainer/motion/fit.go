@@ -35,15 +35,20 @@ const (
 // ErrTooFew is where flights are too short for an equation of motion.
 var ErrTooFew = errors.New("too few windows for an equation of motion")
 
-// problem is the fit of one equation to windows.
+// problem is the fit of one equation to windows. The starts of the windows are measured with noise: each is off by a δ of its
+// own, which is fitted too, as one more measurement of the variance of the noise. Without that, noise in a rate reads as damping.
 type problem struct {
-	e    *motion.Equation
-	s    *paths.Paths
-	m    int // parameters
-	work []*shot
+	e     *motion.Equation
+	s     *paths.Paths
+	m     int // parameters
+	work  []*shot
+	noise []float64 // K, variances
 
 	theta     []float64 // of the fit
+	delta     []float64 // N×K
 	objective float64
+	gains     []float64 // N×K×m: by how much δ moves less for a step of the parameters, see gather
+	moves     []float64 // N×K: how δ moves without one
 }
 
 // shot rolls windows out, lanes at once.
@@ -51,35 +56,42 @@ type shot struct {
 	machine               *program.Machine[float64]
 	x, u, theta, d        program.Reg
 	msq                   []float64 // nodes×K
+	prior                 float64
 	normal, right, scores []float64 // m×m, m, blocks×m
-	row                   []float64 // m
+	row                   []float64 // m+K
+	start, cross, left    []float64 // K×K, K×m, K
 }
 
-func newProblem(e *motion.Equation, s *paths.Paths) *problem {
-	f := &problem{e: e, s: s, m: len(e.Parameters)}
-	code := dynamics.MotionRollOut(e, s.K, s.P, s.Nodes, s.Step)
+func newProblem(e *motion.Equation, s *paths.Paths, noise []float64) *problem {
+	m, K := len(e.Parameters), s.K
+	f := &problem{e: e, s: s, m: m, noise: noise, delta: make([]float64, s.N*K), gains: make([]float64, s.N*K*m), moves: make([]float64, s.N*K)}
+	code := dynamics.MotionRollOut(e, K, s.P, s.Nodes, s.Step)
 	for range shares {
-		w := &shot{machine: program.New[float64](code, program.Options{Lanes: lanes, ByLane: []string{dynamics.X, dynamics.Plan}, Tangents: []string{dynamics.Parameters}, Seeds: f.m}),
+		w := &shot{machine: program.New[float64](code, program.Options{Lanes: lanes, ByLane: []string{dynamics.X, dynamics.Plan}, Tangents: []string{dynamics.Parameters, dynamics.X}, Seeds: m + K}),
 			x: code.Inputs[0].Reg, theta: code.Inputs[1].Reg, u: program.None, d: code.Outputs[0].Reg,
-			msq: make([]float64, s.Nodes*s.K), normal: make([]float64, f.m*f.m), right: make([]float64, f.m), scores: make([]float64, blocks*f.m), row: make([]float64, f.m)}
+			msq: make([]float64, s.Nodes*K), normal: make([]float64, m*m), right: make([]float64, m), scores: make([]float64, blocks*m), row: make([]float64, m+K),
+			start: make([]float64, K*K), cross: make([]float64, K*m), left: make([]float64, K)}
 		if s.P > 0 {
 			w.u = code.Inputs[2].Reg
 		}
-		for j := range f.m {
+		for j := range m {
 			w.machine.SetTangent(w.theta, j, 0, j, 1)
+		}
+		for k := range K {
+			w.machine.SetTangent(w.x, k, 0, m+k, 1)
 		}
 		f.work = append(f.work, w)
 	}
 	return f
 }
 
-// roll rolls the windows from one on out and returns how many lanes are of windows.
-func (w *shot) roll(s *paths.Paths, from int) int {
+// roll rolls the windows from one on out, whose starts are off by delta, and returns how many lanes are of windows.
+func (w *shot) roll(s *paths.Paths, delta []float64, from int) int {
 	n := min(lanes, s.N-from)
 	for lane := range lanes {
 		i := from + min(lane, n-1)
 		for k, x := range s.X0[i*s.K : (i+1)*s.K] {
-			w.machine.Set(w.x, k, 0, lane, x)
+			w.machine.Set(w.x, k, 0, lane, x+delta[i*s.K+k])
 		}
 		for j, u := range s.U[i*s.Nodes*s.P : (i+1)*s.Nodes*s.P] {
 			w.machine.Set(w.u, j%s.P, j/s.P, lane, u)
@@ -90,29 +102,36 @@ func (w *shot) roll(s *paths.Paths, from int) int {
 }
 
 // each runs the windows in batches, on all processors.
-func (f *problem) each(theta []float64, run func(w *shot, from, n int)) {
+func (f *problem) each(theta, delta []float64, run func(w *shot, from, n int)) {
 	cores.Each(len(f.work), func(i int) {
 		w := f.work[i]
 		for j, v := range theta {
 			w.machine.Set(w.theta, j, 0, 0, v)
 		}
 		for from := i * lanes; from < f.s.N; from += lanes * len(f.work) {
-			run(w, from, w.roll(f.s, from))
+			run(w, from, w.roll(f.s, delta, from))
 		}
 	})
 }
 
 // errors returns the mean squared errors at nodes and channels (nodes×K), and the objective.
-func (f *problem) errors(theta []float64) (msq []float64, objective float64) {
+func (f *problem) errors(theta, delta []float64) (msq []float64, objective float64) {
+	s := f.s
 	for _, w := range f.work {
 		clear(w.msq)
+		w.prior = 0
 	}
-	s := f.s
-	f.each(theta, func(w *shot, from, n int) {
+	f.each(theta, delta, func(w *shot, from, n int) {
 		for lane := range n {
+			off := delta[(from+lane)*s.K : (from+lane+1)*s.K]
 			for j := range w.msq {
-				e := w.machine.Get(w.d, j%s.K, j/s.K, lane) - s.Y[(from+lane)*len(w.msq)+j]
+				e := w.machine.Get(w.d, j%s.K, j/s.K, lane) + off[j%s.K] - s.Y[(from+lane)*len(w.msq)+j]
 				w.msq[j] += e * e
+			}
+			for k, d := range off {
+				if f.noise[k] > 0 {
+					w.prior += d * d / f.noise[k]
+				}
 			}
 		}
 	})
@@ -121,6 +140,7 @@ func (f *problem) errors(theta []float64) (msq []float64, objective float64) {
 		for j, v := range w.msq {
 			msq[j] += v / float64(s.N)
 		}
+		objective += 0.5 * w.prior / float64(len(msq)*s.N)
 	}
 	for j, v := range msq {
 		h := s.RMS[j] * s.RMS[j]
@@ -132,9 +152,14 @@ func (f *problem) errors(theta []float64) (msq []float64, objective float64) {
 	return msq, objective
 }
 
-// gather sets the normal equations of a step, and the gradients of blocks of windows, at θ with these mean squared errors.
-func (f *problem) gather(theta, msq []float64) (normal, right, scores []float64) {
-	s, m := f.s, f.m
+// gather sets the normal equations of a step of the parameters, and the gradients of blocks of windows, at θ and the starts δ
+// with these mean squared errors. With A and B the derivatives of a window by θ and δ, e what it leaves and W the weights,
+//
+//	S = BᵀWB + R⁻¹      dδ = S⁻¹(BᵀWe − R⁻¹δ) − S⁻¹BᵀWA dθ
+//
+// are put into the equations of θ (Schur's complement): moves are the first term of dδ, gains the factor of dθ.
+func (f *problem) gather(theta, delta, msq []float64) (normal, right, scores []float64) {
+	s := f.s
 	weight := make([]float64, len(msq))
 	for j, v := range msq {
 		weight[j] = 1 / (v + floor*s.RMS[j]*s.RMS[j]) / float64(len(msq)*s.N)
@@ -144,22 +169,10 @@ func (f *problem) gather(theta, msq []float64) (normal, right, scores []float64)
 		clear(w.right)
 		clear(w.scores)
 	}
-	f.each(theta, func(w *shot, from, n int) {
+	f.each(theta, delta, func(w *shot, from, n int) {
 		w.machine.Tangent()
 		for lane := range n {
-			score := w.scores[(from+lane)*blocks/s.N*m:][:m]
-			for j, g := range weight {
-				k, node := j%s.K, j/s.K
-				e := s.Y[(from+lane)*len(msq)+j] - w.machine.Get(w.d, k, node, lane)
-				for i := range w.row {
-					w.row[i] = w.machine.TangentOf(w.d, k, node, lane, i)
-				}
-				blas64.Syr(g, blas64.Vector{N: m, Inc: 1, Data: w.row}, symmetric(m, w.normal))
-				for i, d := range w.row {
-					w.right[i] += g * d * e
-					score[i] += g * d * e
-				}
-			}
+			f.window(w, from+lane, lane, weight, delta)
 		}
 	})
 	normal, right, scores = f.work[0].normal, f.work[0].right, f.work[0].scores
@@ -169,6 +182,74 @@ func (f *problem) gather(theta, msq []float64) (normal, right, scores []float64)
 		add(scores, w.scores)
 	}
 	return normal, right, scores
+}
+
+// window adds window i, which is in a lane, to the normal equations.
+func (f *problem) window(w *shot, i, lane int, weight, delta []float64) {
+	s, m, K := f.s, f.m, f.s.K
+	score := w.scores[i*blocks/s.N*m:][:m]
+	clear(w.start)
+	clear(w.cross)
+	scale := 1 / float64(len(weight)*s.N)
+	for k := range K {
+		r := f.noise[k]
+		if r == 0 {
+			r = math.SmallestNonzeroFloat32 // the start is exact
+		}
+		w.start[k*K+k] = scale / r
+		w.left[k] = -scale / r * delta[i*K+k]
+	}
+	by, off := w.row[m:], delta[i*K:(i+1)*K]
+	for j, g := range weight {
+		k, node := j%K, j/K
+		e := s.Y[i*len(weight)+j] - w.machine.Get(w.d, k, node, lane) - off[k]
+		for c := range w.row {
+			w.row[c] = w.machine.TangentOf(w.d, k, node, lane, c)
+		}
+		by[k]++ // the displacement counts from the measured start
+		blas64.Syr(g, blas64.Vector{N: m, Inc: 1, Data: w.row[:m]}, symmetric(m, w.normal))
+		blas64.Syr(g, blas64.Vector{N: K, Inc: 1, Data: by}, symmetric(K, w.start))
+		for c, b := range by {
+			if b != 0 {
+				blas64.Axpy(g*b, blas64.Vector{N: m, Inc: 1, Data: w.row[:m]}, blas64.Vector{N: m, Inc: 1, Data: w.cross[c*m : (c+1)*m]})
+				w.left[c] += g * b * e
+			}
+		}
+		for c, d := range w.row[:m] {
+			score[c] += g * d * e
+			w.right[c] += g * d * e
+		}
+	}
+	gains, moves := f.gains[i*K*m:(i+1)*K*m], f.moves[i*K:(i+1)*K]
+	copy(gains, w.cross)
+	copy(moves, w.left)
+	factor, ok := lapack64.Potrf(symmetric(K, w.start))
+	if !ok {
+		clear(gains)
+		clear(moves)
+		return
+	}
+	lapack64.Potrs(factor, blas64.General{Rows: K, Cols: m, Stride: m, Data: gains})
+	lapack64.Potrs(factor, blas64.General{Rows: K, Cols: 1, Stride: 1, Data: moves})
+	cross, gain := blas64.General{Rows: K, Cols: m, Stride: m, Data: w.cross}, blas64.General{Rows: K, Cols: m, Stride: m, Data: gains}
+	blas64.Gemm(blas.Trans, blas.NoTrans, -1, cross, gain, 1, blas64.General{Rows: m, Cols: m, Stride: m, Data: w.normal})
+	for c := range K {
+		for j, a := range w.cross[c*m : (c+1)*m] {
+			w.right[j] -= a * moves[c]
+			score[j] -= a * moves[c]
+		}
+	}
+}
+
+// moved returns the starts after a step of the parameters.
+func (f *problem) moved(delta, step []float64) []float64 {
+	out := slices.Clone(delta)
+	for i := range out {
+		if f.noise[i%f.s.K] > 0 {
+			out[i] += f.moves[i] - blas64.Dot(blas64.Vector{N: f.m, Inc: 1, Data: f.gains[i*f.m : (i+1)*f.m]}, blas64.Vector{N: f.m, Inc: 1, Data: step})
+		}
+	}
+	return out
 }
 
 func add(dst, v []float64) {
@@ -204,26 +285,27 @@ func solve(m int, normal, right []float64, damping float64) []float64 {
 	return b.Data
 }
 
-// descend improves θ in at most so many iterations, and returns the objective that it reaches.
-func (f *problem) descend(ctx context.Context, theta []float64, iterations int) float64 {
-	msq, objective := f.errors(theta)
+// descend improves θ and δ in at most so many iterations.
+func (f *problem) descend(ctx context.Context, iterations int) {
+	msq, objective := f.errors(f.theta, f.delta)
 	damping, trial := 1e-3, make([]float64, f.m)
 	for range iterations {
 		if ctx.Err() != nil {
 			break
 		}
-		normal, right, _ := f.gather(theta, msq)
+		normal, right, _ := f.gather(f.theta, f.delta, msq)
 		gained := false
 		for range 8 {
 			step := solve(f.m, normal, right, damping)
 			if step != nil {
 				for i, d := range step {
-					trial[i] = theta[i] + d
+					trial[i] = f.theta[i] + d
 				}
-				if m, o := f.errors(trial); o < objective {
+				delta := f.moved(f.delta, step)
+				if m, o := f.errors(trial, delta); o < objective {
 					gained = objective-o > tolerance
-					copy(theta, trial)
-					msq, objective, damping = m, o, math.Max(damping/10, 1e-9)
+					copy(f.theta, trial)
+					f.delta, msq, objective, damping = delta, m, o, math.Max(damping/10, 1e-9)
 					break
 				}
 			}
@@ -233,14 +315,14 @@ func (f *problem) descend(ctx context.Context, theta []float64, iterations int) 
 			break
 		}
 	}
-	return objective
+	f.objective = objective
 }
 
 // intervals sets the intervals of 95 % of the equation's parameters at θ.
-func (f *problem) intervals(theta []float64) {
-	msq, _ := f.errors(theta)
-	normal, _, scores := f.gather(theta, msq)
-	for i, v := range theta {
+func (f *problem) intervals() {
+	msq, _ := f.errors(f.theta, f.delta)
+	normal, _, scores := f.gather(f.theta, f.delta, msq)
+	for i, v := range f.theta {
 		f.e.Parameters[i].Value, f.e.Parameters[i].Low, f.e.Parameters[i].High = v, v, v
 	}
 	right := make([]float64, f.m*blocks) // a column for each block
@@ -252,7 +334,8 @@ func (f *problem) intervals(theta []float64) {
 	moves := solve(f.m, normal, right, 1e-9)
 	for i := range f.e.Parameters {
 		p, sum := &f.e.Parameters[i], 0.0
-		if moves == nil {
+		if moves == nil { // nothing is known of them
+			p.Low, p.High = -math.MaxFloat32, math.MaxFloat32
 			continue
 		}
 		for _, d := range moves[i*blocks : (i+1)*blocks] {
@@ -340,8 +423,8 @@ func Fit(ctx context.Context, flights []window.Flight, task window.Task, e motio
 	if err != nil {
 		return nil, 0, err
 	}
-	f.intervals(f.theta)
-	return f.e, f.objective, nil
+	f.intervals()
+	return f.e, f.alone(), nil
 }
 
 // fit is Fit without intervals.
@@ -349,7 +432,7 @@ func fit(ctx context.Context, flights []window.Flight, task window.Task, e motio
 	K := len(task.States)
 	e.Parameters = slices.Clone(e.Parameters)
 	e.Bound = bounds(flights, K, task.Inputs, &e)
-	theta, objective := make([]float64, len(e.Parameters)), math.Inf(1)
+	theta, noise := make([]float64, len(e.Parameters)), noises(flights, K)
 	copy(theta, start)
 	stages := []int{3, max(3, set.Nodes/6), set.Nodes}
 	if start != nil {
@@ -362,11 +445,39 @@ func fit(ctx context.Context, flights []window.Flight, task window.Task, e motio
 		if s.N < least {
 			return nil, ErrTooFew
 		}
-		f = newProblem(&e, s)
-		objective = f.descend(ctx, theta, 12)
+		f = newProblem(&e, s, noise)
+		f.theta = theta
+		f.descend(ctx, 12)
 	}
-	f.theta, f.objective = theta, objective
 	return f, nil
+}
+
+// alone returns the objective of the measured starts.
+func (f *problem) alone() float64 {
+	_, objective := f.errors(f.theta, make([]float64, len(f.delta)))
+	return objective
+}
+
+// noises returns the variances of the states' noise (K), from third differences of samples that follow one another: what is
+// white in them. Of a filtered signal that is little.
+func noises(flights []window.Flight, K int) []float64 {
+	sum, n := make([]float64, K), make([]float64, K)
+	for i := range flights {
+		f := &flights[i]
+		for j := 3; j < f.N(); j++ {
+			for k := range K {
+				at := func(back int) float64 { return f.X[(j-back)*K+k] }
+				if d := at(0) - 3*at(1) + 3*at(2) - at(3); !math.IsNaN(d) {
+					sum[k] += d * d / 20
+					n[k]++
+				}
+			}
+		}
+	}
+	for k := range sum {
+		sum[k] /= math.Max(n[k], 1)
+	}
+	return sum
 }
 
 // slack is how far beyond the largest value of the data a rate or an input is let.

@@ -105,7 +105,7 @@ var robots = []robot{
 			// A little dither on each motor lets their gains be told from one another.
 			u[0], u[1], u[2], u[3] = thrust+roll-pitch+yaw, thrust+roll+pitch-yaw, thrust-roll+pitch+yaw, thrust-roll-pitch-yaw
 		},
-		truth: map[string]float64{"gravity along z": -9.81, "drag x": 0.3, "drag y": 0.4, "damping of roll": 2, "damping of pitch": 3},
+		truth: map[string]float64{"gravity along z": -9.81, "drag x": 0.3, "drag y": 0.4, "damping of roll": 2, "damping of pitch": 3, "gyroscopic coupling of yaw": 0},
 	},
 	{
 		kind: "joints", states: append(states("a q1", "a q2"), states("w dq1", "w dq2")...), inputs: inputs("tau1", "tau2"), start: make([]float64, 4),
