@@ -35,15 +35,18 @@ var singleTrack = kind{name: "single track", required: []string{"heading", "surg
 	}
 }}
 
+// slowest bounds 1/u, m²/s²: it matters below 0.5 m/s.
+const slowest = 0.05
+
 // dynamicSingleTrack is a car with tyres that slip, linear in the slip angles:
 //
 //	u˙ = vr + c − d₁u − d₂u|u| + Σ k_j u_j      v˙ = −ur + c − (a₁v + a₂r)/u + Σ k_j u_j      r˙ = c − (b₁v + b₂r)/u + Σ k_j u_j
 //
-// 1/u is taken as u/(u² + 1).
+// 1/u is taken as u/(u² + 0.05).
 var dynamicSingleTrack = kind{name: "dynamic single track", required: []string{"heading", "surge", "sway", "yaw_rate"}, optional: []string{"east", "north", "steering"}, rates: func(b *builder) {
 	v, r := b.planarVelocity(), b.rows("yaw_rate")
 	u := b.Some(v, 0)
-	slow := b.Times(u, b.Function(program.Reciprocal, b.Affine(1, []float64{1}, program.Part{X: b.Function(program.Square, u), M: []float64{1}})))
+	slow := b.Times(u, b.Function(program.Reciprocal, b.Affine(1, []float64{slowest}, program.Part{X: b.Function(program.Square, u), M: []float64{1}})))
 	slip := b.scale(b.Stack(b.Some(v, 1), r), slow)
 	steer := b.steering()
 	force := slices.Concat(b.dragged(0, v, 0, "", "m/s"), b.gains(0, "acceleration ahead", "m/s²"))
