@@ -8,6 +8,7 @@ func motionFields(e *motion.Equation, c *coder) {
 		c.text("name", &r.Name)
 		c.int("state", &r.State)
 		c.float("scale", &r.Scale)
+		c.flag("turns", &r.Turns)
 	})
 	c.flag("world", &e.World)
 	c.flag("squared", &e.Squared)

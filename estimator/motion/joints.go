@@ -13,7 +13,8 @@ const dryRate = 0.05
 //
 //	θ¨_i = c − s θ_i − v θ˙_i − d tanh(θ˙_i/dryRate) + a sin(θ_1+…+θ_i) + b cos(θ_1+…+θ_i) + a' sinθ_i + b' cosθ_i + Σ_j k_j u_j
 //
-// With as many inputs as joints, each joint has its own. s is the stiffness of a servo that follows a commanded angle.
+// With as many inputs as joints, each joint has its own. s is the stiffness of a servo that follows a commanded angle, not
+// there where the angle may turn.
 var joints = kind{name: "joints", required: []string{"angle #", "rate #"}, rates: func(b *builder) {
 	n := b.e.numbered("angle")
 	var angles, rates []string
@@ -32,8 +33,11 @@ var joints = kind{name: "joints", required: []string{"angle #", "rate #"}, rates
 	var terms []term
 	for i := range n {
 		of := fmt.Sprintf(" of joint %d", i+1)
-		terms = append(terms, b.constant(i, "constant acceleration"+of, "rad/s²"), b.times(i, q, i, -1, "stiffness"+of, "1/s²"),
-			b.times(i, w, i, -1, "damping"+of, "1/s"), b.times(i, dry, i, -1, "dry friction"+of, "rad/s²"),
+		terms = append(terms, b.constant(i, "constant acceleration"+of, "rad/s²"))
+		if !b.e.Roles[b.e.role(angles[i])].Turns {
+			terms = append(terms, b.times(i, q, i, -1, "stiffness"+of, "1/s²"))
+		}
+		terms = append(terms, b.times(i, w, i, -1, "damping"+of, "1/s"), b.times(i, dry, i, -1, "dry friction"+of, "rad/s²"),
 			b.times(i, own, n+i, 1, "sine of its angle"+of, "rad/s²"), b.times(i, own, i, 1, "cosine of its angle"+of, "rad/s²"))
 		if i > 0 {
 			terms = append(terms, b.times(i, all, n+i, 1, "sine of its direction"+of, "rad/s²"), b.times(i, all, i, 1, "cosine of its direction"+of, "rad/s²"))

@@ -19,11 +19,11 @@ func example(t *testing.T, name string, world, squared bool, P int) (e *Equation
 		switch role {
 		case "angle #":
 			for i := range 3 {
-				e.Roles = append(e.Roles, Role{fmt.Sprintf("angle %d", i+1), i, 1}, Role{fmt.Sprintf("rate %d", i+1), 3 + i, 1})
+				e.Roles = append(e.Roles, Role{fmt.Sprintf("angle %d", i+1), i, 1, i == 1}, Role{fmt.Sprintf("rate %d", i+1), 3 + i, 1, false})
 			}
 		case "rate #":
 		default:
-			e.Roles = append(e.Roles, Role{role, len(e.Roles), 1})
+			e.Roles = append(e.Roles, Role{role, len(e.Roles), 1, false})
 		}
 	}
 	K = len(e.Roles)
@@ -199,7 +199,7 @@ func TestNothingIsAllocated(t *testing.T) {
 func BenchmarkMultirotor(b *testing.B) {
 	e := &Equation{Kind: "multirotor", World: true}
 	for i, role := range append(rigidRoles, rigidOptional...) {
-		e.Roles = append(e.Roles, Role{role, i, 1})
+		e.Roles = append(e.Roles, Role{role, i, 1, false})
 	}
 	if err := e.Declare(12, make([]channel.Channel, 4)); err != nil {
 		b.Fatal(err)

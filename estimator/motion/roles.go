@@ -10,6 +10,7 @@ type Role struct {
 	Name  string
 	State int
 	Scale float64 // textbook value (m, rad and their rates) for a unit of the state
+	Turns bool    // an angle that means the same after a turn
 }
 
 // role returns the place of a role, −1 without it.

@@ -218,7 +218,7 @@ func chained(states []channel.Channel) motion.Equation {
 			scale = 2 * math.Pi / c.Period
 		}
 		n++
-		e.Roles = append(e.Roles, motion.Role{Name: fmt.Sprintf("angle %d", n), State: k, Scale: scale}, motion.Role{Name: fmt.Sprintf("rate %d", n), State: rate, Scale: scale})
+		e.Roles = append(e.Roles, motion.Role{Name: fmt.Sprintf("angle %d", n), State: k, Scale: scale, Turns: c.Period > 0}, motion.Role{Name: fmt.Sprintf("rate %d", n), State: rate, Scale: scale})
 	}
 	return e
 }
