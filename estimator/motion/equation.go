@@ -177,22 +177,22 @@ func (e *Equation) checkRoles(K int) error {
 			return fmt.Errorf("a %s needs the role %q", e.Kind, name)
 		}
 	}
-	for _, group := range groups {
+	for _, group := range Together {
 		n := 0
 		for _, name := range group {
 			if named[name] {
 				n++
 			}
 		}
-		if n != 0 && n != len(group) && (n > 0 && slices.Contains(k.optional, group[0])) {
+		if n != 0 && n != len(group) && slices.Contains(k.optional, group[0]) {
 			return fmt.Errorf("%s belong together", strings.Join(group, ", "))
 		}
 	}
 	return nil
 }
 
-// groups are optional roles that belong together.
-var groups = [][]string{{"x", "y", "z", "vx", "vy", "vz"}, {"east", "north"}}
+// Together are roles of which a robot has all or, where they are optional, none.
+var Together = [][]string{{"x", "y", "z", "vx", "vy", "vz"}, {"east", "north"}}
 
 // Increment appends the increment of a step of h seconds from states x (K×any) under mean inputs u (P; None without
 // inputs), K×any. theta (parameters×1) replaces the equation's own; None = these.

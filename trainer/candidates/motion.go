@@ -3,7 +3,6 @@ package candidates
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -19,7 +18,6 @@ import (
 // Motion is the equation of motion of a training.
 type Motion struct {
 	Equation *equation.Equation // with the parameters of the last fit
-	Error    float64            // of its roll-outs over that of holding, of the fit: geometric mean over channels and horizons
 
 	step motion.Settings
 }
@@ -57,9 +55,9 @@ func (p *Prior) fitMotion(ctx context.Context, flights []window.Flight, parts []
 // chooseMotion sets Motion to the proposed equation of the least error.
 func (p *Prior) chooseMotion(ctx context.Context, flights []window.Flight) error {
 	set := motion.SettingsOf(flights, p.task)
-	fitted, objective, err := motion.Choose(ctx, flights, p.task, motion.Propose(p.task.States, p.set.Inputs, &p.body), set)
+	fitted, _, err := motion.Choose(ctx, flights, p.task, motion.Propose(p.task.States, p.set.Inputs, &p.body), set)
 	if fitted != nil {
-		p.Motion = &Motion{Equation: fitted, Error: math.Exp(objective), step: set}
+		p.Motion = &Motion{Equation: fitted, step: set}
 	}
 	if errors.Is(err, motion.ErrTooFew) {
 		return nil
@@ -75,12 +73,12 @@ func (p *Prior) refitMotion(ctx context.Context, flights []window.Flight, m *Mot
 	}
 	e := *m.Equation
 	e.Parameters = slices.Clone(e.Parameters)
-	fitted, objective, err := motion.Fit(ctx, flights, p.task, e, m.step, start)
+	fitted, _, err := motion.Fit(ctx, flights, p.task, e, m.step, start)
 	if errors.Is(err, motion.ErrTooFew) {
 		return nil
 	}
 	if err == nil {
-		m.Equation, m.Error = fitted, math.Exp(objective)
+		m.Equation = fitted
 	}
 	return err
 }

@@ -176,7 +176,7 @@ func named(e motion.Equation, states []channel.Channel) motion.Equation {
 			e.Roles = append(e.Roles, motion.Role{Name: role, State: k, Scale: units[dimension(role)][states[k].Unit]})
 		}
 	}
-	for _, group := range [][]string{{"x", "y", "z", "vx", "vy", "vz"}, {"east", "north"}} { // all of a group, or none
+	for _, group := range motion.Together {
 		in := func(r motion.Role) bool { return slices.Contains(group, r.Name) }
 		n := 0
 		for _, r := range e.Roles {

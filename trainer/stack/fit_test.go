@@ -49,17 +49,23 @@ func equation(m *prior.Model) model.Component {
 	return model.Component{Kind: model.Equation, Members: []prior.Model{*m}}
 }
 
-// The better of two models gets the weight; one that is bad on a fold loses it; a velocity
-// that is not measured is worth nothing, and left out.
-func TestFit(t *testing.T) {
+// fitted returns a task and the equation of its flights.
+func fitted(t *testing.T) (Task, *prior.Model) {
+	t.Helper()
 	shape := priordynamics.Shape{Step: 0.01, Degree: 1, Ridge: 1e-9}
 	task := Task{Task: window.Task{States: one, Horizon: 0.5}, Knots: []float64{0, 0.1, 1}, Readouts: 1}
 	choice := priordynamics.Choice{Shape: shape, Secondary: shape}
-	fitted, err := choice.Fit(context.Background(), decay(1, 1000), task.Task, priordynamics.Effort{Windows: 10, Iterations: 1})
+	pair, err := choice.Fit(context.Background(), decay(1, 1000), task.Task, priordynamics.Effort{Windows: 10, Iterations: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := fitted.Secondary
+	return task, pair.Secondary
+}
+
+// The better of two models gets the weight; one that is bad on a fold loses it; a velocity
+// that is not measured is worth nothing, and left out.
+func TestFit(t *testing.T) {
+	task, good := fitted(t)
 	bad := bent(good, 1.5)
 	folds := []window.Fold{{Held: decay(2, 300)}, {Held: decay(3, 300)}, {Held: decay(4, 300)}}
 	of := func(name string, whole *prior.Model, folds ...*prior.Model) Candidate {
@@ -160,14 +166,7 @@ func TestConditions(t *testing.T) {
 
 // A physical candidate is weighed against all others together: it takes over where it is right, and is left out where it is not.
 func TestPhysical(t *testing.T) {
-	shape := priordynamics.Shape{Step: 0.01, Degree: 1, Ridge: 1e-9}
-	task := Task{Task: window.Task{States: one, Horizon: 0.5}, Knots: []float64{0, 0.1, 1}, Readouts: 1}
-	choice := priordynamics.Choice{Shape: shape, Secondary: shape}
-	fitted, err := choice.Fit(context.Background(), decay(1, 1000), task.Task, priordynamics.Effort{Windows: 10, Iterations: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	good := fitted.Secondary
+	task, good := fitted(t)
 	folds := []window.Fold{{Held: decay(2, 300)}, {Held: decay(3, 300)}, {Held: decay(4, 300)}}
 	of := func(name string, m *prior.Model, physical bool) Candidate {
 		return Candidate{Name: name, Whole: equation(m), Folds: []model.Component{equation(m), equation(m), equation(m)}, Physical: physical}
