@@ -132,9 +132,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if err := a.export(res, data, b); err != nil {
 		return nil, err
 	}
-	if prior.Motion != nil {
-		res.Motion = prior.Motion.Equation
-	}
+	res.Motion = prior.EquationOfMotion()
 	res.Elapsed = b.Elapsed()
 	return res, nil
 }

@@ -177,6 +177,11 @@ func (e *Equation) checkRoles(K int) error {
 			return fmt.Errorf("a %s needs the role %q", e.Kind, name)
 		}
 	}
+	return k.checkTogether(named)
+}
+
+// checkTogether checks that of the optional roles that belong together all are named, or none.
+func (k *kind) checkTogether(named map[string]bool) error {
 	for _, group := range Together {
 		n := 0
 		for _, name := range group {

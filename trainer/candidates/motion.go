@@ -22,6 +22,14 @@ type Motion struct {
 	step motion.Settings
 }
 
+// EquationOfMotion returns the equation with the parameters of the last fit; nil = none was found.
+func (p *Prior) EquationOfMotion() *equation.Equation {
+	if p.Motion == nil {
+		return nil
+	}
+	return p.Motion.Equation
+}
+
 // fitMotion fits the equation of motion that names and units propose, with the parts of the cross-validation those of the
 // least error of all kinds; none where there is none that could be fitted.
 func (p *Prior) fitMotion(ctx context.Context, flights []window.Flight, parts []window.Fold, b *budget.Adaptation) ([]stack.Candidate, error) {
