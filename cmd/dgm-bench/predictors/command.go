@@ -102,7 +102,7 @@ func (o *options) units(all []recording) ([]study.Work, error) {
 	return units, nil
 }
 
-// run fits the predictors of a unit and scores them. The first one's row is the unit's.
+// run fits the predictors of a unit and scores them.
 func run(ctx context.Context, u *study.Unit, in Folders, r *recording, readout model.Readout) error {
 	d, err := in.load(ctx, r, uint64(u.Seed))
 	if err != nil {
@@ -120,6 +120,11 @@ func run(ctx context.Context, u *study.Unit, in Folders, r *recording, readout m
 	if err != nil {
 		return err
 	}
+	return measureAll(u, d, all)
+}
+
+// measureAll scores predictors. The first one's row is the unit's.
+func measureAll(u *study.Unit, d *data, all []predictor) error {
 	for i, p := range all {
 		row := u.Row
 		if i > 0 {

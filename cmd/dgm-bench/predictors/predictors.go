@@ -37,7 +37,8 @@ type predictor struct {
 	predict predict
 	seconds float64 // that its fit took, by the clock
 
-	half50 *float64 // (optional) half width of the last prediction's 50 % interval over its standard deviation; nil = a Gaussian's
+	half50 *float64                         // (optional) half width of the last prediction's 50 % interval over its standard deviation; nil = a Gaussian's
+	halves func(w *replay.Window) []float64 // (optional) the same for each channel and time of a window (T×K)
 }
 
 // folds of what is fitted for the intervals of the baselines.

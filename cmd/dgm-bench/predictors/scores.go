@@ -54,8 +54,11 @@ func measure(row *study.Row, d *data, p *predictor) error {
 			if math.IsNaN(y) {
 				continue
 			}
-			if p.half50 != nil {
+			switch {
+			case p.half50 != nil:
 				places[j].Half50 = *p.half50
+			case p.halves != nil:
+				places[j].Half50 = p.halves(w)[j]
 			}
 			if err := places[j].add(y, mean[j], std[j]); err != nil {
 				return fmt.Errorf("%s: channel %q after %g s: %w", p.name, d.task.States[j%K].Name, times[j/K], err)
@@ -70,6 +73,7 @@ func measure(row *study.Row, d *data, p *predictor) error {
 func report(row *study.Row, d *data, places []place) error {
 	K := len(d.task.States)
 	var rmse, hold, width, crps, coverage50, coverage95 []float64
+	byChannel := make([]float64, K)
 	least, at := math.Inf(1), ""
 	for j := range places {
 		p := &places[j]
@@ -78,6 +82,7 @@ func report(row *study.Row, d *data, places []place) error {
 			return fmt.Errorf("channel %q does not move within %g s on any window", name, t)
 		}
 		c50, _, c95 := p.Coverage()
+		byChannel[j%K] += c95 / float64(len(d.of.horizons))
 		if c95 < least {
 			least, at = c95, fmt.Sprintf("%s, %g s", name, t)
 		}
@@ -91,6 +96,11 @@ func report(row *study.Row, d *data, places []place) error {
 	}
 	row.Put("geo", round(score.GeoRatio(rmse, hold), 4)).Put("geo_by_horizon", ratios)
 	row.Put("coverage95_by_horizon", by95).Put("coverage50_by_horizon", by50)
+	var channels []string
+	for k, c := range d.task.States {
+		channels, byChannel[k] = append(channels, c.Name), round(byChannel[k], 4)
+	}
+	row.Put("channels", channels).Put("coverage95_by_channel", byChannel)
 	row.Put("worst_coverage95", round(least, 4)).Put("worst", at)
 	row.Put("width", round(score.GeoRatio(width, hold), 4)).Put("crps", round(score.GeoRatio(crps, hold), 4))
 	return nil

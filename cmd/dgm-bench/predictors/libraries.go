@@ -1,0 +1,158 @@
+package predictors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/trainer/replay"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// flightDocument is a flight for the predictors of Python libraries.
+type flightDocument struct {
+	T numbers `json:"t"` // n, s
+	X numbers `json:"x"` // n×K, angles unwrapped; NaN = not measured
+	U numbers `json:"u"` // n×P; NaN = not known yet
+}
+
+// numbers is written with null for NaN.
+type numbers []float64
+
+func (n numbers) MarshalJSON() ([]byte, error) {
+	out := []byte{'['}
+	for i, v := range n {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if math.IsNaN(v) {
+			out = append(out, "null"...)
+		} else {
+			out = strconv.AppendFloat(out, v, 'g', -1, 64)
+		}
+	}
+	return append(out, ']'), nil
+}
+
+// libraryTask is what python/studies/libraries.py reads: flights, and windows as pairs of a
+// flight and a sample.
+type libraryTask struct {
+	States       []string         `json:"states"`
+	Inputs       []string         `json:"inputs"`
+	Periodic     []bool           `json:"periodic"`
+	Times        []float64        `json:"times"`
+	Train        []flightDocument `json:"train"`
+	Test         []flightDocument `json:"test"`
+	TrainWindows [][2]int         `json:"train_windows"`
+	TestWindows  [][2]int         `json:"test_windows"`
+}
+
+// libraryResult is a predictor that the script has fitted.
+type libraryResult struct {
+	Name    string    `json:"name"`
+	Seconds float64   `json:"seconds"`
+	Mean    []float64 `json:"mean"`   // W×T×K, displacements
+	Std     []float64 `json:"std"`    // W×T×K
+	Half50  []float64 `json:"half50"` // W×T×K, over the standard deviation
+}
+
+// python is the interpreter and the script that fit the predictors of libraries.
+type python struct{ program, script string }
+
+// fit runs the script on a recording and returns its predictors.
+func (p python) fit(ctx context.Context, d *data) ([]predictor, error) {
+	dir, err := os.MkdirTemp("", "dgm-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	in, out := filepath.Join(dir, "task.json"), filepath.Join(dir, "result.json")
+	task := taskOf(d)
+	b, err := json.Marshal(task)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(in, b, 0o600); err != nil {
+		return nil, err
+	}
+	run := exec.CommandContext(ctx, p.program, p.script, in, out)
+	if said, err := run.CombinedOutput(); err != nil {
+		lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+		return nil, fmt.Errorf("%s %s: %w: %s; the head of the script names the packages that it needs", p.program, p.script, err, lines[len(lines)-1])
+	}
+	if b, err = os.ReadFile(out); err != nil {
+		return nil, err
+	}
+	all, err := decode(b, len(task.TestWindows), len(task.Times)*len(task.States))
+	if err != nil {
+		return nil, fmt.Errorf("result of %s: %w", p.script, err)
+	}
+	return all, nil
+}
+
+// decode returns the predictors of a script's answer, for windows of size values each.
+func decode(b []byte, windows, size int) ([]predictor, error) {
+	var results []libraryResult
+	if err := json.Unmarshal(b, &results); err != nil {
+		return nil, err
+	}
+	var all []predictor
+	for i := range results {
+		of, err := results[i].predictor(windows, size)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("it holds no predictor")
+	}
+	return all, nil
+}
+
+// predictor returns the result as a predictor of windows, each of so many values.
+func (r *libraryResult) predictor(windows, size int) (predictor, error) {
+	for _, part := range [][]float64{r.Mean, r.Std, r.Half50} {
+		if len(part) != windows*size {
+			return predictor{}, fmt.Errorf("%s: there are %d values, and %d windows of %d", r.Name, len(part), windows, size)
+		}
+	}
+	return predictor{name: r.Name, seconds: r.Seconds, predict: func(mean, std []float64, w *replay.Window) error {
+		from := w.Number * size
+		copy(mean, r.Mean[from:from+size])
+		copy(std, r.Std[from:from+size])
+		return nil
+	}, halves: func(w *replay.Window) []float64 { return r.Half50[w.Number*size : (w.Number+1)*size] }}, nil
+}
+
+func taskOf(d *data) *libraryTask {
+	out := &libraryTask{Times: d.of.horizons}
+	for _, c := range d.task.States {
+		out.States, out.Periodic = append(out.States, c.Name), append(out.Periodic, c.Period > 0)
+	}
+	for _, c := range channel.Select(d.train.Channels, channel.Input) {
+		out.Inputs = append(out.Inputs, c.Name)
+	}
+	out.Train, out.TrainWindows = documents(d.train.Flights, window.Cut(d.train.Flights, d.task.Horizon, d.of.stride))
+	out.Test, out.TestWindows = documents(d.test, window.Cut(d.test, d.task.Horizon, testStride))
+	return out
+}
+
+func documents(flights []window.Flight, windows []window.Window) (all []flightDocument, at [][2]int) {
+	for i := range flights {
+		f := &flights[i]
+		all = append(all, flightDocument{T: f.T, X: f.X, U: f.U})
+	}
+	for _, w := range windows {
+		at = append(at, [2]int{w.Flight, w.Start})
+	}
+	return all, at
+}

@@ -1,0 +1,82 @@
+package predictors
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/trainer/replay"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// script writes a shell script that answers each task with one predictor of so many values
+// of mean 0, and returns what runs it.
+func script(t *testing.T, values int) python {
+	t.Helper()
+	row := func(v string) string { return "[" + strings.TrimSuffix(strings.Repeat(v+",", values), ",") + "]" }
+	dir := t.TempDir()
+	answer := fmt.Sprintf(`[{"name":"still","seconds":2.5,"mean":%s,"std":%s,"half50":%s}]`, row("0"), row("1"), row("0.5"))
+	text := fmt.Sprintf("test -s \"$1\" || exit 1\ncp %q \"$2\"\n", filepath.Join(dir, "answer"))
+	for name, content := range map[string]string{"answer": answer, "script": text} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return python{"sh", filepath.Join(dir, "script")}
+}
+
+func TestPredictorsOfLibrariesAreScoredOnTheSameWindows(t *testing.T) {
+	d := wander()
+	size := len(window.Cut(d.test, d.task.Horizon, testStride)) * len(d.of.horizons) * len(d.task.States)
+	all, err := script(t, size).fit(t.Context(), d)
+	if err != nil || len(all) != 1 || all[0].name != "still" || all[0].seconds != 2.5 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	row := study.NewRow(study.Key{Set: "wander"})
+	if err := measure(row, d, &all[0]); err != nil {
+		t.Fatal(err)
+	}
+	if geo := row.Number("geo"); geo != 1 { // it holds
+		t.Errorf("the error is %g of hold's", geo)
+	}
+	if by := row.Numbers("coverage95_by_channel"); len(by) != 2 || by[0] == 0 || by[0] > 1 {
+		t.Errorf("by channel %v", by)
+	}
+	if _, err := script(t, size-1).fit(t.Context(), d); err == nil || !strings.Contains(err.Error(), "values") {
+		t.Errorf("an answer that is too short: %v", err)
+	}
+	if _, err := (python{"sh", "absent"}).fit(t.Context(), d); err == nil || !strings.Contains(err.Error(), "packages") {
+		t.Errorf("a script that is not there: %v", err)
+	}
+}
+
+func TestNumbersThatAreNotMeasuredAreNull(t *testing.T) {
+	b, err := json.Marshal(flightDocument{T: numbers{0, 0.01}, X: numbers{1, math.NaN()}})
+	if want := `{"t":[0,0.01],"x":[1,null],"u":[]}`; err != nil || string(b) != want {
+		t.Errorf("%s, %v", b, err)
+	}
+}
+
+func FuzzAnswerOfLibraries(f *testing.F) {
+	f.Add([]byte(`[{"name":"a","seconds":1,"mean":[0,1],"std":[1,1],"half50":[0.5,0.6]}]`))
+	f.Add([]byte(`[]`))
+	f.Add([]byte(`[{"mean":[0]}]`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		all, err := decode(b, 1, 2)
+		if err != nil {
+			return
+		}
+		mean, std := make([]float64, 2), make([]float64, 2)
+		for i := range all {
+			w := &replay.Window{}
+			if err := all[i].predict(mean, std, w); err != nil || len(all[i].halves(w)) != 2 {
+				t.Fatalf("predictor %d: %v", i, err)
+			}
+		}
+	})
+}
