@@ -48,6 +48,8 @@ type libraryTask struct {
 	States       []string         `json:"states"`
 	Inputs       []string         `json:"inputs"`
 	Periodic     []bool           `json:"periodic"`
+	Invariant    []bool           `json:"invariant"`
+	Derivative   []int            `json:"derivative"` // place of the state that is this one's rate; -1 = none
 	Times        []float64        `json:"times"`
 	Train        []flightDocument `json:"train"`
 	Test         []flightDocument `json:"test"`
@@ -137,6 +139,7 @@ func taskOf(d *data) *libraryTask {
 	out := &libraryTask{Times: d.of.horizons}
 	for _, c := range d.task.States {
 		out.States, out.Periodic = append(out.States, c.Name), append(out.Periodic, c.Period > 0)
+		out.Invariant, out.Derivative = append(out.Invariant, c.Invariant), append(out.Derivative, channel.Index(d.task.States, c.Derivative))
 	}
 	for _, c := range channel.Select(d.train.Channels, channel.Input) {
 		out.Inputs = append(out.Inputs, c.Name)
