@@ -65,7 +65,7 @@ func measure(row *study.Row, d *data, p *predictor) error {
 			}
 		}
 	}
-	row.Put("recording", d.of.title).Put("predictor", p.name).Put("windows", len(windows)).Put("fit_seconds", math.Round(p.seconds*10)/10)
+	row.Put("name", d.of.name).Put("recording", d.of.title).Put("predictor", p.name).Put("windows", len(windows)).Put("fit_seconds", math.Round(p.seconds*10)/10)
 	return report(row, d, places)
 }
 
