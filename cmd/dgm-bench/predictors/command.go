@@ -5,25 +5,18 @@ package predictors
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
 // options are the values of the flags.
 type options struct {
-	Folders
-	sets, predictors []string
-	hold             bool
-	seed             int
-	messages         io.Writer
+	choice
+	hold bool
 }
 
 func (o *options) readout() model.Readout {
@@ -35,8 +28,7 @@ func (o *options) readout() model.Readout {
 
 // Study returns the measurement "rivals".
 func Study() *study.Study {
-	o := options{seed: 1, messages: os.Stderr}
-	all := recordings()
+	o := options{choice: choice{seed: 1, messages: os.Stderr}}
 	return &study.Study{
 		Name: "rivals", Tables: tables, Summary: []string{"geo", "coverage95_by_horizon"},
 		Short: "Simple predictors and the model on recorded robots, on the same windows",
@@ -53,53 +45,13 @@ RMSE of holding as well. A recording that is not in --data is left out, with a m
 		Example: `  dgm-bench rivals --sets acrobot,double
   dgm-bench rivals --predictors simple,model --sets crazyflie-readme --out cmd/dgm-bench/results`,
 		Numbers: []study.Flag{{Name: "seed", Usage: "of the model's training", Value: &o.seed, Most: 1 << 30}, {Name: "hold", Usage: "the input of the start is held, instead of the recorded plan", Value: &o.hold, Changes: true}},
-		Flags: func(cmd *cobra.Command) {
-			f := cmd.Flags()
-			f.StringSliceVar(&o.sets, "sets", names(all), "recordings, separated by commas")
-			f.StringSliceVar(&o.predictors, "predictors", []string{simple}, "simple, nets, model, separated by commas")
-			o.AddFlags(cmd)
-			o.messages = cmd.ErrOrStderr()
+		Flags:   func(cmd *cobra.Command) { o.flags(cmd, []string{simple}, "simple, nets, model") },
+		Units: func() ([]study.Work, error) {
+			return o.units([]string{simple, trainedNets, ours}, func(ctx context.Context, u *study.Unit, r *recording) error {
+				return run(ctx, u, o.Folders, r, o.readout())
+			})
 		},
-		Units: func() ([]study.Work, error) { return o.units(all) },
 	}
-}
-
-// units returns the chosen recordings that are there, each with the chosen predictors.
-func (o *options) units(all []recording) ([]study.Work, error) {
-	sets, err := study.Chosen("--sets", o.sets, names(all))
-	if err != nil {
-		return nil, err
-	}
-	predictors, err := study.Chosen("--predictors", o.predictors, []string{simple, trainedNets, ours})
-	if err != nil {
-		return nil, err
-	}
-	var units []study.Work
-	for _, r := range all {
-		if !slices.Contains(sets, r.name) {
-			continue
-		}
-		if path := o.missing(&r); path != "" {
-			fmt.Fprintf(o.messages, "%s is left out: %s is not here; --data names the folder of the recordings\n", r.name, path)
-			continue
-		}
-		for _, kind := range predictors {
-			k := study.Key{Set: r.name, Variant: kind}
-			if kind == ours {
-				k.Seed = o.seed
-			}
-			units = append(units, study.Work{Key: k, Run: func(ctx context.Context, u *study.Unit) error {
-				if err := run(ctx, u, o.Folders, &r, o.readout()); err != nil {
-					return fmt.Errorf("%s: %w", r.name, err)
-				}
-				return nil
-			}})
-		}
-	}
-	if len(units) == 0 {
-		return nil, cli.Usage("--data %s: none of the recordings is here", o.Data)
-	}
-	return units, nil
 }
 
 // run fits the predictors of a unit and scores them.

@@ -132,7 +132,7 @@ func (r *libraryResult) predictor(windows, size int) (predictor, error) {
 		copy(mean, r.Mean[from:from+size])
 		copy(std, r.Std[from:from+size])
 		return nil
-	}, halves: func(w *replay.Window) []float64 { return r.Half50[w.Number*size : (w.Number+1)*size] }}, nil
+	}, half50: func(w *replay.Window, place int) float64 { return r.Half50[w.Number*size+place] }}, nil
 }
 
 func taskOf(d *data) *libraryTask {

@@ -37,8 +37,7 @@ type predictor struct {
 	predict predict
 	seconds float64 // that its fit took, by the clock
 
-	half50 *float64                         // (optional) half width of the last prediction's 50 % interval over its standard deviation; nil = a Gaussian's
-	halves func(w *replay.Window) []float64 // (optional) the same for each channel and time of a window (T×K)
+	half50 func(w *replay.Window, place int) float64 // (optional) half width of the 50 % interval of a channel and time (T×K) over its standard deviation; nil = a Gaussian's
 }
 
 // folds of what is fitted for the intervals of the baselines.
@@ -238,7 +237,7 @@ func learned(ctx context.Context, d *data, readout model.Readout) (predictor, er
 		return predictor{}, err
 	}
 	p, q, K := fast.NewPrediction(), &estimator.Query{}, res.Model.K
-	return predictor{name: ours, seconds: time.Since(began).Seconds(), half50: &p.Half50, predict: func(mean, std []float64, w *replay.Window) error {
+	return predictor{name: ours, seconds: time.Since(began).Seconds(), half50: func(*replay.Window, int) float64 { return p.Half50 }, predict: func(mean, std []float64, w *replay.Window) error {
 		w.Query(q, res.Model, readout, planRows)
 		if !fast.Predict(p, q) {
 			return fmt.Errorf("segment %q, sample %d: a prediction is not finite", w.Flight.Name, w.Start)

@@ -3,8 +3,6 @@ package predictors
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,17 +19,13 @@ const libraries = "libraries"
 
 // publicOptions are the values of the flags of the study "public".
 type publicOptions struct {
-	Folders
+	choice
 	python
-	sets, predictors []string
-	seed             int
-	messages         io.Writer
 }
 
 // PublicStudy returns the measurement "public".
 func PublicStudy() *study.Study {
-	o := publicOptions{seed: 1, messages: os.Stderr}
-	all := recordings()
+	o := publicOptions{choice: choice{seed: 1, messages: os.Stderr}}
 	return &study.Study{
 		Name: "public", Tables: publicTables, Summary: []string{"geo", "coverage95_by_horizon"},
 		Needs: []string{"geo", "crps", "coverage95_by_channel"},
@@ -45,56 +39,17 @@ intervals, the width and the CRPS. A recording that is not in --data is left out
   dgm-bench public --sets single,double --predictors libraries`,
 		Numbers: []study.Flag{{Name: "seed", Usage: "of the model's training", Value: &o.seed, Most: 1 << 30}},
 		Flags: func(cmd *cobra.Command) {
-			f := cmd.Flags()
-			f.StringSliceVar(&o.sets, "sets", names(all), "recordings, separated by commas")
-			f.StringSliceVar(&o.predictors, "predictors", []string{ours, libraries}, "model, libraries, separated by commas")
-			f.StringVar(&o.program, "python", "python3", "interpreter of the script")
-			f.StringVar(&o.script, "script", filepath.Join("python", "studies", "libraries.py"), "the script that fits predictors of libraries")
-			o.AddFlags(cmd)
-			o.messages = cmd.ErrOrStderr()
+			o.flags(cmd, []string{ours, libraries}, "model, libraries")
+			cmd.Flags().StringVar(&o.program, "python", "python3", "interpreter of the script")
+			cmd.Flags().StringVar(&o.script, "script", filepath.Join("python", "studies", "libraries.py"), "the script that fits predictors of libraries")
 		},
-		Units: func() ([]study.Work, error) { return o.units(all) },
-	}
-}
-
-func (o *publicOptions) units(all []recording) ([]study.Work, error) {
-	sets, err := study.Chosen("--sets", o.sets, names(all))
-	if err != nil {
-		return nil, err
-	}
-	kinds, err := study.Chosen("--predictors", o.predictors, []string{ours, libraries})
-	if err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(o.script); err != nil && slices.Contains(kinds, libraries) {
-		return nil, cli.Usage("--script %s: %v; run at the top of the repository, or choose --predictors %s", o.script, err, ours)
-	}
-	var units []study.Work
-	for _, r := range all {
-		if !slices.Contains(sets, r.name) {
-			continue
-		}
-		if path := o.missing(&r); path != "" {
-			fmt.Fprintf(o.messages, "%s is left out: %s is not here; --data names the folder of the recordings\n", r.name, path)
-			continue
-		}
-		for _, kind := range kinds {
-			k := study.Key{Set: r.name, Variant: kind}
-			if kind == ours {
-				k.Seed = o.seed
+		Units: func() ([]study.Work, error) {
+			if _, err := os.Stat(o.script); err != nil && slices.Contains(o.predictors, libraries) {
+				return nil, cli.Usage("--script %s: %v; run at the top of the repository, or choose --predictors %s", o.script, err, ours)
 			}
-			units = append(units, study.Work{Key: k, Run: func(ctx context.Context, u *study.Unit) error {
-				if err := o.run(ctx, u, &r); err != nil {
-					return fmt.Errorf("%s: %w", r.name, err)
-				}
-				return nil
-			}})
-		}
+			return o.units([]string{ours, libraries}, o.run)
+		},
 	}
-	if len(units) == 0 {
-		return nil, cli.Usage("--data %s: none of the recordings is here", o.Data)
-	}
-	return units, nil
 }
 
 // run fits the predictors of a unit and scores them.

@@ -54,11 +54,8 @@ func measure(row *study.Row, d *data, p *predictor) error {
 			if math.IsNaN(y) {
 				continue
 			}
-			switch {
-			case p.half50 != nil:
-				places[j].Half50 = *p.half50
-			case p.halves != nil:
-				places[j].Half50 = p.halves(w)[j]
+			if p.half50 != nil {
+				places[j].Half50 = p.half50(w, j)
 			}
 			if err := places[j].add(y, mean[j], std[j]); err != nil {
 				return fmt.Errorf("%s: channel %q after %g s: %w", p.name, d.task.States[j%K].Name, times[j/K], err)

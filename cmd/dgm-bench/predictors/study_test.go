@@ -124,8 +124,9 @@ func TestDoublePendulum(t *testing.T) {
 func TestMissingRecordingsAreNamed(t *testing.T) {
 	var messages bytes.Buffer
 	data := t.TempDir()
-	o := options{Folders: Folders{Data: data}, sets: []string{"double", "single", "acrobot"}, predictors: []string{simple, ours}, seed: 3, messages: &messages}
-	if _, err := o.units(recordings()); err == nil || strings.Count(messages.String(), "left out") != 3 {
+	kinds := []string{simple, trainedNets, ours}
+	o := choice{Folders: Folders{Data: data}, sets: []string{"double", "single", "acrobot"}, predictors: []string{simple, ours}, seed: 3, messages: &messages}
+	if _, err := o.units(kinds, nil); err == nil || strings.Count(messages.String(), "left out") != 3 {
 		t.Errorf("nothing is here: %v, %q", err, messages.String())
 	}
 	file := filepath.Join(data, named(t, "single").train.files[0])
@@ -136,15 +137,15 @@ func TestMissingRecordingsAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	messages.Reset()
-	units, err := o.units(recordings())
+	units, err := o.units(kinds, nil)
 	if err != nil || len(units) != 2 || units[0].Key != (study.Key{Set: "single", Variant: simple}) || units[1].Key != (study.Key{Set: "single", Variant: ours, Seed: 3}) {
 		t.Errorf("one is here: %v, %v", units, err)
 	}
 	if text := messages.String(); !strings.Contains(text, "double is left out") || !strings.Contains(text, "acrobot is left out") || strings.Contains(text, "single is") {
 		t.Errorf("messages %q", text)
 	}
-	for _, wrong := range []options{{sets: []string{"nothing"}, predictors: []string{simple}}, {sets: []string{"single"}, predictors: []string{"nothing"}}} {
-		if _, err := wrong.units(recordings()); err == nil {
+	for _, wrong := range []choice{{sets: []string{"nothing"}, predictors: []string{simple}}, {sets: []string{"single"}, predictors: []string{"nothing"}}} {
+		if _, err := wrong.units(kinds, nil); err == nil {
 			t.Errorf("%+v is no error", wrong)
 		}
 	}
