@@ -45,6 +45,45 @@ func TestFromC(t *testing.T) {
 		}
 		compare(t, name, m, answers)
 	}
+	testPlanner(t, cc, dir)
+}
+
+// testPlanner runs the example of a planner in C: its plan ends nearer to the target than the mean input.
+func testPlanner(t *testing.T, cc, dir string) {
+	program := filepath.Join(dir, "planner")
+	run(t, cc, "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-I.",
+		"-o", program, "../../examples/planner-c/planner.c", "-L"+dir, "-ldgm", "-lm", "-Wl,-rpath,"+dir)
+	m, err := model.ReadFile(filepath.Join(dir, "stack.dgm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := m.Channels[0].Name
+	held := run(t, program, filepath.Join(dir, "stack.dgm"), state, "0")
+	first := ended(t, held, "mean input held")
+	target := first + 0.1
+	lines := run(t, program, filepath.Join(dir, "stack.dgm"), state, strconv.FormatFloat(target, 'g', -1, 64))
+	if got := ended(t, lines, "planned"); math.Abs(got-target) > 0.8*math.Abs(first-target) {
+		t.Errorf("the plan ends at %v, the mean input at %v, the target is %v:\n%s", got, first, target, lines)
+	}
+	if !strings.Contains(lines, "apply now: "+m.Channels[m.K].Name+" = ") {
+		t.Errorf("no input to apply:\n%s", lines)
+	}
+}
+
+// ended returns the mean of the line of a planner's output that begins with what.
+func ended(t *testing.T, lines, what string) float64 {
+	t.Helper()
+	for line := range strings.Lines(lines) {
+		if _, rest, ok := strings.Cut(line, " s "); ok && strings.HasPrefix(line, what) {
+			v, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+	}
+	t.Fatalf("no line %q in:\n%s", what, lines)
+	return 0
 }
 
 // modelFiles are a trained model and one that reads history, as files.
