@@ -47,9 +47,9 @@ func (p *Predictor) startRMS(dst *Prediction) {
 	if len(dst.RMSRatio) == 0 {
 		return
 	}
-	displacement, rate := p.dmean[:p.m.K], p.dv[:p.m.K] // as scratch
+	displacement := p.dmean[:p.m.K] // as scratch
 	for q, tau := range p.m.NoiseKnots {
-		p.prior.At(displacement, rate, tau*p.m.Horizon)
+		p.prior.At(displacement, nil, tau*p.m.Horizon)
 		p.rms.Knot(q, displacement)
 	}
 }

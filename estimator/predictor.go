@@ -178,7 +178,8 @@ func (p *Predictor) accepts(dst *Prediction, q *Query) bool {
 		len(dst.Mean) != n, len(dst.Std) != n, len(dst.ObsStd) != n, len(dst.RMSRatio) != p.rmsTimes(),
 		dst.DMean != nil && (len(dst.DMean) != n || len(dst.DStd) != n),
 		dst.Jacobian != nil && (len(dst.Jacobian) != n*K || !p.m.Displacement), dst.Correlation != nil && len(dst.Correlation) != n*K,
-		dst.InputJacobian != nil && len(dst.InputJacobian) != n*max(len(q.Plan), P), dst.Covariates != nil && len(dst.Covariates) != n*int(model.Covariates):
+		dst.InputJacobian != nil && len(dst.InputJacobian) != n*max(len(q.Plan), P), dst.Covariates != nil && len(dst.Covariates) != n*int(model.Covariates),
+		dst.Prior != nil && len(dst.Prior) != n:
 		panic(wrongLength)
 	}
 	return allFinite(q.X0) && allFinite(q.P0) && allFinite(q.U) && allFinite(q.Plan) && q.PlanStep >= 0 && finite(q.PlanStep) && allFinite(q.History)
@@ -216,11 +217,19 @@ func (p *Predictor) fill(dst *Prediction, q *Query) {
 	p.begin(dst, q)
 	for i, t := range p.times {
 		value, rate := p.displacement[i*K:(i+1)*K], p.ddisplacement[i*K:(i+1)*K]
+		if dst.DMean == nil {
+			rate = nil
+		}
 		p.prior.At(value, rate, t)
 		copy(p.spread[i*K:], p.prior.Spread())
+		if dst.Prior != nil {
+			copy(dst.Prior[i*K:], value)
+		}
 		for k, d := range p.m.Scale {
 			value[k] /= d
-			rate[k] *= in.TimeStd / d
+		}
+		for k := range rate {
+			rate[k] *= in.TimeStd / p.m.Scale[k]
 		}
 	}
 }

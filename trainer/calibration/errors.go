@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	detector "github.com/dgm-robotics/dgm/estimator/ood"
 	"github.com/dgm-robotics/dgm/trainer/estimation"
@@ -112,34 +110,37 @@ func logLikelihood(z, std float64) float64 {
 // look at.
 var scoredTimes = []float64{0.05, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1}
 
-// errors conditions the net on every fold's data and returns its errors on what the fold
-// holds out.
-func (f Folds) errors(net *nets.Net, condition model.Condition, set nets.Conditioning) ([]*heldErrors, error) {
-	var all []*heldErrors
+// posteriors conditions the net on every fold's data.
+func (f Folds) posteriors(net *nets.Net, readout model.Readout, set nets.Conditioning) ([]model.Posterior, error) {
+	var all []model.Posterior
 	for i := range f.Folds {
-		e, err := f.errorsOf(i, net, condition, set)
+		post, err := nets.Condition(net, f.Folds[i].Data, readout, set, nil)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, post)
+	}
+	return all, nil
+}
+
+// errors returns the errors of the net with each fold's posterior on what the fold holds out.
+func (f Folds) errors(net *nets.Net, posteriors []model.Posterior, condition model.Condition) ([]*heldErrors, error) {
+	var all []*heldErrors
+	for i, post := range posteriors {
+		fold := &f.Folds[i]
+		m := fold.Data.Frame.Model()
+		Apply(m, fold.Data.Frame, nil)
+		m.Points, m.OOD = len(scoredTimes), fold.Detector
+		m.Members = []model.Member{{Map: net.Params.Map, Posterior: []model.Posterior{post}}}
+		m.Dynamics.Net = net.Params.Dynamics
+		f.aim(m)
+		e, err := f.replayed(m, fold.Held, condition)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, e)
 	}
 	return all, nil
-}
-
-// errorsOf returns the errors of fold i.
-func (f Folds) errorsOf(i int, net *nets.Net, condition model.Condition, set nets.Conditioning) (*heldErrors, error) {
-	fold := &f.Folds[i]
-	post, err := nets.Condition(net, fold.Data, condition.Readout(), set, nil)
-	if err != nil {
-		return nil, err
-	}
-	m := fold.Data.Frame.Model()
-	Apply(m, fold.Data.Frame, nil)
-	m.Points, m.OOD = len(scoredTimes), fold.Detector
-	m.Members = []model.Member{{Map: net.Params.Map, Posterior: []model.Posterior{post}}}
-	m.Dynamics.Net = net.Params.Dynamics
-	f.aim(m)
-	return f.replayed(m, fold.Held, condition)
 }
 
 // aim sets what the standard deviations of a model are of: the state where the filter estimates it, else a measurement.
@@ -167,18 +168,15 @@ func (f *Folds) replayed(m *model.Model, flights []window.Flight, condition mode
 	if err != nil {
 		return nil, err
 	}
-	prior := estimator.PriorDynamicsOf(m)
 	K, T := m.K, len(e.times)
-	at, slope := make([]float64, K), make([]float64, K)
 	dst, scored, readout := p.NewPrediction(), false, condition.Readout()
-	dst.Covariates = make([]float64, T*K*int(model.Covariates))
+	dst.Covariates, dst.Prior = make([]float64, T*K*int(model.Covariates)), make([]float64, T*K)
 	var q estimator.Query
 	for w := range replay.Each(flights, windows, e.times) {
 		w.Query(&q, m, readout, 10*m.Inputs.Knots)
 		if condition == readout.Condition(true) {
 			q.History = nil
 		}
-		prior.Start(q.X0, signal(m, &q), readout, q.History)
 		if !p.Predict(dst, &q) {
 			return nil, fmt.Errorf("a candidate predicts numbers that are not finite, from segment %q at %.3f s", w.Flight.Name, w.Flight.T[w.Start])
 		}
@@ -188,16 +186,14 @@ func (f *Folds) replayed(m *model.Model, flights []window.Flight, condition mode
 		held := heldWindow{
 			flight: w.Flight.Segment, far: [3]float64{dst.Distance, dst.Leverage, dst.InputScore}, weight: f.Strata.Weight(q.X0), errors: make([]heldError, T*K),
 		}
-		for i, t := range e.times {
-			prior.At(at, slope, t)
-			for k := range K {
-				j := i*K + k
-				if y, std := w.Measured[j], dst.Std[j]; !math.IsNaN(y) && std > 0 {
-					held.errors[j] = heldError{residual: y - at[k], network: dst.Mean[j] - q.X0[k] - at[k], z: (q.X0[k] + y - dst.Mean[j]) / std, std: std}
-					held.errors[j].setCovariates(dst.Covariates[j*int(model.Covariates):])
-					scored = true
-				}
+		for j, std := range dst.Std {
+			y, x0 := w.Measured[j], q.X0[j%K]
+			if math.IsNaN(y) || !(std > 0) {
+				continue
 			}
+			held.errors[j] = heldError{residual: y - dst.Prior[j], network: dst.Mean[j] - x0 - dst.Prior[j], z: (x0 + y - dst.Mean[j]) / std, std: std}
+			held.errors[j].setCovariates(dst.Covariates[j*int(model.Covariates):])
+			scored = true
 		}
 		e.windows = append(e.windows, held)
 	}
@@ -205,15 +201,4 @@ func (f *Folds) replayed(m *model.Model, flights []window.Flight, condition mode
 		return nil, errUnscored
 	}
 	return e, nil
-}
-
-// signal returns the input of a query; nil without inputs.
-func signal(m *model.Model, q *estimator.Query) channel.Signal {
-	switch {
-	case m.P == 0:
-		return nil
-	case q.Plan != nil:
-		return &feature.Plan{Values: q.Plan, P: m.P, Step: m.Horizon / float64(len(q.Plan)/m.P)}
-	}
-	return &feature.Plan{Values: q.U, P: m.P, Step: m.Horizon}
 }

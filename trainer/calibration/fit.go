@@ -44,8 +44,17 @@ type Errors struct {
 // intervals of an ensemble are no narrower. done is called after each condition.
 func Predict(folds Folds, net *nets.Net, set nets.Conditioning, conditions []model.Condition, done func(model.Condition)) (*Errors, error) {
 	e := &Errors{folds: folds, conditions: conditions}
+	known := map[model.Readout][]model.Posterior{}
 	for _, condition := range conditions {
-		of, err := folds.errors(net, condition, set)
+		readout := condition.Readout()
+		if known[readout] == nil {
+			posteriors, err := folds.posteriors(net, readout, set)
+			if err != nil {
+				return nil, err
+			}
+			known[readout] = posteriors
+		}
+		of, err := folds.errors(net, known[readout], condition)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +105,11 @@ func (e *Errors) Fit(on Switches) (out []Model) {
 // Score returns the mean log likelihood of a held-out point of each fold, with the
 // posterior of a net and calibrated by all covariates, with a plan.
 func Score(folds Folds, net *nets.Net, set nets.Conditioning, on Switches) ([]float64, error) {
-	e, err := folds.errors(net, model.Condition(model.Plan), set)
+	posteriors, err := folds.posteriors(net, model.Plan, set)
+	if err != nil {
+		return nil, err
+	}
+	e, err := folds.errors(net, posteriors, model.Plan.Condition(false))
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +119,11 @@ func Score(folds Folds, net *nets.Net, set nets.Conditioning, on Switches) ([]fl
 // Try conditions a net on the first fold and predicts what the fold holds out, for its
 // time alone.
 func Try(folds Folds, net *nets.Net, set nets.Conditioning) error {
-	_, err := folds.errorsOf(0, net, model.Condition(model.Plan), set)
+	folds.Folds = folds.Folds[:1]
+	posteriors, err := folds.posteriors(net, model.Plan, set)
+	if err == nil {
+		_, err = folds.errors(net, posteriors, model.Plan.Condition(false))
+	}
 	return err
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/ood"
 	"github.com/dgm-robotics/dgm/trainer/nets"
@@ -147,6 +149,17 @@ func LimitLeverage(m *model.Model, d nets.Data) {
 	if limit := trainedFactor * quantile(values, 1-trainedShare); m.OOD.Leverage == 0 || limit < m.OOD.Leverage {
 		m.OOD.Leverage = limit
 	}
+}
+
+// signal returns the input of a query; nil without inputs.
+func signal(m *model.Model, q *estimator.Query) channel.Signal {
+	switch {
+	case m.P == 0:
+		return nil
+	case q.Plan != nil:
+		return &feature.Plan{Values: q.Plan, P: m.P, Step: m.Horizon / float64(len(q.Plan)/m.P)}
+	}
+	return &feature.Plan{Values: q.U, P: m.P, Step: m.Horizon}
 }
 
 // blockBound returns up to which standard deviation intervals grow (K×Q) where folds hold out

@@ -12,8 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// piece is how many rows are evaluated at a time: memory stays bounded whatever
-// the length of the logs.
+// piece is how many rows are evaluated at a time.
 const piece = 768
 
 // conditionFeatures is Condition for random features.
@@ -40,12 +39,12 @@ func conditionFeatures(net *Net, d Data, readout model.Readout, set Conditioning
 type conditioner struct {
 	net      *Net
 	d        Data
-	sampler  *rows.Sampler
+	readout  model.Readout
 	windows  []window.Window
 	set      Conditioning
 	c        float64 // weight of the likelihood
 	logSigma []float64
-	batch    *objective.Batch
+	pieces   []*objective.Batch // the windows' rows: the same in all passes
 	eval     *feature.Eval
 	sums     []*posterior.Sum
 	work     []channelRows
@@ -64,11 +63,9 @@ func newConditioner(net *Net, d Data, readout model.Readout, set Conditioning, l
 	Q := len(d.Frame.NoiseKnots)
 	n := piece + set.Points
 	c := &conditioner{
-		net: net, d: d, set: set,
-		sampler:  &rows.Sampler{Frame: d.Frame, Flights: d.Flights, Windows: d.Windows, Readout: readout, Points: set.Points},
+		net: net, d: d, set: set, readout: readout,
 		windows:  window.Thin(d.Windows, max(1, set.Rows/set.Points)),
 		logSigma: logSigma,
-		batch:    objective.NewBatch(&p.Map, &d.Frame.Inputs, Q, n, 0),
 		eval:     feature.NewEval(&p.Map, n),
 	}
 	for range p.Map.K {
@@ -79,32 +76,46 @@ func newConditioner(net *Net, d Data, readout model.Readout, set Conditioning, l
 		})
 	}
 	c.c = set.likelihoodWeight(d, len(c.windows)*set.Points)
+	c.gather()
 	return c
 }
 
-// pass runs each over all windows, piece by piece and channel by channel. All
-// passes see the same points.
-func (c *conditioner) pass(each func(k, n int)) {
+// gather fills the pieces with the rows of the windows.
+func (c *conditioner) gather() {
+	d := c.d
+	sampler := &rows.Sampler{Frame: d.Frame, Flights: d.Flights, Windows: d.Windows, Readout: c.readout, Points: c.set.Points}
 	rng := rand.New(rand.NewPCG(c.set.Seed, 0x70617373))
 	step := max(1, piece/c.set.Points)
 	for at := 0; at < len(c.windows); at += step {
-		n := c.sampler.Take(c.batch, c.windows[at:min(at+step, len(c.windows))], rng)
-		c.net.Params.Map.Forward(c.eval, c.batch.Obs, false)
+		windows := c.windows[at:min(at+step, len(c.windows))]
+		b := objective.NewBatch(&c.net.Params.Map, &d.Frame.Inputs, len(d.Frame.NoiseKnots), len(windows)*c.set.Points, 0)
+		b.SDBase = nil // posteriors need no derivatives
+		sampler.Take(b, windows, rng)
+		c.pieces = append(c.pieces, b)
+	}
+}
+
+// pass runs each over all rows, piece by piece and channel by channel.
+func (c *conditioner) pass(each func(b *objective.Batch, k int)) {
+	for _, b := range c.pieces {
+		c.net.Params.Map.Forward(c.eval, b.Obs, false)
 		cores.Each(c.net.Params.Map.K, func(k int) {
-			c.rows(k, n)
-			each(k, n)
+			c.rows(b, k)
+			each(b, k)
 		})
 	}
 }
 
 // rows evaluates features, residuals and precisions of channel k.
-func (c *conditioner) rows(k, n int) {
-	m, w, Q := &c.net.Params.Map, &c.work[k], len(c.d.Frame.NoiseKnots)
+func (c *conditioner) rows(b *objective.Batch, k int) {
+	m, w, Q, n := &c.net.Params.Map, &c.work[k], len(c.d.Frame.NoiseKnots), b.Obs.N
 	m.RandomFeatures(w.phi, c.eval, k)
-	c.batch.Residuals(w.r[:n], w.prec[:n], m, c.eval, k, c.logSigma[k*Q:(k+1)*Q], c.c)
+	b.Residuals(w.r[:n], w.prec[:n], m, c.eval, k, c.logSigma[k*Q:(k+1)*Q], c.c)
 }
 
-func (c *conditioner) add(k, n int) { c.sums[k].Add(c.work[k].phi.Phi, n, c.work[k].r, c.work[k].prec) }
+func (c *conditioner) add(b *objective.Batch, k int) {
+	c.sums[k].Add(c.work[k].phi.Phi, b.Obs.N, c.work[k].r, c.work[k].prec)
+}
 
 // solve conditions every channel on all windows.
 func (c *conditioner) solve() bool {
@@ -123,8 +134,8 @@ func (c *conditioner) solve() bool {
 }
 
 // residuals adds (e² + v)/σ² of the rows to the noise knots near them.
-func (c *conditioner) residuals(k, n int) {
-	w, Q := &c.work[k], len(c.d.Frame.NoiseKnots)
+func (c *conditioner) residuals(b *objective.Batch, k int) {
+	w, Q, n := &c.work[k], len(c.d.Frame.NoiseKnots), b.Obs.N
 	if !c.set.NoiseAlone {
 		c.sums[k].At(w.phi.Phi, n, w.mean, w.v)
 	}
@@ -135,7 +146,7 @@ func (c *conditioner) residuals(k, n int) {
 		e := w.r[i] - w.mean[i]
 		ratio := (e*e + w.v[i]) * w.prec[i] / c.c
 		for q := range Q {
-			weight := c.batch.Noise[i*Q+q]
+			weight := b.Noise[i*Q+q]
 			w.squares[q] += weight * ratio
 			w.near[q] += weight
 		}

@@ -134,6 +134,9 @@ func (f *Frame) Start(fl *window.Flight, start int, readout model.Readout) {
 	f.prior.Start(f.x0, f.u, readout, f.past.History(f.Prior.History))
 }
 
+// mostWindows bounds those of which scalers and noise are means.
+const mostWindows = 4000
+
 // SensorNoise returns the variance R (K, state units squared) of each state's sensor: as
 // declared, else half of that of a displacement at its start, where both of its ends were
 // measured. Noise that does not grow may come from sensors or disturbances: then only what is
@@ -165,13 +168,13 @@ func (f *Frame) startNoise(flights []window.Flight, windows []window.Window) []f
 		squares[k] = leastsquares.New(2, 1, nil)
 	}
 	d := make([]float64, f.K)
-	for _, w := range windows {
+	for _, w := range window.Thin(windows, mostWindows) {
 		fl := &flights[w.Flight]
 		f.past.Read(fl, w.Start)
 		f.prior.Start(f.past.X0, f.past.Signal(model.Plan), model.Plan, nil)
 		for s := w.Start + 1; s < min(w.Start+1+samples, fl.N()); s++ {
 			t := fl.T[s] - fl.T[w.Start]
-			f.prior.At(f.d, f.dd, t)
+			f.prior.At(f.d, nil, t)
 			fl.SampleDisplacement(d, w.Start, s)
 			for k, y := range d {
 				if r := y - f.d[k]; !math.IsNaN(r) {
@@ -196,6 +199,7 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 	measured := make([]float64, f.K*Q)
 	count, moved := make([]float64, f.K), make([]float64, f.K)
 	d := make([]float64, f.K)
+	windows = window.Thin(windows, mostWindows)
 	for _, w := range windows {
 		fl := &flights[w.Flight]
 		f.Start(fl, w.Start, model.Plan)
@@ -204,7 +208,7 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 		step := max(1, (to-from)/10)
 		for i := to - 1; i >= from; i -= step {
 			fl.SampleDisplacement(d, w.Start, i)
-			f.prior.At(f.d, f.dd, fl.T[i]-fl.T[w.Start])
+			f.prior.At(f.d, nil, fl.T[i]-fl.T[w.Start])
 			for k, v := range d {
 				if !math.IsNaN(v) {
 					f.Scale[k] += (v - f.d[k]) * (v - f.d[k])
@@ -236,7 +240,7 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 func (f *Frame) addKnots(fl *window.Flight, start int, d, measured []float64) {
 	Q, H := len(f.NoiseKnots), f.Inputs.Horizon
 	for q, tau := range f.NoiseKnots {
-		f.prior.At(f.d, f.dd, tau*H)
+		f.prior.At(f.d, nil, tau*H)
 		fl.Displacement(d, start, tau*H)
 		for k, v := range d {
 			f.RMSDisplacement[k*Q+q] += f.d[k] * f.d[k]
@@ -249,7 +253,8 @@ func (f *Frame) addKnots(fl *window.Flight, start int, d, measured []float64) {
 }
 
 // Fill writes row i of a batch: sample s of the flight, in the window from sample
-// start that Start has set. Support point and observation are the same row.
+// start that Start has set. Support point and observation are the same row. Without a place
+// for them it computes no derivatives of the prior dynamics.
 func (f *Frame) Fill(b *objective.Batch, i int, fl *window.Flight, start, s int) {
 	in, I, K := &f.Inputs, f.Inputs.Dim(), f.K
 	t := math.Min(fl.T[s]-fl.T[start], in.Horizon)
@@ -257,12 +262,18 @@ func (f *Frame) Fill(b *objective.Batch, i int, fl *window.Flight, start, s int)
 	in.Row(r.S[i*I:(i+1)*I], r.DS[i*I:(i+1)*I], t, f.lifted, f.u, f.mean)
 	r.Fill(i, in, true, f.Basis, t)
 	fl.SampleDisplacement(b.Y[i*K:(i+1)*K], start, s)
-	f.prior.At(f.d, f.dd, t)
+	dd := f.dd
+	if b.SDBase == nil {
+		dd = nil
+	}
+	f.prior.At(f.d, dd, t)
 	for k := range K {
 		b.Y[i*K+k] /= f.Scale[k]
 		b.Origin[i*K+k] = f.x0[k]
 		b.Base[i*K+k] = f.d[k] / f.Scale[k]
-		b.SDBase[i*K+k] = f.dd[k] * in.TimeStd / f.Scale[k]
+	}
+	for k, slope := range dd {
+		b.SDBase[i*K+k] = slope * in.TimeStd / f.Scale[k]
 	}
 	if f.P > 0 {
 		in.InputAt(b.U[i*f.P:(i+1)*f.P], t, f.u)
