@@ -109,6 +109,7 @@ type FoldConfig struct {
 	Distance      bool    `toml:"growth"`
 	Motion        bool    `toml:"motion"`
 	Temperature   float64 `toml:"temper"` // 0 = chosen
+	Windows       int     `toml:"windows"`
 }
 
 // Duration is a time.Duration written as text: "1s", "20ms".
@@ -151,6 +152,7 @@ func Quick() Config {
 	c.Members, c.Features, c.Core, c.Basis = 2, 60, "linear", selection.UsualBasis
 	c.Training.Steps, c.Training.Batch, c.Training.Rows = 120, 60, 6000
 	c.Equation.Windows, c.Equation.Iterations, c.Dynamics.Members = 500, 60, 0
+	c.Folds.Windows = 800
 	return c
 }
 
@@ -171,7 +173,7 @@ func (c Config) published() Config {
 	s, t := matching.Published(1000, 0, 0.05, 0.5), &c.Training
 	t.Steps, t.Rate, t.LastRate, t.FineTune = s.Steps, s.Rate, s.Last, s.FineTune
 	t.Match, t.MatchFrom, t.MatchTo, t.DecayS, t.DecayD, t.Temperature = s.Lambda, s.From, s.To, s.DecayS, s.DecayD, 1
-	c.Folds = FoldConfig{Temperature: 1}
+	c.Folds = FoldConfig{Temperature: 1, Windows: c.Folds.Windows}
 	return c
 }
 
@@ -234,6 +236,7 @@ func (c *Config) Check() error {
 		{within(c.Net.Heads, 1, 32), "net.heads", "must be within 1…32"},
 		{within(c.Refits, 0, 32), "refits", "must be 0 to 32"},
 		{within(c.Folds.Temperature, 0, 1), "folds.temper", "must be 0 to 1"},
+		{within(c.Folds.Windows, 100, 1e6), "folds.windows", "must be within 100…1000000"},
 		{within(c.Equation.Windows, 10, 1e6) && c.Equation.Iterations >= 1, "equation", "needs 10 to 1000000 windows and at least 1 iteration"},
 		{within(t.Steps, 1, 1e6), "training.steps", "must be within 1…1000000"},
 		{t.Rate <= 1 && t.LastRate > 0 && t.LastRate <= t.Rate, "training.rate", "rates must be positive and at most 1, the last one not above the first"},

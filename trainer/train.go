@@ -171,7 +171,7 @@ func frame(d *Data, cfg Config, prior *candidates.Prior, known []window.Flight, 
 		return nets.Data{}, calibration.Folds{}, err
 	}
 	data := nets.NewData(frame, known, stride)
-	out := calibration.Folds{Filter: d.Filter, Whole: len(parts) > 0 && parts[0].Whole, Strata: ood.Starts(&frame.Inputs.Lift, known, data.Windows).Strata()}
+	out := calibration.Folds{Windows: cfg.Folds.Windows, Filter: d.Filter, Whole: len(parts) > 0 && parts[0].Whole, Strata: ood.Starts(&frame.Inputs.Lift, known, data.Windows).Strata()}
 	for i, part := range parts {
 		out.Folds = append(out.Folds, calibration.NewFold(nets.NewData(frame.WithPrior(folds[i]), part.Train, stride), part.Held))
 	}

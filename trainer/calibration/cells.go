@@ -29,10 +29,7 @@ type cells struct {
 	known []*regression // to all folds, by form
 }
 
-// mostWindows bounds the windows that are predicted and fitted to, of all folds: more change the third digit.
-const mostWindows = 2500
-
-func newCells(frame *rows.Frame, folds []*heldErrors) *cells {
+func newCells(frame *rows.Frame, folds []*heldErrors, most int) *cells {
 	K := frame.K
 	c := &cells{K: K, T: len(folds[0].times), folds: len(folds), of: make([][]cell, K)}
 	for _, t := range folds[0].times {
@@ -42,7 +39,7 @@ func newCells(frame *rows.Frame, folds []*heldErrors) *cells {
 	for _, e := range folds {
 		total += len(e.windows)
 	}
-	step := (total + mostWindows - 1) / mostWindows
+	step := (total + most - 1) / most
 	for f, e := range folds {
 		for j := 0; j < len(e.windows); j += step {
 			w := &e.windows[j]

@@ -32,10 +32,11 @@ func NewFold(data nets.Data, held []window.Flight) Fold {
 // Folds are the parts of the cross-validation, with the strata by which windows are
 // weighed when models are compared.
 type Folds struct {
-	Folds  []Fold
-	Whole  bool // they hold out whole flights
-	Strata *ood.Strata
-	Filter *model.Filter // what estimates the states; nil = they are as measured
+	Folds   []Fold
+	Whole   bool // they hold out whole flights
+	Strata  *ood.Strata
+	Filter  *model.Filter // what estimates the states; nil = they are as measured
+	Windows int           // that are predicted and fitted to, of all folds, at most
 }
 
 // WithBasis returns folds whose frames have a linear basis of so many terms.
@@ -155,11 +156,11 @@ func (f *Folds) aim(m *model.Model) {
 var errUnscored = errors.New("no window of the held-out data can be scored")
 
 // replayed predicts windows of the flights that have the history of the condition, and
-// compares: its share of mostWindows, as far apart.
+// compares: its share of the most of all folds, as far apart.
 func (f *Folds) replayed(m *model.Model, flights []window.Flight, condition model.Condition) (*heldErrors, error) {
 	windows := window.Cut(flights, m.Horizon, m.Horizon/windowsPerHorizon)
 	cut := len(windows)
-	windows = window.Thin(windows, max(1, mostWindows/max(1, len(f.Folds))))
+	windows = window.Thin(windows, max(1, f.Windows/max(1, len(f.Folds))))
 	e := &heldErrors{model: m, flights: flights, apart: windowsPerHorizon * float64(len(windows)) / math.Max(1, float64(cut))}
 	for _, s := range scoredTimes {
 		e.times = append(e.times, s*m.Horizon)

@@ -132,7 +132,7 @@ func Try(folds Folds, net *nets.Net, set nets.Conditioning) error {
 func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 	frame := f.Folds[0].Data.Frame
 	m := Model{NetworkWeight: networkWeight(frame, folds, on.NetworkWeight), Whole: f.Whole}
-	c := newCells(frame, folds)
+	c := newCells(frame, folds, f.Windows)
 	m.Intervals.Centre, m.Intervals.Coefficient = c.mean, make([][]float64, model.Covariates)
 	allowed := slices.DeleteFunc(on.covariates(), func(j model.Covariate) bool { return !c.varies(j) })
 	chosen := form{allowed, pooled}

@@ -37,7 +37,7 @@ func (f *Folds) trajectories(of []*heldErrors, condition model.Condition, m *Mod
 		if len(m.beyond) > 0 && m.beyond[i] {
 			continue
 		}
-		for _, t := range e.trajectories(condition, m, f.widening) {
+		for _, t := range e.trajectories(condition, m, min(mostTrajectories, f.Windows/len(of)), f.widening) {
 			t.fold = i
 			count[[2]int{i, t.flight}]++
 			out = append(out, t)
@@ -58,8 +58,8 @@ func (f *Folds) widening(tau float64) float64 {
 	return math.Sqrt(1 + square(f.anotherFlight(tau, nil)))
 }
 
-// trajectories returns those of a fold; none where the model has no finite predictions.
-func (e *heldErrors) trajectories(condition model.Condition, c *Model, widening func(tau float64) float64) (out []trajectory) {
+// trajectories returns those of a fold, at most so many; none where the model has no finite predictions.
+func (e *heldErrors) trajectories(condition model.Condition, c *Model, most int, widening func(tau float64) float64) (out []trajectory) {
 	if e.model == nil {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (e *heldErrors) trajectories(condition model.Condition, c *Model, widening 
 	if err != nil {
 		return nil
 	}
-	windows := window.Thin(window.Cut(e.flights, m.Horizon, m.Horizon/trajectoryStarts), mostTrajectories)
+	windows := window.Thin(window.Cut(e.flights, m.Horizon, m.Horizon/trajectoryStarts), max(1, most))
 	dst, readout, K := p.NewPrediction(), condition.Readout(), m.K
 	measured, compared := replay.New(K, times), window.Compared(e.flights) // the tube is of both, the state and a measurement
 	var q estimator.Query

@@ -131,6 +131,9 @@ const trainedShare, trainedFactor = 0.05, 1.4
 // of training. The leverage counts the input, too.
 const leastInput = 2
 
+// leverageWindows are those of which the limit is a quantile, at most.
+const leverageWindows = 2500
+
 // LimitLeverage limits the leverage from which on a prediction of the model is flagged to
 // 1.4 times that which 5 % of the windows of its training data are beyond, for folds that hold
 // out blocks of the flights that they are fitted to: they do not show how errors grow under
@@ -139,7 +142,7 @@ func LimitLeverage(m *model.Model, d nets.Data) {
 	prior := estimator.PriorDynamicsOf(m)
 	var q estimator.Query
 	var values []weighted
-	for w := range replay.Each(d.Flights, window.Thin(d.Windows, mostWindows), nil) {
+	for w := range replay.Each(d.Flights, window.Thin(d.Windows, leverageWindows), nil) {
 		w.Query(&q, m, model.Plan, 10*m.Inputs.Knots)
 		prior.Start(q.X0, signal(m, &q), model.Plan, q.History)
 		if prior.Condition() == model.Plan.Condition(false) {

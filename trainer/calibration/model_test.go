@@ -43,7 +43,7 @@ func made(rng *rand.Rand, folds, n int, scale func(fold, k int, x []float64) flo
 var all = Switches{NetworkWeight: true, ScaleFactor: true, Distance: true, Motion: true}
 
 func calibrated(folds []*heldErrors, on Switches, whole bool) Model {
-	f := Folds{Whole: whole}
+	f := Folds{Whole: whole, Windows: 2500}
 	f.Folds = []Fold{{}}
 	f.Folds[0].Data.Frame = &rows.Frame{K: 2, Inputs: feature.Inputs{Horizon: 1}, NoiseKnots: []float64{0, 0.1, 1}}
 	return f.fit(folds, on, true)
@@ -280,7 +280,7 @@ func TestWholeFlightsOfErrors(t *testing.T) {
 	for i := range more.windows {
 		more.windows[i].flight = 20
 	}
-	e := Errors{folds: Folds{Whole: true, Folds: []Fold{{}}}, conditions: []model.Condition{0}, of: [][]*heldErrors{folds}}
+	e := Errors{folds: Folds{Whole: true, Windows: 2500, Folds: []Fold{{}}}, conditions: []model.Condition{0}, of: [][]*heldErrors{folds}}
 	e.folds.Folds[0].Data.Frame = &rows.Frame{K: 2, Inputs: feature.Inputs{Horizon: 1}, NoiseKnots: []float64{0, 0.1, 1}}
 	before, flights := e.Fit(all), e.WholeFlights()
 	e.of[0] = append(e.of[0], more)

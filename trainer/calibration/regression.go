@@ -82,12 +82,15 @@ func slopeOf(z, s float64) float64 {
 // information is the expected second derivative of the loss.
 const information = 2 * tail / (tail + 3)
 
-// normal are the normal equations of one channel.
+// normal are the normal equations of one channel. The expected information does not depend on
+// the coefficients.
 type normal struct {
-	weight, slope []float64   // T: of the levels
-	cross         [][]float64 // T×U
-	square        *mat.SymDense
-	rest          []float64 // U
+	weight []float64     // T: of the levels
+	cross  [][]float64   // T×U
+	square *mat.SymDense // U×U, without what the levels explain
+
+	slope []float64 // T: of the levels
+	rest  []float64 // U: slopes of the coefficients, without what the levels explain
 }
 
 // noFold is in the place of a fold that is left out, where none is.
@@ -112,10 +115,15 @@ func (c *cells) regress(f form, without int) *regression {
 		}
 	}
 	eq := make([]normal, c.K)
-	for range 40 {
+	for i := range 40 {
 		var wait sync.WaitGroup
 		for k := range c.K {
-			wait.Go(func() { eq[k] = c.normal(r, k, without) })
+			wait.Go(func() {
+				if i == 0 {
+					eq[k] = c.normal(r, k, without)
+				}
+				c.slopes(&eq[k], r, k, without)
+			})
 		}
 		wait.Wait()
 		if r.step(eq) < settled {
@@ -159,7 +167,7 @@ func (c *cells) start(k int) []float64 {
 	return out
 }
 
-// normal gathers the equations of channel k.
+// normal gathers the equations of channel k, without slopes.
 func (c *cells) normal(r *regression, k, without int) normal {
 	U := len(r.terms)
 	n := normal{weight: make([]float64, c.T), slope: make([]float64, c.T), rest: make([]float64, U)}
@@ -172,15 +180,12 @@ func (c *cells) normal(r *regression, k, without int) normal {
 		if e.fold == without {
 			continue
 		}
-		slope := slopeOf(e.z, r.log(k, e))
 		n.weight[e.at] += e.weight
-		n.slope[e.at] += e.weight * slope
 		for u, j := range r.terms {
 			x[u] = e.x[j]
 		}
 		for u, xu := range x {
 			n.cross[e.at][u] += e.weight * xu
-			n.rest[u] += e.weight * slope * xu
 			for v, xv := range x[:u+1] {
 				square[u*U+v] += e.weight * xu * xv
 			}
@@ -192,8 +197,32 @@ func (c *cells) normal(r *regression, k, without int) normal {
 	return n
 }
 
-// reduce takes from the equations of the coefficients (U×U, lower triangle) what the levels
-// explain.
+// slopes sets those of channel k at the coefficients of r.
+func (c *cells) slopes(n *normal, r *regression, k, without int) {
+	clear(n.slope)
+	clear(n.rest)
+	for i := range c.of[k] {
+		e := &c.of[k][i]
+		if e.fold == without {
+			continue
+		}
+		slope := e.weight * slopeOf(e.z, r.log(k, e))
+		n.slope[e.at] += slope
+		for u, j := range r.terms {
+			n.rest[u] += slope * e.x[j]
+		}
+	}
+	for i, w := range n.weight {
+		if w == 0 {
+			continue
+		}
+		for u, cross := range n.cross[i] {
+			n.rest[u] -= cross * n.slope[i] / w
+		}
+	}
+}
+
+// reduce sets the equations of the coefficients, from their squares (U×U, lower triangle).
 func (n *normal) reduce(square []float64) {
 	U := len(n.rest)
 	n.square = mat.NewSymDense(U, nil)
@@ -207,7 +236,6 @@ func (n *normal) reduce(square []float64) {
 			continue
 		}
 		for u, cross := range n.cross[i] {
-			n.rest[u] -= cross * n.slope[i] / w
 			for v := range u + 1 {
 				n.square.SetSym(u, v, n.square.At(u, v)-information*cross*n.cross[i][v]/w)
 			}
