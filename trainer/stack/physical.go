@@ -23,8 +23,8 @@ func (p *predictions) weighPhysical(knots []float64) ([][][]float64, *Physical) 
 	others := *p
 	others.J--
 	weights := others.weigh(knots)
-	logs := [][]float64{others.stacked(weights, at), p.logErrors()[p.J-1]}
-	drawn := targets(logs, at, physicalSharpness)
+	logs := func(c int) [][]float64 { return [][]float64{others.stacked(weights, at, c), p.logErrors(c)[p.J-1]} }
+	first, drawn := logs(0), p.targets(at, physicalSharpness, logs)
 	last := p.byCondition(1, Q, func(c, k int) []float64 {
 		all := others.outcomes(c, k)
 		physical := p.outcomes(c, k)
@@ -37,7 +37,7 @@ func (p *predictions) weighPhysical(knots []float64) ([][][]float64, *Physical) 
 			o.residual -= rest
 			o.additions = []float64{physical[i].additions[p.J-2] - rest}
 		}
-		return weigh(all, 1, at, drawn, physicalPull)
+		return weigh(all, 1, at, drawn[c], physicalPull)
 	})
 	for j := range weights {
 		for c := range weights[j] {
@@ -50,29 +50,30 @@ func (p *predictions) weighPhysical(knots []float64) ([][][]float64, *Physical) 
 	}
 	weights = append(weights, last[0])
 	of := func(logs []float64) float64 { return math.Exp(stat.Mean(logs, nil)) }
-	return weights, &Physical{Alone: of(logs[1]), Without: of(logs[0]), With: of(p.stacked(weights, at))}
+	return weights, &Physical{Alone: of(first[1]), Without: of(first[0]), With: of(p.stacked(weights, at, 0))}
 }
 
-// stacked returns the errors (T) of the weighted candidates in the first condition, as logErrors.
-func (p *predictions) stacked(weights [][][]float64, hats [][]float64) []float64 {
+// stacked returns the errors (T) of the weighted candidates in a condition, as logErrors.
+func (p *predictions) stacked(weights [][][]float64, hats [][]float64, condition int) []float64 {
 	one := *p
 	one.J, one.windows = 1, slices.Clone(p.windows)
-	c := p.conditions[0]
+	c := p.conditions[condition]
 	for i := range one.windows {
 		w := &one.windows[i]
-		sum := slices.Clone(w.by[0][0])
+		by := w.by[condition]
+		sum := slices.Clone(by[0])
 		for j := range weights {
-			for at, d := range w.by[0][1+j] {
+			for at, d := range by[1+j] {
 				t, k := at/p.K, at%p.K
 				Q := len(hats[t])
-				addition := d - w.by[0][0][at]
+				addition := d - by[0][at]
 				if p.fades[1+j] {
-					addition *= faded(w.leverage) * w.ranges[0][t]
+					addition *= faded(w.leverage) * w.ranges[condition][t]
 				}
 				sum[at] += floats.Dot(weights[j][c][k*Q:(k+1)*Q], hats[t]) * addition
 			}
 		}
 		w.by = [][][]float64{{sum}}
 	}
-	return one.logErrors()[0]
+	return one.logErrors(0)[0]
 }

@@ -190,16 +190,16 @@ func limit(d, measured []float64) {
 // mean over channels, horizons and folds of its RMSE over that of hold.
 func (p *predictions) alone() []float64 {
 	var out []float64
-	for _, logs := range p.logErrors() {
+	for _, logs := range p.logErrors(0) {
 		out = append(out, math.Exp(stat.Mean(logs, nil)))
 	}
 	return out
 }
 
-// logErrors returns the errors (J, T) of each candidate alone in the first condition, at the
+// logErrors returns the errors (J, T) of each candidate alone in a condition, at the
 // horizons: the mean over channels and folds of the log of its RMSE over that of hold, 0 where
 // nothing moves.
-func (p *predictions) logErrors() [][]float64 {
+func (p *predictions) logErrors(condition int) [][]float64 {
 	var out [][]float64
 	F, size := p.folds(), p.T*p.K
 	for j := range p.J {
@@ -208,7 +208,7 @@ func (p *predictions) logErrors() [][]float64 {
 			w := &p.windows[i]
 			for at, y := range w.measured {
 				if !math.IsNaN(y) {
-					e := y - w.by[0][j][at]
+					e := y - w.by[condition][j][at]
 					squares[w.fold*size+at] += e * e
 					hold[w.fold*size+at] += y * y
 				}
@@ -242,8 +242,17 @@ func (p *predictions) folds() int {
 // Where there is one readout, the other has its weights.
 func (p *predictions) weigh(knots []float64) [][][]float64 {
 	at := Hats(knots, taus)
-	drawn := targets(p.logErrors(), at, sharpness)
-	return p.byCondition(p.J-1, len(knots), func(c, k int) []float64 { return weigh(p.outcomes(c, k), p.J-1, at, drawn, pull) })
+	drawn := p.targets(at, sharpness, p.logErrors)
+	return p.byCondition(p.J-1, len(knots), func(c, k int) []float64 { return weigh(p.outcomes(c, k), p.J-1, at, drawn[c], pull) })
+}
+
+// targets returns those of each condition, by the errors in it: with the input held a regression knows what the pilot does
+// next, and an equation does not.
+func (p *predictions) targets(hats [][]float64, sharpness float64, logErrors func(condition int) [][]float64) (out [][]float64) {
+	for c := range p.conditions {
+		out = append(out, targets(logErrors(c), hats, sharpness))
+	}
+	return out
 }
 
 // byCondition returns the weights of J components in each condition (K×Q) that of gives for a condition and a channel (J×Q).

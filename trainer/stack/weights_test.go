@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
 // made returns outcomes of two folds and three horizons for which weights w (J) are best.
@@ -84,5 +86,18 @@ func TestTargets(t *testing.T) {
 		if math.Abs(got[i]-want) > 1e-9 {
 			t.Errorf("target %d is %v, want %v", i, got[i], want)
 		}
+	}
+}
+
+// Weights of the input held are drawn towards the errors with the input held, not towards those with the plan.
+func TestTargetsByCondition(t *testing.T) {
+	p := predictions{K: 1, T: 1, J: 2, conditions: []model.Condition{model.Plan.Condition(false), model.Hold.Condition(false)}}
+	for range 20 {
+		p.windows = append(p.windows, heldWindow{measured: []float64{1}, by: [][][]float64{{{0.5}, {0.99}}, {{0.9}, {0.5}}}, ranges: [][]float64{{1}, {1}}})
+	}
+	hats := [][]float64{{1}}
+	got := p.targets(hats, sharpness, p.logErrors)
+	if got[0][0] < 0.99 || got[1][0] > 0.01 {
+		t.Errorf("targets of the second candidate: %v with the plan, %v with the input held", got[0], got[1])
 	}
 }
