@@ -145,8 +145,8 @@ func Default() Config {
 	return c
 }
 
-// Quick returns the preset of the demo: one small member, seconds instead of
-// minutes, less accurate.
+// Quick returns the preset of the demo: two small members, no nets in the prior dynamics and
+// fewer windows, in a fraction of the time; less accurate.
 func Quick() Config {
 	c := Default()
 	c.Members, c.Features, c.Core, c.Basis = 2, 60, "linear", selection.UsualBasis

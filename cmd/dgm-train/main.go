@@ -87,7 +87,7 @@ to go back to a model, for dgm.model.<vehicle>.`,
 	f.StringArrayVar(&o.logs, "log", nil, "flight log to learn from; may be given several times")
 	f.StringVar(&o.out, "out", "", "model file to write (default: the first log's name with .dgm)")
 	f.StringVar(&o.config, "config", "", "settings file; see --print-config")
-	f.StringVar(&o.preset, "preset", "default", "settings to start from: default, or quick (seconds; larger uncertainty)")
+	f.StringVar(&o.preset, "preset", "default", "settings to start from: default, or quick (a third of the time or less; larger uncertainty)")
 	f.BoolVar(&o.printConfig, "print-config", false, "print all settings with comments, after --preset, --config and the other flags, and exit")
 	f.StringVar(&o.sign, "sign", "", "sign the model with this private `key` (PEM, ed25519)")
 	f.StringVar(&o.model, "model", "", "with --sign: an existing model file to sign, instead of training one")
