@@ -90,7 +90,7 @@ type normal struct {
 	square *mat.SymDense // U×U, without what the levels explain
 
 	slope []float64 // T: of the levels
-	rest  []float64 // U: slopes of the coefficients, without what the levels explain
+	rest  []float64 // U: derivatives by the coefficients, without what the levels explain
 }
 
 // noFold is in the place of a fold that is left out, where none is.
@@ -122,7 +122,7 @@ func (c *cells) regress(f form, without int) *regression {
 				if i == 0 {
 					eq[k] = c.normal(r, k, without)
 				}
-				c.slopes(&eq[k], r, k, without)
+				c.derivatives(&eq[k], r, k, without)
 			})
 		}
 		wait.Wait()
@@ -167,7 +167,7 @@ func (c *cells) start(k int) []float64 {
 	return out
 }
 
-// normal gathers the equations of channel k, without slopes.
+// normal gathers the equations of channel k, without derivatives.
 func (c *cells) normal(r *regression, k, without int) normal {
 	U := len(r.terms)
 	n := normal{weight: make([]float64, c.T), slope: make([]float64, c.T), rest: make([]float64, U)}
@@ -197,8 +197,8 @@ func (c *cells) normal(r *regression, k, without int) normal {
 	return n
 }
 
-// slopes sets those of channel k at the coefficients of r.
-func (c *cells) slopes(n *normal, r *regression, k, without int) {
+// derivatives sets those of channel k at the coefficients of r.
+func (c *cells) derivatives(n *normal, r *regression, k, without int) {
 	clear(n.slope)
 	clear(n.rest)
 	for i := range c.of[k] {
