@@ -55,6 +55,10 @@ compared with the exact states in another log of the same flights, as dgm-sim re
 state changes the predictions from it, and the intervals have the factor of live trust. Ratios are to the
 predictions without adaptation and factor, by the time since the start of a flight; beside them the factor alone.
 
+--faults names the actuator or the sensor that changes in a flight: an actuator that acts with more or less than
+its effect, an input that acts later, a sensor with an offset, each with its size and the share of the likelihood
+of all. Logs of flights without a fault (--nominal) set the threshold, for one false alarm in ten hours.
+
 --start-noise 3 simulates a robot whose state estimate is worse than that of the log: start states get noise
 of three times the sensors' standard deviation, and its covariance comes with the state, as P0 of a message
 does. --start-told=false withholds the covariance.`,
@@ -84,6 +88,8 @@ does. --start-told=false withholds the covariance.`,
 	f.BoolVar(&o.compare, "compare", false, "every model on every log, beside each other: one line each instead of a table")
 	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
 	f.BoolVar(&o.adapt, "adapt", false, "also run every flight through causally with adaptation, and compare by the time since its start")
+	f.BoolVar(&o.faults, "faults", false, "name the actuator or sensor that changes in a flight, instead of scoring predictions")
+	f.StringArrayVar(&o.nominal, "nominal", nil, "with --faults: a log of flights without a fault; may be given several times (default: the first half of every flight)")
 	f.StringVar(&o.estimates, "estimates", "", "also write what the filter of the model makes of the logs, to this .csv file")
 	f.StringVar(&o.plot, "plot", "", "also draw intervals with measurements and errors by horizon, to this .svg file")
 	f.StringVar(&o.inputs, "inputs", "plan", "input over the horizon: plan (as logged) or hold (the last value)")
@@ -108,6 +114,8 @@ type options struct {
 	models, logs []string
 	compare      bool
 	adapt        bool
+	faults       bool
+	nominal      []string
 	plot         string
 	estimates    string
 	json         bool
@@ -130,6 +138,10 @@ func (o *options) complete() error {
 		return cli.Usage("no log given: dgm-eval --model flight.dgm --log other.msgpack")
 	case o.adapt && o.compare:
 		return cli.Usage("--adapt is of one model: leave out --compare, or --adapt")
+	case o.faults && (o.compare || o.adapt || o.plot != "" || o.estimates != "" || o.truth != ""):
+		return cli.Usage("--faults scores no predictions: leave out --compare, --adapt, --plot, --estimates and --truth")
+	case len(o.nominal) > 0 && !o.faults:
+		return cli.Usage("--nominal is of --faults")
 	case len(o.models) > 1 && !o.compare:
 		return cli.Usage("%d models given: --compare evaluates them beside each other", len(o.models))
 	case o.compare && o.plot != "":

@@ -44,6 +44,9 @@ func run(ctx context.Context, o *options, out, messages io.Writer) error {
 	if o.compare {
 		return compare(ctx, o, models, out, messages)
 	}
+	if o.faults {
+		return attribute(ctx, o, models[0], out, messages)
+	}
 	e, err := evaluateOn(ctx, o, models[0], o.models[0], o.logs, messages)
 	if err != nil {
 		return err
