@@ -15,10 +15,10 @@ import (
 )
 
 // Times. Predictions over a fifth of the horizon show a change soon, and more of it than of the
-// sensors' noise; they start four times in it.
+// sensors' noise; they start up to twenty times in it.
 const (
 	horizonShare = 0.2
-	starts       = 4
+	starts       = 20
 	memory       = 3.0 // s: onsets are sought so far back
 	planRows     = 50
 )
@@ -32,9 +32,12 @@ type moment struct {
 	recent     [][]float64 // of each offset: rows×K, where it shows in the start and in none, one, … of the newest rows of history but the last
 }
 
-// every is how many moments have the same recent signatures: what a map makes of its history
-// hardly depends on the state.
-const every = 10
+// So many moments have the same signatures, onsets are so many moments apart, and so many moments
+// have the same recent signatures: what a map makes of its history hardly depends on the state.
+const (
+	apart       = 5
+	apartRecent = 50
+)
 
 // moments predicts a flight, once as it was commanded and measured, and once for each fault.
 func moments(ctx context.Context, m *model.Model, all []Fault, f *window.Flight) ([]moment, error) {
@@ -50,7 +53,7 @@ func moments(ctx context.Context, m *model.Model, all []Fault, f *window.Flight)
 	if m.P > 0 {
 		other.U, other.Plan = make([]float64, m.P), make([]float64, planRows*m.P)
 	}
-	var recent [][]float64
+	var lasting, recent [][]float64
 	for w := range replay.Each(flights, window.Cut(flights, h, h/starts), []float64{h}) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -90,20 +93,23 @@ func moments(ctx context.Context, m *model.Model, all []Fault, f *window.Flight)
 			}
 			return s
 		}
-		fresh := len(out)%every == 0
-		if fresh {
-			recent = make([][]float64, len(all))
+		if len(out)%apart == 0 {
+			lasting = make([][]float64, len(all))
+			for i := range all {
+				lasting[i] = signature(&all[i], m.History.Rows())
+			}
 		}
-		for i := range all {
-			fault := &all[i]
-			one.signature = append(one.signature, signature(fault, m.History.Rows()))
-			if fault.Kind == Offset && fresh {
+		if len(out)%apartRecent == 0 {
+			recent = make([][]float64, len(all))
+			for i := range all {
 				for rows := range m.History.Rows() {
-					recent[i] = append(recent[i], signature(fault, rows)...)
+					if all[i].Kind == Offset {
+						recent[i] = append(recent[i], signature(&all[i], rows)...)
+					}
 				}
 			}
 		}
-		one.recent = recent
+		one.signature, one.recent = lasting, recent
 		out = append(out, one)
 	}
 	return out, nil
@@ -130,6 +136,7 @@ type watcher struct {
 	faults []Fault
 	edges  []float64 // of the history that the model reads
 	onsets []onset
+	added  int       // moments
 	s      []float64 // K scratch
 }
 
@@ -138,7 +145,10 @@ func (w *watcher) add(m *moment) []evidence {
 	J := len(w.faults)
 	w.s = append(w.s[:0], m.z...)
 	w.onsets = slices.DeleteFunc(w.onsets, func(o onset) bool { return o.at < m.end-memory })
-	w.onsets = append(w.onsets, onset{at: m.end - shortly, sz: make([]float64, J), ss: make([]float64, J)})
+	if w.added%apart == 0 {
+		w.onsets = append(w.onsets, onset{at: m.end - shortly, sz: make([]float64, J), ss: make([]float64, J)})
+	}
+	w.added++
 	best := make([]evidence, J)
 	for i := range w.onsets {
 		o := &w.onsets[i]

@@ -1,7 +1,6 @@
 package attribution
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,12 +29,13 @@ type Found struct {
 
 // Nominal is what the evidence for faults is in flights without one.
 type Nominal struct {
-	faults  []Fault
-	typical []float64 // of each fault: median of the largest evidence in a block
-	tail    float64   // 90 % quantile of the largest evidence in a block over the typical one
-	excess  float64   // mean of what is beyond it
-	Seconds float64   // of the flights
-	Rate    float64   // false alarms per hour for which the threshold is set
+	faults     []Fault
+	typical    []float64 // of each fault: median of the largest evidence in a block
+	dispersion float64   // median of these
+	tail       float64   // 90 % quantile of the largest evidence in a block over the typical one
+	excess     float64   // mean of what is beyond it
+	Seconds    float64   // of the flights
+	Rate       float64   // false alarms per hour for which the threshold is set
 }
 
 // Rate of false alarms that is asked for, per hour; and the share of blocks in the tail.
@@ -95,6 +95,7 @@ func NewNominal(ctx context.Context, m *model.Model, flights []window.Flight) (*
 			pooled = append(pooled, v/typical)
 		}
 	}
+	n.dispersion = stat.Quantile(0.5, stat.Empirical, slices.Sorted(slices.Values(n.typical)), nil)
 	slices.Sort(pooled)
 	n.tail = stat.Quantile(1-tailShare, stat.Empirical, pooled, nil)
 	beyond, count := 0.0, 0.0
@@ -131,6 +132,22 @@ func (n *Nominal) threshold() float64 {
 	return n.tail + n.excess*math.Log(math.Max(perHour/n.Rate, 1))
 }
 
+// order returns the faults with the most evidence, and the largest evidence of any over what is typical
+// for it.
+func (n *Nominal) order(all []evidence) (first, second int, most float64) {
+	second = min(1, len(all)-1)
+	for j, e := range all {
+		most = math.Max(most, e.D/n.typical[j])
+		switch {
+		case e.D > all[first].D:
+			first, second = j, first
+		case j != first && (e.D > all[second].D || second == first):
+			second = j
+		}
+	}
+	return first, second, most
+}
+
 // leastShare is the likelihood, over that of the most likely fault, from which on one that was named before is
 // taken for the cause.
 const leastShare = 0.05
@@ -158,22 +175,16 @@ func (n *Nominal) Watch(ctx context.Context, m *model.Model, f *window.Flight) (
 			}
 		}
 		evidence := w.add(&one)
-		order := make([]int, len(evidence))
-		score := make([]float64, len(evidence))
-		for j, e := range evidence {
-			order[j], score[j] = j, e.D/n.typical[j]
-		}
-		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
-		first := order[0]
-		if math.IsNaN(passed) && score[first] > threshold {
+		first, second, most := n.order(evidence)
+		if math.IsNaN(passed) && most > threshold {
 			passed = one.end
 		}
 		if math.IsNaN(passed) || one.end < passed+settle && i < len(all)-1 {
 			continue
 		}
-		total := 0.0
-		for j, s := range score {
-			likelihood := math.Exp(2 * (s - score[first]))
+		total, likely := 0.0, evidence[first].D
+		for j, e := range evidence {
+			likelihood := math.Exp(2 * (e.D - likely) / n.dispersion)
 			total += likelihood
 			if known[j] != 0 && likelihood > leastShare {
 				first = j
@@ -193,7 +204,7 @@ func (n *Nominal) Watch(ctx context.Context, m *model.Model, f *window.Flight) (
 		}
 		found = append(found, Found{
 			Segment: f.Name, T: one.end, Since: e.since, Kind: fault.Kind, Name: fault.Name, Amount: e.amount * fault.step, Unit: fault.Unit,
-			Confidence: 1 / total, Second: n.faults[order[min(1, len(order)-1)]].String(),
+			Confidence: 1 / total, Second: n.faults[second].String(),
 		})
 	}
 	return found, nil
