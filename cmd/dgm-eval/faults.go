@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -15,21 +16,27 @@ import (
 
 // attributed is what --faults prints.
 type attributed struct {
-	Faults  []attribution.Found `json:"faults"`
-	Watched float64             `json:"watched_s"`
-	Nominal float64             `json:"nominal_s"`       // of the flights in which nothing changed
-	Rate    float64             `json:"false_alarms_1h"` // for which the threshold is set
+	Faults  []fault `json:"faults"` // the first of each flight
+	Watched float64 `json:"watched_s"`
+	Nominal float64 `json:"nominal_s"`       // of the flights in which nothing changed
+	Rate    float64 `json:"false_alarms_1h"` // for which the threshold is set
+}
+
+// fault is what changed in a flight of a log.
+type fault struct {
+	Log string `json:"log"`
+	attribution.Found
 }
 
 // attribute names what changes in the logs.
 func attribute(ctx context.Context, o *options, m *model.Model, out, messages io.Writer) error {
-	watched, err := flightsOf(m, o, o.logs, messages)
+	watched, names, err := flightsOf(m, o, o.logs, messages)
 	if err != nil {
 		return err
 	}
 	var nominal []window.Flight
 	if len(o.nominal) > 0 {
-		if nominal, err = flightsOf(m, o, o.nominal, messages); err != nil {
+		if nominal, _, err = flightsOf(m, o, o.nominal, messages); err != nil {
 			return err
 		}
 	} else {
@@ -48,21 +55,26 @@ func attribute(ctx context.Context, o *options, m *model.Model, out, messages io
 	if err != nil {
 		return err
 	}
-	result := attributed{Faults: []attribution.Found{}, Nominal: n.Seconds, Rate: n.Rate}
+	result := attributed{Faults: []fault{}, Nominal: n.Seconds, Rate: n.Rate}
 	for i := range watched {
 		found, err := n.Watch(ctx, m, &watched[i])
 		if err != nil {
 			return err
 		}
-		result.Faults = append(result.Faults, found...)
-		result.Watched += watched[i].Duration()
+		f := &watched[i]
+		if found == nil {
+			result.Watched += f.Duration()
+			continue
+		}
+		result.Faults = append(result.Faults, fault{names[i], *found})
+		result.Watched += found.T - f.InSegment(0)
 	}
 	if o.json {
 		return cli.WriteJSON(out, result)
 	}
 	w := bufio.NewWriter(out) // keeps the first error
 	for _, f := range result.Faults {
-		fmt.Fprintf(w, "segment %q, %.2f s: %s of %s, about %.3g %s since %.2f s, with %.0f %% of the likelihood; next: %s\n", f.Segment, f.T, f.Kind, f.Name, f.Amount, f.Unit, f.Since, 100*f.Confidence, f.Second)
+		fmt.Fprintf(w, "%s, segment %q, %.2f s: %s of %s, about %.3g %s since %.2f s, with %.0f %% of the likelihood; next: %s\n", f.Log, f.Segment, f.T, f.Kind, f.Name, f.Amount, f.Unit, f.Since, 100*f.Confidence, f.Second)
 	}
 	if len(result.Faults) == 0 {
 		fmt.Fprintln(w, "no actuator and no sensor changed")
@@ -71,23 +83,24 @@ func attribute(ctx context.Context, o *options, m *model.Model, out, messages io
 	return w.Flush()
 }
 
-// flightsOf returns the flights of logs, with states as the robot estimates them. What the data check would
+// flightsOf returns the flights of logs and the log of each, with states as the robot estimates them. What the data check would
 // leave out may be the fault.
-func flightsOf(m *model.Model, o *options, paths []string, messages io.Writer) (all []window.Flight, err error) {
+func flightsOf(m *model.Model, o *options, paths []string, messages io.Writer) (all []window.Flight, names []string, err error) {
 	var score filterScore
 	raw := *o
 	raw.raw = true
 	for _, path := range paths {
 		log, err := load(m, m.Measured(), path, o.models[0], messages)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		eraseImplausible(m, log, messages)
 		flights, _, _ := cut(m, log, &raw, messages)
 		if flights, err = score.apply(m, o.models[0], flights); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		all = append(all, flights...)
+		names = append(names, slices.Repeat([]string{path}, len(flights))...)
 	}
-	return all, nil
+	return all, names, nil
 }

@@ -93,16 +93,16 @@ func TestNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.kind == "" {
-			if len(found) != 0 {
+			if found != nil {
 				t.Errorf("found %+v, and nothing had changed", found)
 			}
 			continue
 		}
-		if len(found) == 0 {
+		if found == nil {
 			t.Errorf("%s was not found", c.kind)
 			continue
 		}
-		got := found[0]
+		got := found
 		if got.Kind != c.kind || got.Name != c.name || math.Abs(got.Amount/c.amount-1) > 0.35 {
 			t.Errorf("found %+v, expected %s of %s by %.3g", got, c.kind, c.name, c.amount)
 		}

@@ -30,10 +30,8 @@ type Found struct {
 // Nominal is what the evidence for faults is in flights without one.
 type Nominal struct {
 	faults     []Fault
-	typical    []float64 // of each fault: median of the largest evidence in a block
-	dispersion float64   // median of these
-	tail       float64   // 90 % quantile of the largest evidence in a block over the typical one
-	excess     float64   // mean of what is beyond it
+	threshold  []float64 // of each fault: evidence beyond which something has changed
+	dispersion float64   // typical largest evidence in a block for a fault that did not happen
 	Seconds    float64   // of the flights
 	Rate       float64   // false alarms per hour for which the threshold is set
 }
@@ -86,27 +84,31 @@ func NewNominal(ctx context.Context, m *model.Model, flights []window.Flight) (*
 	if n.Seconds < leastNominal {
 		return nil, fmt.Errorf("%w: %.3g s of flights without a fault, at least %g s are needed to know how often they look like one", ErrTooShort, n.Seconds, leastNominal)
 	}
-	var pooled []float64
+	var typical, pooled []float64
 	for _, b := range blocks {
-		sorted := slices.Sorted(slices.Values(b))
-		typical := math.Max(stat.Quantile(0.5, stat.Empirical, sorted, nil), 1)
-		n.typical = append(n.typical, typical)
-		for _, v := range b {
-			pooled = append(pooled, v/typical)
-		}
+		slices.Sort(b)
+		usual := math.Max(stat.Quantile(0.5, stat.Empirical, b, nil), 1)
+		floats.Scale(1/usual, b)
+		typical, pooled = append(typical, usual), append(pooled, b...)
 	}
-	n.dispersion = stat.Quantile(0.5, stat.Empirical, slices.Sorted(slices.Values(n.typical)), nil)
 	slices.Sort(pooled)
-	n.tail = stat.Quantile(1-tailShare, stat.Empirical, pooled, nil)
-	beyond, count := 0.0, 0.0
-	for _, v := range pooled {
-		if v > n.tail {
-			beyond += v - n.tail
-			count++
-		}
+	perHour := 3600 / memory * float64(len(n.faults)) * tailShare
+	tail, excess := exponentialTail(pooled)
+	for j, b := range blocks {
+		ownTail, ownExcess := exponentialTail(b) // of a channel whose disturbances come and go
+		n.threshold = append(n.threshold, typical[j]*(math.Max(tail, ownTail)+math.Max(excess, ownExcess)*math.Log(math.Max(perHour/n.Rate, 1))))
 	}
-	n.excess = math.Max(beyond/math.Max(count, 1), leastExcess)
+	slices.Sort(typical)
+	n.dispersion = stat.Quantile(0.5, stat.Empirical, typical, nil)
 	return n, nil
+}
+
+// exponentialTail returns where the tail of values, ascending, begins, and the mean of what is beyond it.
+func exponentialTail(sorted []float64) (from, excess float64) {
+	from = stat.Quantile(1-tailShare, stat.Empirical, sorted, nil)
+	i, _ := slices.BinarySearch(sorted, from)
+	beyond := sorted[i:]
+	return from, math.Max(stat.Mean(beyond, nil)-from, leastExcess)
 }
 
 // leastExcess is that of errors that are independent: the evidence of a fault that did not
@@ -126,18 +128,11 @@ func offsetStep(flights []window.Flight, k int) float64 {
 	return stat.StdDev(x, nil) / 100
 }
 
-// threshold returns the evidence over the typical one beyond which a fault is named.
-func (n *Nominal) threshold() float64 {
-	perHour := 3600 / memory * float64(len(n.faults)) * tailShare
-	return n.tail + n.excess*math.Log(math.Max(perHour/n.Rate, 1))
-}
-
-// order returns the faults with the most evidence, and the largest evidence of any over what is typical
-// for it.
-func (n *Nominal) order(all []evidence) (first, second int, most float64) {
+// order returns the faults with the most evidence, and whether that for any is beyond its threshold.
+func (n *Nominal) order(all []evidence) (first, second int, changed bool) {
 	second = min(1, len(all)-1)
 	for j, e := range all {
-		most = math.Max(most, e.D/n.typical[j])
+		changed = changed || e.D > n.threshold[j]
 		switch {
 		case e.D > all[first].D:
 			first, second = j, first
@@ -145,67 +140,39 @@ func (n *Nominal) order(all []evidence) (first, second int, most float64) {
 			second = j
 		}
 	}
-	return first, second, most
+	return first, second, changed
 }
-
-// leastShare is the likelihood, over that of the most likely fault, from which on one that was named before is
-// taken for the cause.
-const leastShare = 0.05
 
 // settle is how long after the threshold is passed the fault is named, s: at first the
 // signatures of several are alike.
 const settle = 0.5
 
-// Watch names what changes in a flight.
-func (n *Nominal) Watch(ctx context.Context, m *model.Model, f *window.Flight) (found []Found, err error) {
+// Watch names what changes first in a flight; nil = nothing. What the model predicts after it is of
+// another robot, and is not watched.
+func (n *Nominal) Watch(ctx context.Context, m *model.Model, f *window.Flight) (*Found, error) {
 	all, err := moments(ctx, m, n.faults, f)
 	if err != nil {
 		return nil, err
 	}
-	w, threshold, passed := &watcher{faults: n.faults, edges: m.History.Edges}, n.threshold(), math.NaN()
-	known, since := make([]float64, len(n.faults)), make([]float64, len(n.faults)) // amounts that were named, which are taken from what is left
-	scratch := make([]float64, m.K)
+	w, passed := &watcher{faults: n.faults, edges: m.History.Edges}, math.Inf(1)
 	for i := range all {
-		one := all[i]
-		one.z = slices.Clone(one.z)
-		for j, a := range known {
-			if a != 0 {
-				w.signature(scratch, &one, j, since[j])
-				floats.AddScaled(one.z, -a, scratch)
-			}
+		one := &all[i]
+		evidence := w.add(one)
+		first, second, changed := n.order(evidence)
+		if changed {
+			passed = math.Min(passed, one.end)
 		}
-		evidence := w.add(&one)
-		first, second, most := n.order(evidence)
-		if math.IsNaN(passed) && most > threshold {
-			passed = one.end
-		}
-		if math.IsNaN(passed) || one.end < passed+settle && i < len(all)-1 {
+		if math.IsInf(passed, 1) || one.end < passed+settle && i < len(all)-1 {
 			continue
 		}
-		total, likely := 0.0, evidence[first].D
-		for j, e := range evidence {
-			likelihood := math.Exp(2 * (e.D - likely) / n.dispersion)
-			total += likelihood
-			if known[j] != 0 && likelihood > leastShare {
-				first = j
-				break // what is left of a fault that was named, by a better amount
-			}
+		total, e, fault := 0.0, evidence[first], &n.faults[first]
+		for _, other := range evidence {
+			total += math.Exp(2 * (other.D - e.D) / n.dispersion)
 		}
-		e, fault := evidence[first], &n.faults[first]
-		again := known[first] != 0
-		known[first] += e.amount
-		if !again {
-			since[first] = e.since
-		}
-		passed = math.NaN()
-		w = &watcher{faults: n.faults, edges: m.History.Edges}
-		if again {
-			continue // it was named: its amount is better known
-		}
-		found = append(found, Found{
+		return &Found{
 			Segment: f.Name, T: one.end, Since: e.since, Kind: fault.Kind, Name: fault.Name, Amount: e.amount * fault.step, Unit: fault.Unit,
 			Confidence: 1 / total, Second: n.faults[second].String(),
-		})
+		}, nil
 	}
-	return found, nil
+	return nil, nil
 }
