@@ -118,7 +118,7 @@ func TestTooShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewNominal(t.Context(), m, []window.Flight{robot{m: m}.fly(t, 20, 1)}); !errors.Is(err, ErrTooShort) {
+	if _, err := NewNominal(t.Context(), m, []window.Flight{robot{m: m}.fly(t, 15, 1)}); !errors.Is(err, ErrTooShort) {
 		t.Errorf("error %v", err)
 	}
 }

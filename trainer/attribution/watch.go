@@ -43,7 +43,7 @@ const (
 )
 
 // leastNominal is the least time of flights that the tail is read from, s.
-const leastNominal = 30.0
+const leastNominal = 20.0
 
 // ErrTooShort is where flights without faults are too short.
 var ErrTooShort = errors.New("too short")
