@@ -39,80 +39,107 @@ const (
 	apartRecent = 50
 )
 
+// predictor predicts a window as it was commanded and measured, and as it would be with a fault.
+type predictor struct {
+	m            *model.Model
+	all          []Fault
+	fast         *estimator.Fast
+	w            *replay.Window
+	q, changed   *estimator.Query
+	nominal, dst *estimator.Prediction
+
+	count           int         // of moments
+	lasting, recent [][]float64 // see moment
+}
+
 // moments predicts a flight, once as it was commanded and measured, and once for each fault.
 func moments(ctx context.Context, m *model.Model, all []Fault, f *window.Flight) ([]moment, error) {
 	h := horizonShare * m.Horizon
-	p, err := estimator.NewFast(m, []float64{h})
+	fast, err := estimator.NewFast(m, []float64{h})
 	if err != nil {
 		return nil, err
 	}
+	p := &predictor{m: m, all: all, fast: fast, q: &estimator.Query{}, changed: &estimator.Query{X0: make([]float64, m.K)}, nominal: fast.NewPrediction(), dst: fast.NewPrediction()}
+	if m.P > 0 {
+		p.changed.U, p.changed.Plan = make([]float64, m.P), make([]float64, planRows*m.P)
+	}
 	var out []moment
 	flights := []window.Flight{*f}
-	dst, changed := p.NewPrediction(), p.NewPrediction()
-	q, other := &estimator.Query{}, &estimator.Query{X0: make([]float64, m.K)}
-	if m.P > 0 {
-		other.U, other.Plan = make([]float64, m.P), make([]float64, planRows*m.P)
-	}
-	var lasting, recent [][]float64
 	for w := range replay.Each(flights, window.Cut(flights, h, h/starts), []float64{h}) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		w.Query(q, m, model.Plan, planRows)
-		if !p.Predict(dst, q) {
+		p.w = w
+		w.Query(p.q, m, model.Plan, planRows)
+		if !fast.Predict(p.nominal, p.q) {
 			return nil, fmt.Errorf("segment %q at %.3f s: a prediction is not finite", f.Name, f.T[w.Start])
 		}
-		if m.History.Rows() > 0 && dst.NoHistory {
-			continue
+		if m.History.Rows() == 0 || !p.nominal.NoHistory {
+			out = append(out, p.moment(f.InSegment(w.Start), h))
 		}
-		one := moment{start: f.InSegment(w.Start), deviation: slices.Clone(dst.ObsStd), z: make([]float64, m.K)}
-		one.end = one.start + h
-		for k, y := range w.Measured {
-			if !math.IsNaN(y) {
-				one.z[k] = (y + w.X0[k] - dst.Mean[k]) / dst.ObsStd[k]
-			}
-		}
-		signature := func(fault *Fault, rows int) []float64 {
-			fault.change(other, q, w, m, rows)
-			s := make([]float64, m.K)
-			if !p.Predict(changed, other) {
-				return s
-			}
-			for k := range s {
-				if s[k] = (changed.Mean[k] - dst.Mean[k]) / dst.ObsStd[k]; math.IsNaN(w.Measured[k]) {
-					s[k] = 0
-				}
-			}
-			if fault.Kind == Offset { // both ends are off
-				for k := range s {
-					s[k] = -s[k]
-				}
-				if !math.IsNaN(w.Measured[fault.at]) {
-					s[fault.at] += fault.step / dst.ObsStd[fault.at]
-				}
-			}
-			return s
-		}
-		if len(out)%apart == 0 {
-			lasting = make([][]float64, len(all))
-			for i := range all {
-				lasting[i] = signature(&all[i], m.History.Rows())
-			}
-		}
-		if len(out)%apartRecent == 0 {
-			recent = make([][]float64, len(all))
-			for i := range all {
-				for rows := range m.History.Rows() {
-					if all[i].Kind == Offset {
-						recent[i] = append(recent[i], signature(&all[i], rows)...)
-					}
-				}
-			}
-		}
-		one.signature, one.recent = lasting, recent
-		out = append(out, one)
 	}
 	return out, nil
+}
+
+// moment returns what the prediction leaves, with the signatures of all faults.
+func (p *predictor) moment(start, h float64) moment {
+	out := moment{start: start, end: start + h, deviation: slices.Clone(p.nominal.ObsStd), z: make([]float64, p.m.K)}
+	for k, y := range p.w.Measured {
+		if !math.IsNaN(y) {
+			out.z[k] = (y + p.w.X0[k] - p.nominal.Mean[k]) / p.nominal.ObsStd[k]
+		}
+	}
+	if p.count%apart == 0 {
+		p.lasting = make([][]float64, len(p.all))
+		for i := range p.all {
+			p.lasting[i] = p.signature(&p.all[i], p.m.History.Rows())
+		}
+	}
+	if p.count%apartRecent == 0 {
+		p.recent = make([][]float64, len(p.all))
+		for i := range p.all {
+			p.recent[i] = p.young(&p.all[i])
+		}
+	}
+	p.count++
+	out.signature, out.recent = p.lasting, p.recent
+	return out
+}
+
+// young returns the signatures of an offset that shows in none, one, … but the last of the rows of
+// history; nil of another fault.
+func (p *predictor) young(f *Fault) (out []float64) {
+	if f.Kind != Offset {
+		return nil
+	}
+	for rows := range p.m.History.Rows() {
+		out = append(out, p.signature(f, rows)...)
+	}
+	return out
+}
+
+// signature returns what a fault changes (K), in standard deviations; 0 where nothing was measured. An
+// offset shows in so many rows of history.
+func (p *predictor) signature(f *Fault, rows int) []float64 {
+	f.change(p.changed, p.q, p.w, p.m, rows)
+	s := make([]float64, p.m.K)
+	if !p.fast.Predict(p.dst, p.changed) {
+		return s
+	}
+	for k, y := range p.w.Measured {
+		if math.IsNaN(y) {
+			continue
+		}
+		d := p.dst.Mean[k] - p.nominal.Mean[k]
+		if f.Kind == Offset { // both ends are off
+			d = -d
+			if k == f.at {
+				d += f.step
+			}
+		}
+		s[k] = d / p.nominal.ObsStd[k]
+	}
+	return s
 }
 
 // onset gathers the sums for faults since one time.
