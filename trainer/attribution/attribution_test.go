@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator"
@@ -119,6 +120,22 @@ func TestTooShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := NewNominal(t.Context(), m, []window.Flight{robot{m: m}.fly(t, 15, 1)}); !errors.Is(err, ErrTooShort) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Where samples are farther apart than the model predicts, nothing would be measured: that is an error.
+func TestTooSlow(t *testing.T) {
+	m, err := model.ReadFile("../../estimator/testdata/pendulum.dgm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := window.Series{Name: "slow"}
+	for i := range 100 {
+		s.T, s.X, s.U = append(s.T, int64(float64(i)*2*m.Horizon*1e9)), append(s.X, math.Sin(float64(i)), math.Cos(float64(i))), append(s.U, 0)
+	}
+	flights := window.Prepare(0, s, channel.Select(m.Channels, channel.State), m.P, window.Options{})
+	if _, err := NewNominal(t.Context(), m, flights); err == nil || errors.Is(err, ErrTooShort) || !strings.Contains(err.Error(), "log more often") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// Times. Predictions over a fifth of the horizon show a change soon, and more of it than of the
+// Times. Predictions over a fifth of the horizon, in whole intervals between samples, show a change soon, and more of it than of the
 // sensors' noise; they start up to twenty times in it.
 const (
 	horizonShare = 0.2
@@ -54,7 +54,12 @@ type predictor struct {
 
 // moments predicts a flight, once as it was commanded and measured, and once for each fault.
 func moments(ctx context.Context, m *model.Model, all []Fault, f *window.Flight) ([]moment, error) {
-	h := horizonShare * m.Horizon
+	flights := []window.Flight{*f}
+	interval := window.Interval(flights)
+	h := math.Max(1, math.Round(horizonShare*m.Horizon/interval)) * interval // between samples nothing is measured
+	if h > m.Horizon {
+		return nil, fmt.Errorf("segment %q has a sample every %.3g s, and the model predicts up to %g s: log more often", f.Name, interval, m.Horizon)
+	}
 	fast, err := estimator.NewFast(m, []float64{h})
 	if err != nil {
 		return nil, err
@@ -64,7 +69,6 @@ func moments(ctx context.Context, m *model.Model, all []Fault, f *window.Flight)
 		p.changed.U, p.changed.Plan = make([]float64, m.P), make([]float64, planRows*m.P)
 	}
 	var out []moment
-	flights := []window.Flight{*f}
 	for w := range replay.Each(flights, window.Cut(flights, h, h/starts), []float64{h}) {
 		if err := ctx.Err(); err != nil {
 			return nil, err

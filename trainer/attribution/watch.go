@@ -57,6 +57,9 @@ func NewNominal(ctx context.Context, m *model.Model, flights []window.Flight) (*
 		}
 	}
 	n.faults = slices.DeleteFunc(n.faults, func(f Fault) bool { return !(f.step > 0) })
+	if len(n.faults) == 0 {
+		return nil, fmt.Errorf("%w: the model has no inputs, and no state moves in flights of %.3g s", ErrTooShort, window.Duration(flights))
+	}
 	blocks := make([][]float64, len(n.faults))
 	for i := range flights {
 		all, err := moments(ctx, m, n.faults, &flights[i])

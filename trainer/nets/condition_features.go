@@ -12,13 +12,18 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// piece is how many rows are evaluated at a time.
-const piece = 768
+// piece is how many rows are evaluated at a time. At most keptRows are kept over the passes: more are
+// made again by each, so that memory stays bounded whatever the settings.
+const piece, keptRows = 768, 50000
 
 // conditionFeatures is Condition for random features.
 func conditionFeatures(net *Net, d Data, readout model.Readout, set Conditioning, logSigma []float64) (model.Posterior, error) {
-	c := newConditioner(net, d, readout, set, logSigma)
-	for range set.Passes {
+	return newConditioner(net, d, readout, set, logSigma).posterior()
+}
+
+// posterior runs all passes.
+func (c *conditioner) posterior() (model.Posterior, error) {
+	for range c.set.Passes {
 		if !c.solve() {
 			return model.Posterior{}, errCondition
 		}
@@ -44,7 +49,7 @@ type conditioner struct {
 	set      Conditioning
 	c        float64 // weight of the likelihood
 	logSigma []float64
-	pieces   []*objective.Batch // the windows' rows: the same in all passes
+	pieces   []*objective.Batch // the windows' rows, the same in all passes; none = too many to keep
 	eval     *feature.Eval
 	sums     []*posterior.Sum
 	work     []channelRows
@@ -76,12 +81,14 @@ func newConditioner(net *Net, d Data, readout model.Readout, set Conditioning, l
 		})
 	}
 	c.c = set.likelihoodWeight(d, len(c.windows)*set.Points)
-	c.gather()
+	if len(c.windows)*set.Points <= keptRows {
+		c.gather(func(b *objective.Batch) { c.pieces = append(c.pieces, b) })
+	}
 	return c
 }
 
-// gather fills the pieces with the rows of the windows.
-func (c *conditioner) gather() {
+// gather passes the rows of the windows to use, piece by piece.
+func (c *conditioner) gather(use func(b *objective.Batch)) {
 	d := c.d
 	sampler := &rows.Sampler{Frame: d.Frame, Flights: d.Flights, Windows: d.Windows, Readout: c.readout, Points: c.set.Points}
 	rng := rand.New(rand.NewPCG(c.set.Seed, 0x70617373))
@@ -91,18 +98,24 @@ func (c *conditioner) gather() {
 		b := objective.NewBatch(&c.net.Params.Map, &d.Frame.Inputs, len(d.Frame.NoiseKnots), len(windows)*c.set.Points, 0)
 		b.SDBase = nil // posteriors need no derivatives
 		sampler.Take(b, windows, rng)
-		c.pieces = append(c.pieces, b)
+		use(b)
 	}
 }
 
 // pass runs each over all rows, piece by piece and channel by channel.
 func (c *conditioner) pass(each func(b *objective.Batch, k int)) {
-	for _, b := range c.pieces {
+	run := func(b *objective.Batch) {
 		c.net.Params.Map.Forward(c.eval, b.Obs, false)
 		cores.Each(c.net.Params.Map.K, func(k int) {
 			c.rows(b, k)
 			each(b, k)
 		})
+	}
+	if c.pieces == nil {
+		c.gather(run)
+	}
+	for _, b := range c.pieces {
+		run(b)
 	}
 }
 

@@ -123,6 +123,26 @@ func TestFitIsReproducible(t *testing.T) {
 	}
 }
 
+// Rows that are too many to keep are made again by every pass, and are the same.
+func TestRowsThatAreNotKept(t *testing.T) {
+	d := driven(t, 3, 4)
+	net, err := nets.TrainMember(context.Background(), d, quick(), 1, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := nets.Condition(net, d, model.Plan, seeded(net, 1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := nets.ConditionUnkept(net, d, model.Plan, seeded(net, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if difference := cmp.Diff(kept, again); difference != "" {
+		t.Errorf("posteriors differ: %s", difference)
+	}
+}
+
 func TestTrainingStopsWithItsContext(t *testing.T) {
 	d := driven(t, 2, 2)
 	ctx, cancel := context.WithCancel(context.Background())
