@@ -11,14 +11,13 @@ import (
 
 // estimate is the filter of a model: it makes states of measurements, in the order in which they are taken.
 type estimate struct {
-	filter *filter.Filter
+	filter *filter.Estimator
 	model  *model.Model
 	report Estimate
 
-	input      []float64 // P, that the sender of inputs has sent last, of those with a name
-	inputs     bool      // there is such a sender
-	inputAt    int64     // ns, when it was heard last
-	covariance []float64 // K×K
+	input   []float64 // P, that the sender of inputs has sent last, of those with a name
+	inputs  bool      // there is such a sender
+	inputAt int64     // ns, when it was heard last
 
 	message wire.Estimate
 }
@@ -37,18 +36,15 @@ const nisMemory = 500
 
 // newEstimate returns nil for a model whose states are all measured.
 func newEstimate(m *model.Model) (*estimate, error) {
-	f, err := filter.Of(m.Filter, m.Channels[:m.K], m.P)
+	f, err := filter.NewEstimator(m)
 	if f == nil || err != nil {
 		return nil, err
 	}
-	return &estimate{filter: f, model: m, covariance: make([]float64, m.K*m.K), message: wire.Estimate{P: make([]float64, m.K*m.K)}}, nil
+	return &estimate{filter: f, model: m, message: wire.Estimate{P: make([]float64, m.K*m.K)}}, nil
 }
 
-// samples that are kept for those that come late, and how late these may be, ns.
-const (
-	lateSamples = 64
-	latest      = int64(1e9)
-)
+// latest is for how long the input that was sent last counts for the other sensors, ns.
+const latest = int64(1e9)
 
 // take makes the estimate of an arrival its state.
 func (e *estimate) take(a *intake.Arrival, past *past) {
@@ -60,35 +56,25 @@ func (e *estimate) take(a *intake.Arrival, past *past) {
 	s := &a.State
 	a.Stamp, a.Measured = s.T, append(a.Measured, s.X...)
 	if s.Sensor != "" {
-		e.filter.KeepLate(lateSamples)
+		e.filter.KeepLate()
 		e.carry(a, past)
 	}
-	var r filter.Result
-	if late := e.filter.Last() - s.T; s.Sensor != "" && late > 0 && late < latest {
-		var ok bool
-		if r, ok = e.filter.Late(s.T, a.Measured); !ok {
-			a.Dropped = true
-			return
-		}
-		a.Late, s.T = true, e.filter.Last()
-	} else {
-		r = e.filter.Update(s.T, a.Measured, past.inputAt(s))
+	taken := e.filter.Take(s.T, a.Measured, past.inputAt(s), s.Sensor != "")
+	if a.Late, a.Dropped = taken.Late, taken.Dropped; a.Dropped {
+		return
 	}
-	a.Unsettled = !e.filter.Settled()
-	copy(s.X, e.filter.Estimate())
-	e.startCovariance(s)
+	if a.Late {
+		s.T = e.filter.Filter.Last()
+	}
+	a.Unsettled = !e.filter.State(s.X, a.Measured)
+	s.P0 = append(s.P0[:0], e.filter.StartCovariance()...)
 	for k, y := range a.Measured {
-		switch {
-		case !math.IsNaN(y):
-			a.Compared = append(a.Compared, y)
-		case a.Unsettled:
-			s.X[k] = y
-			fallthrough
-		default:
-			a.Compared = append(a.Compared, s.X[k])
+		if math.IsNaN(y) {
+			y = s.X[k]
 		}
+		a.Compared = append(a.Compared, y)
 	}
-	e.count(r, a.Unsettled)
+	e.count(taken.Result, a.Unsettled)
 }
 
 // carry gives a state of a sensor the input of the sender that sends it.
@@ -100,33 +86,6 @@ func (e *estimate) carry(a *intake.Arrival, past *past) {
 		e.input, e.inputs, e.inputAt = append(e.input[:0], past.inputAt(s)...), true, s.T
 	case e.inputs && s.T-e.inputAt < latest: // else it is silent, and the others are answered
 		s.U, a.Carried, a.Unasked = append(s.U[:0], e.input...), true, true
-	}
-}
-
-// unusual is how many times its usual one a variance is at least when predictions have what it has more: a sensor is silent.
-const unusual = 1.5
-
-// startCovariance gives a state the covariance of the estimate, where that is larger than those that the model was trained on: that of
-// the sensors, which predictions from a state have, and what the estimate has more.
-func (e *estimate) startCovariance(s *wire.State) {
-	K, usual := e.model.K, e.model.Filter.Usual
-	s.P0 = s.P0[:0]
-	if len(usual) == 0 {
-		return
-	}
-	P, more := e.covariance, false
-	e.filter.Covariance(P)
-	for k := range K {
-		more = more || P[k*K+k] > unusual*usual[k*K+k]
-	}
-	if !more {
-		return
-	}
-	for i, v := range P {
-		s.P0 = append(s.P0, v-usual[i])
-	}
-	for k, r := range e.model.Sensor {
-		s.P0[k*K+k] = r + math.Max(0, s.P0[k*K+k])
 	}
 }
 
@@ -160,9 +119,9 @@ func (e *Engine) AppendEstimate(dst []byte, a *intake.Arrival) []byte {
 	}
 	o := &of.message
 	o.Vehicle, o.Model, o.Instance, o.Channels, o.Units = m.Vehicle, m.Model, m.Instance, m.Channels, m.Units
-	o.Seq, o.T, o.Sensor, o.X, o.Settled = a.State.Seq, a.State.T, a.State.Sensor, of.filter.Estimate(), !a.Unsettled
-	o.Innovation, o.Ratio = of.filter.Innovations()
-	of.filter.Covariance(o.P)
+	o.Seq, o.T, o.Sensor, o.X, o.Settled = a.State.Seq, a.State.T, a.State.Sensor, of.filter.Filter.Estimate(), !a.Unsettled
+	o.Innovation, o.Ratio = of.filter.Filter.Innovations()
+	of.filter.Filter.Covariance(o.P)
 	o.NIS, o.Rejected, o.Sensors = of.report.NIS, of.report.Rejected, o.Sensors[:0]
 	for k, y := range a.Measured {
 		if !math.IsNaN(y) {

@@ -1,0 +1,99 @@
+package filter
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// Estimator makes the states that a model predicts from of what is measured: the filter of the model, and what follows from it
+// for predictions. A node, the library and a replay use the same one. It is not safe for concurrent use.
+type Estimator struct {
+	Filter *Filter
+
+	model      *model.Model
+	covariance []float64 // K×K
+	start      []float64 // K×K, or of length 0
+}
+
+// NewEstimator returns that of a model that has seen nothing; nil and no error where the model has no filter. The error is that
+// of New.
+func NewEstimator(m *model.Model) (*Estimator, error) {
+	f, err := Of(m.Filter, m.Channels[:m.K], m.P)
+	if f == nil || err != nil {
+		return nil, err
+	}
+	return &Estimator{Filter: f, model: m, covariance: make([]float64, m.K*m.K), start: make([]float64, 0, m.K*m.K)}, nil
+}
+
+// samples that KeepLate keeps for those that come late, and how late these may be, ns.
+const (
+	lateSamples = 64
+	latest      = int64(1e9)
+)
+
+// Taken is what became of a sample.
+type Taken struct {
+	Result
+	Late    bool // it was measured before the newest sample, and has taken its place
+	Dropped bool // it was measured before the newest sample, and nothing before it is known: it was not used
+}
+
+// KeepLate has the last samples kept, so that one that is measured before the newest may come late, by a second at most. It
+// allocates at the first call.
+func (e *Estimator) KeepLate() { e.Filter.KeepLate(lateSamples) }
+
+// Take takes a sample at t, ns: y (K) with NaN for what was not measured, u (P) from t on. With late, see KeepLate, one of before the
+// newest is taken at its time, and its u is not read; without, the filter begins anew.
+func (e *Estimator) Take(t int64, y, u []float64, late bool) (of Taken) {
+	by := e.Filter.Last() - t
+	if late && by > 0 && by < latest {
+		of.Result, of.Late = e.Filter.Late(t, y)
+		of.Dropped = !of.Late
+		return of
+	}
+	of.Result = e.Filter.Update(t, y, u)
+	return of
+}
+
+// State writes the state (K) to predict from after the sample y (K) was taken: the estimate. Until it counts, what was not
+// measured is NaN, and settled false.
+func (e *Estimator) State(dst, y []float64) (settled bool) {
+	settled = e.Filter.Settled()
+	copy(dst, e.Filter.Estimate())
+	for k, v := range y {
+		if math.IsNaN(v) && !settled {
+			dst[k] = v
+		}
+	}
+	return settled
+}
+
+// unusual is how many times its usual one a variance is at least when predictions have what it has more: a sensor is silent.
+const unusual = 1.5
+
+// StartCovariance returns the covariance (K×K) that a prediction from the estimate starts with, until the next call; empty for
+// that of the sensors, which predictions have by themselves. It is not empty where a variance is unusual: then it is that of the
+// sensors, and what the estimate has more than those that the model was trained on.
+func (e *Estimator) StartCovariance() []float64 {
+	K, usual := e.model.K, e.model.Filter.Usual
+	e.start = e.start[:0]
+	if len(usual) == 0 {
+		return e.start
+	}
+	P, more := e.covariance, false
+	e.Filter.Covariance(P)
+	for k := range K {
+		more = more || P[k*K+k] > unusual*usual[k*K+k]
+	}
+	if !more {
+		return e.start
+	}
+	for i, v := range P {
+		e.start = append(e.start, v-usual[i])
+	}
+	for k, r := range e.model.Sensor {
+		e.start[k*K+k] = r + math.Max(0, e.start[k*K+k])
+	}
+	return e.start
+}
