@@ -70,6 +70,8 @@ typedef struct {
 	double horizon;         /* s */
 	uint64_t can;           /* what may be wanted */
 	char id[80];            /* of the model */
+	size_t estimated;       /* states that no sensor measures: dgm_update estimates them */
+	uint32_t filtered;      /* 1: dgm_update filters what is measured; 0: it returns it */
 } dgm_info;
 
 /* Each field of a question has one row for all N questions, or one for each; the counts are
@@ -145,6 +147,40 @@ typedef struct {
 	size_t violation_whole_n;
 } dgm_answer;
 
+/* Flags of an estimate. */
+#define DGM_UNSETTLED UINT32_C(1) /* the estimate does not count yet: what no sensor measures is NaN in x */
+#define DGM_LATE UINT32_C(2)      /* the sample was measured before the newest one, and took its place in time */
+#define DGM_DROPPED UINT32_C(4)   /* it was measured before all that is known, and was not used */
+
+/* Why a filter began anew, in dgm_estimate.reset. */
+enum {
+	DGM_RESET_NONE = 0,
+	DGM_RESET_FIRST = 1,     /* sample */
+	DGM_RESET_GAP = 2,       /* without samples */
+	DGM_RESET_BACKWARDS = 3, /* time went back by a second or more */
+	DGM_RESET_LOST = 4,      /* too many measurements in a row did not fit */
+	DGM_RESET_DIVERGED = 5   /* a number was not finite, or a variance not positive */
+};
+
+/* What dgm_update makes of a sample. Memory is of exactly so many numbers; what is not wanted may be NULL. */
+typedef struct {
+	size_t size;
+	double *x;          /* K, the state to predict from: dgm_query.states */
+	size_t x_n;
+	double *P0;         /* (optional) K×K: dgm_query.P0, with P0_used for P0_n */
+	size_t P0_n;
+	size_t P0_used;     /* K×K where a state is less certain than usual; else 0, for a prediction as it was calibrated */
+	double *P;          /* (optional) K×K, covariance of the estimate */
+	size_t P_n;
+	double *innovation; /* (optional) K, measured less expected; NaN where nothing was measured */
+	size_t innovation_n;
+	double *ratio;      /* (optional) K, squared innovation over that at which a measurement is an outlier: above 1 it was rejected */
+	size_t ratio_n;
+	size_t used, rejected; /* measurements */
+	double nis;            /* normalised innovations squared, of mean used in a filter that is right */
+	uint32_t reset, flags;
+} dgm_estimate;
+
 #ifndef DGM_TYPES_ONLY
 
 /* dgm_open reads a model file, evaluates its self-checks and sets *model. */
@@ -177,13 +213,23 @@ int dgm_get_program(dgm_model model, size_t plan_rows, uint8_t *program, size_t 
 int dgm_history(dgm_model model, const double *state, const double *t, const double *x, const double *u, size_t n,
 	double *rows, size_t history_n, size_t *used, char *error, size_t error_size);
 
+/* dgm_get_measured writes for each state 1 where a sensor measures it, and 0 where dgm_update estimates it: measured_n is K. */
+int dgm_get_measured(dgm_model model, uint8_t *measured, size_t measured_n, char *error, size_t error_size);
+
+/* dgm_update takes a sample at t, ns, and estimates the state: y (K) with NaN for what was not measured, u (P) the input that is
+ * applied from then on, or NULL with 0 numbers for the one before. Sensors may come at rates of their own, each with what it
+ * measures; one that comes late, by less than a second, takes its place in time, its u is not read. An estimator makes the same
+ * of the same samples. An open model has one robot: open it once for each. */
+int dgm_update(dgm_model model, int64_t t, const double *y, size_t y_n, const double *u, size_t u_n, dgm_estimate *estimate,
+	char *error, size_t error_size);
+
 /* dgm_learn adds a sample of the robot of today: its state x (K) and the input u (P) that is applied from then on, at
  * t, ns, each after the one before. Means and standard deviations of later dgm_predict are corrected by what the samples
  * show, as an estimator with adapt = "on" does; derivatives and covariances stay those of the model. A model that
  * cannot adapt is DGM_UNSUPPORTED. */
 int dgm_learn(dgm_model model, int64_t t, const double *x, size_t x_n, const double *u, size_t u_n, char *error, size_t error_size);
 
-/* dgm_forget forgets all samples of dgm_learn. */
+/* dgm_forget forgets all samples of dgm_learn and dgm_update. */
 int dgm_forget(dgm_model model, char *error, size_t error_size);
 
 /* dgm_get_amount writes amount i of what was learned, "gain m1" in %, "bias vx" in the state's unit per second: name and

@@ -37,6 +37,10 @@ const (
 	wantViolated = C.DGM_VIOLATION
 	wantAll      = wantMean | wantStd | wantObsStd | wantJacobian | wantSamples | wantInputs | wantCov | wantAdjoint | wantViolated
 
+	flagUnsettled = C.DGM_UNSETTLED
+	flagLate      = C.DGM_LATE
+	flagDropped   = C.DGM_DROPPED
+
 	flagOutOfDistribution = C.DGM_OUT_OF_DISTRIBUTION
 	flagNoHistory         = C.DGM_NO_HISTORY
 )
@@ -161,6 +165,10 @@ func dgm_get_info(handle C.dgm_model, info *C.dgm_info, message *C.char, message
 		info.history_rows, info.horizon, info.can = C.size_t(m.History.Rows()), C.double(m.Horizon), C.uint64_t(l.can())
 		info.history_seconds = C.double(m.History.Reach())
 		text{&info.id[0], C.size_t(len(info.id))}.write(m.ID)
+		info.estimated, info.filtered = C.size_t(m.K+m.P-len(m.Measured())), 0
+		if m.Filter != nil {
+			info.filtered = 1
+		}
 		return nil
 	})
 }
@@ -235,6 +243,58 @@ func dgm_history(handle C.dgm_model, state, t, x, u *C.double, n C.size_t, rows 
 	})
 }
 
+//export dgm_get_measured
+func dgm_get_measured(handle C.dgm_model, measured *C.uint8_t, n C.size_t, message *C.char, messageSize C.size_t) (code C.int) {
+	return with(handle, text{message, messageSize}, func(l *loaded) error {
+		var err error
+		to := numbers[C.uint8_t, byte]("measured", measured, n, &err)
+		if err == nil && len(to) != l.m.K {
+			err = fail(codeWrong, "measured: has room for %d states, the model has %d", len(to), l.m.K)
+		}
+		for k := range to {
+			if to[k] = 1; err == nil && l.m.Channels[k].Estimated {
+				to[k] = 0
+			}
+		}
+		return err
+	})
+}
+
+//export dgm_update
+func dgm_update(handle C.dgm_model, t C.int64_t, y *C.double, yN C.size_t, u *C.double, uN C.size_t, e *C.dgm_estimate, message *C.char, messageSize C.size_t) (code C.int) {
+	return with(handle, text{message, messageSize}, func(l *loaded) error {
+		if e == nil {
+			return fail(codeWrong, "estimate: is NULL")
+		}
+		if err := sizeChecked("estimate", e.size, unsafe.Sizeof(*e)); err != nil {
+			return err
+		}
+		var err error
+		ys, us := doubles("y", y, yN, &err), doubles("u", u, uN, &err)
+		out := estimate{
+			x: doubles("x", e.x, e.x_n, &err), p0: doubles("P0", e.P0, e.P0_n, &err), p: doubles("P", e.P, e.P_n, &err),
+			innovation: doubles("innovation", e.innovation, e.innovation_n, &err), ratio: doubles("ratio", e.ratio, e.ratio_n, &err),
+		}
+		if err == nil {
+			err = l.update(int64(t), ys, us, &out)
+		}
+		if err != nil {
+			return err
+		}
+		e.P0_used, e.used, e.rejected = C.size_t(out.p0Used), C.size_t(out.taken.Used), C.size_t(out.taken.Rejected)
+		e.nis, e.reset, e.flags = C.double(out.taken.NIS), C.uint32_t(out.taken.Reset), 0
+		for _, f := range [...]struct {
+			is   bool
+			flag C.uint32_t
+		}{{out.unsettled, flagUnsettled}, {out.taken.Late, flagLate}, {out.taken.Dropped, flagDropped}} {
+			if f.is {
+				e.flags |= f.flag
+			}
+		}
+		return nil
+	})
+}
+
 //export dgm_learn
 func dgm_learn(handle C.dgm_model, t C.int64_t, x *C.double, xN C.size_t, u *C.double, uN C.size_t, message *C.char, messageSize C.size_t) (code C.int) {
 	return with(handle, text{message, messageSize}, func(l *loaded) error {
@@ -251,6 +311,7 @@ func dgm_learn(handle C.dgm_model, t C.int64_t, x *C.double, xN C.size_t, u *C.d
 func dgm_forget(handle C.dgm_model, message *C.char, messageSize C.size_t) (code C.int) {
 	return with(handle, text{message, messageSize}, func(l *loaded) error {
 		l.forget()
+		l.restart()
 		return nil
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/filter"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 )
@@ -91,6 +92,8 @@ func modelFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	stack := artificial.New(artificial.Size{K: 3, P: 2, Features: 20, Basis: 1, Members: 2, Points: 20, Horizon: 0.5, Equation: 2, Nets: 1, History: []float64{0.01, 0.02}}, 1)
 	stack.Joint = []model.Joint{{Levels: []float64{0.2, 1}, Correlation: [][]float64{{0.5, 0, 0.25}, {-0.5, 0, 0.25}}, Tube: []float64{1.5, 2.5, 3}}}
+	stack.Channels[0].Derivative, stack.Channels[1].Estimated = stack.Channels[1].Name, true
+	stack.Filter = &model.Filter{R: []float64{1e-4, 0, 1e-4}, Chains: []model.FilterChain{{Position: 0, Rate: 1, Q: 10, Settled: 9}}, Start: []float64{1, 10, 1, 100}, Gap: 0.2, Usual: make([]float64, 9)}
 	data, err := stack.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -177,6 +180,7 @@ func compare(t *testing.T, name string, m *model.Model, answers string) {
 			}
 		}
 	}
+	compareEstimates(t, m, got["estimates"])
 	least, plain := time.Hour, f.NewPrediction()
 	for range 2000 {
 		before := time.Now()
@@ -184,6 +188,51 @@ func compare(t *testing.T, name string, m *model.Model, answers string) {
 		least = min(least, time.Since(before))
 	}
 	t.Logf("%s: open %v s; seconds of a prediction and of a call that computes nothing %v; of a prediction in Go %v", filepath.Base(name), got["open"], got["seconds"], least)
+}
+
+// compareEstimates compares what the program was told of the state with an estimator of Go that is given the same.
+func compareEstimates(t *testing.T, m *model.Model, got []float64) {
+	t.Helper()
+	e, err := filter.NewEstimator(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e != nil {
+		e.KeepLate()
+	}
+	for i := range 60 {
+		at := int64(1700000000000000000) + int64(i)*10000000
+		if i == 30 {
+			at -= 15000000
+		}
+		x, y, u := make([]float64, m.K), make([]float64, m.K), make([]float64, m.P)
+		for k := range y {
+			if y[k] = math.Sin(0.02*float64(i) + float64(k)); i == 40 && k == 0 {
+				y[k] += 2
+			}
+			if m.Channels[k].Estimated {
+				y[k] = math.NaN()
+			}
+		}
+		var start []float64
+		if copy(x, y); e != nil {
+			if of := e.Take(at, y, u, true); of.Late != (i == 30) || of.Dropped {
+				t.Fatalf("sample %d: %+v", i, of)
+			}
+			e.State(x, y)
+			start = e.StartCovariance()
+		}
+		want := slices.Concat(x, []float64{float64(len(start))}, start)
+		for j, w := range want {
+			if j >= len(got) || !(math.Abs(got[j]-w) <= 1e-12 || math.IsNaN(got[j]) && math.IsNaN(w)) {
+				t.Fatalf("%s: sample %d is estimated as %v, want %v", m.ID, i, got[:min(len(got), len(want))], want)
+			}
+		}
+		got = got[len(want):]
+	}
+	if len(got) > 0 {
+		t.Errorf("%d numbers more", len(got))
+	}
 }
 
 func run(t *testing.T, name string, args ...string) string {

@@ -19,7 +19,8 @@ type loaded struct {
 	sets     []*predictors // the one used last first, at most mostSets
 	document document      // the last one that was asked for
 
-	learned learning
+	learned   learning
+	estimated estimation
 }
 
 // mostSets is how many combinations of times and workers keep their memory.

@@ -305,6 +305,55 @@ static void history(setup *s)
 	free(rows);
 }
 
+/* estimation writes what dgm_update makes of samples at 100 Hz, of which one is late and one far off. */
+static void estimation(setup *s)
+{
+	enum { N = 60 };
+	size_t K = s->info.states, P = s->info.inputs, i, k;
+	double *y = numbers(K), *u = numbers(P), *x = numbers(K), *start = numbers(K * K), *ratio = numbers(K);
+	uint8_t *measured = calloc(K, 1);
+	dgm_estimate e;
+	CHECK(measured != NULL && dgm_get_measured(s->model, measured, K, error, sizeof error) == DGM_OK);
+	CHECK(dgm_get_measured(s->model, measured, K + 1, error, sizeof error) == DGM_WRONG);
+	memset(&e, 0, sizeof e);
+	e.size = sizeof e;
+	e.x = x, e.x_n = K;
+	e.P0 = start, e.P0_n = K * K;
+	e.ratio = ratio, e.ratio_n = K;
+	printf("estimates");
+	for (i = 0; i < N; i++) {
+		int64_t t = INT64_C(1700000000000000000) + (int64_t)i * 10000000 - (i == 30 ? 15000000 : 0);
+		for (k = 0; k < K; k++)
+			y[k] = measured[k] ? sin(0.02 * (double)i + (double)k) + (i == 40 && k == 0 ? 2 : 0) : NAN;
+		CHECK(dgm_update(s->model, t, y, K, i % 2 ? NULL : u, i % 2 ? 0 : P, &e, error, sizeof error) == DGM_OK);
+		if (s->info.filtered)
+			CHECK((i == 30) == ((e.flags & DGM_LATE) != 0) && (i == 0) == (e.reset == DGM_RESET_FIRST) && (i == 40) == (ratio[0] > 1) && (i == 40) == (e.rejected > 0));
+		for (k = 0; k < K; k++)
+			printf(" %.17g", x[k]);
+		printf(" %zu", e.P0_used);
+		for (k = 0; k < e.P0_used; k++)
+			printf(" %.17g", start[k]);
+	}
+	printf("\n");
+	y[0] = INFINITY;
+	CHECK(dgm_update(s->model, 0, y, K, NULL, 0, &e, error, sizeof error) == DGM_WRONG && strncmp(error, "y: ", 3) == 0);
+	y[0] = NAN;
+	CHECK(dgm_update(s->model, INT64_C(1800000000000000000), y, K, NULL, 0, &e, error, sizeof error) == (s->info.filtered ? DGM_OK : DGM_WRONG));
+	y[0] = 0;
+	CHECK(dgm_update(s->model, 0, y, K, y, P + 1, &e, error, sizeof error) == DGM_WRONG);
+	CHECK(dgm_update(s->model, 0, y, K, NULL, 0, NULL, error, sizeof error) == DGM_WRONG);
+	CHECK(dgm_update(0, 0, y, K, NULL, 0, &e, error, sizeof error) == DGM_CLOSED);
+	e.x_n = K - 1;
+	CHECK(dgm_update(s->model, 0, y, K, NULL, 0, &e, error, sizeof error) == DGM_WRONG && strncmp(error, "x: ", 3) == 0);
+	CHECK(dgm_forget(s->model, error, sizeof error) == DGM_OK);
+	free(y);
+	free(u);
+	free(x);
+	free(start);
+	free(ratio);
+	free(measured);
+}
+
 /* caller compares what it is answered, beside others that do the same, with the first
  * answer; every other one has a model of its own. */
 static void *caller(void *argument)
@@ -405,6 +454,7 @@ int main(int argc, char **argv)
 	right(&s);
 	wrong(&s);
 	history(&s);
+	estimation(&s);
 	threads(&s);
 	cost(&s);
 	CHECK(dgm_close(s.model, error, sizeof error) == DGM_OK);
