@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
@@ -13,6 +14,8 @@ type Rows struct {
 	X       []float64
 	Size    int    // numbers of a row
 	Content string // what a row consists of
+
+	Channels []channel.Channel // (optional) of the numbers of a row, again and again
 }
 
 // QuestionError is why questions cannot be answered.
@@ -54,10 +57,26 @@ func (v *Rows) count() (int, error) {
 	}
 	for i, x := range v.X {
 		if !finite(x) {
-			return 0, v.wrong("element %d is %v", i, x)
+			return 0, v.wrong("element %d%s is %v%s", i, v.name(i), x, v.remedy(i))
 		}
 	}
 	return len(v.X) / v.Size, nil
+}
+
+// name returns that of the channel of element i, in brackets, where it is known.
+func (v *Rows) name(i int) string {
+	if len(v.Channels) == 0 {
+		return ""
+	}
+	return " (" + v.Channels[i%len(v.Channels)].Name + ")"
+}
+
+// remedy returns what to do where element i is not finite.
+func (v *Rows) remedy(i int) string {
+	if len(v.Channels) == 0 || !v.Channels[i%len(v.Channels)].Estimated {
+		return ""
+	}
+	return ": no sensor measures it; start from the estimate of the model's filter, after it has settled"
 }
 
 // covariances reports whether every row is symmetric and correlates no two of its n states by more than 1.
@@ -108,10 +127,10 @@ type Questions struct {
 // caller sets X of the fields.
 func NewQuestions(m *model.Model, planRows, historyRows int) Questions {
 	return Questions{
-		States:  Rows{Name: "states", Size: m.K, Content: "states"},
+		States:  Rows{Name: "states", Size: m.K, Content: "states", Channels: m.Channels[:m.K]},
 		P0:      Rows{Name: "P0", Size: m.K * m.K, Content: "states × states"},
-		U:       Rows{Name: "u", Size: m.P, Content: "inputs"},
-		Plans:   Rows{Name: "plans", Size: planRows * m.P, Content: "rows × inputs"},
+		U:       Rows{Name: "u", Size: m.P, Content: "inputs", Channels: m.Channels[m.K:]},
+		Plans:   Rows{Name: "plans", Size: planRows * m.P, Content: "rows × inputs", Channels: m.Channels[m.K:]},
 		History: Rows{Name: "history", Size: historyRows * (m.K + m.P), Content: "rows × (states + inputs)"},
 
 		MeanAdjoint: Rows{Name: "mean_adjoint", Content: "times × states"}, StdAdjoint: Rows{Name: "std_adjoint", Content: "times × states"},

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Optional, Union
 
 from .fit import Evaluation, FittedModel, Report, fit
 from .live import Distribution, Estimate, Live
-from .model import Gradient, Jacobians, Model, Prediction, Violation
+from .model import Gradient, Jacobians, Model, Prediction, StateEstimate, Violation
 from .queries import Answer, QueryClient, Refused
 
 if TYPE_CHECKING:
     from .program_casadi import CasadiFunction
     from .program_jax import JaxFunction
 
-__all__ = ["Answer", "Distribution", "Estimate", "Evaluation", "FittedModel", "Gradient", "Jacobians", "Live", "Model", "Prediction", "QueryClient", "Refused", "Report", "Violation", "casadi", "fit", "jax"]
+__all__ = ["Answer", "Distribution", "Estimate", "Evaluation", "FittedModel", "Gradient", "Jacobians", "Live", "Model", "Prediction", "QueryClient", "Refused", "Report", "StateEstimate", "Violation", "casadi", "fit", "jax"]
 
 try:
     __version__ = metadata.version("dgm")

@@ -3,12 +3,13 @@
 import ctypes
 import os
 import pathlib
-from ctypes import POINTER, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
 import numpy as np
 
 MEAN, STD, OBS_STD, JACOBIAN, SAMPLES, INPUT_JACOBIAN, COVARIANCE, ADJOINT, VIOLATION = (1 << i for i in range(9))
 OUT_OF_DISTRIBUTION, NO_HISTORY = 1, 2
+UNSETTLED, LATE, DROPPED = 1, 2, 4
 
 _ERRORS = {1: ValueError, 2: ValueError, 3: OSError, 4: ArithmeticError, 5: NotImplementedError, 6: RuntimeError}
 
@@ -17,6 +18,7 @@ class Info(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t), ("states", c_size_t), ("inputs", c_size_t), ("times", c_size_t), ("history_rows", c_size_t),
         ("history_seconds", c_double), ("horizon", c_double), ("can", c_uint64), ("id", c_char * 80),
+        ("estimated", c_size_t), ("filtered", c_uint32),
     ]
 
 
@@ -44,6 +46,15 @@ class Answer(ctypes.Structure):
     ]
 
 
+class Estimate(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t), ("x", POINTER(c_double)), ("x_n", c_size_t), ("P0", POINTER(c_double)), ("P0_n", c_size_t), ("P0_used", c_size_t),
+        ("P", POINTER(c_double)), ("P_n", c_size_t), ("innovation", POINTER(c_double)), ("innovation_n", c_size_t),
+        ("ratio", POINTER(c_double)), ("ratio_n", c_size_t), ("used", c_size_t), ("rejected", c_size_t), ("nis", c_double),
+        ("reset", c_uint32), ("flags", c_uint32),
+    ]
+
+
 _ARGUMENTS = {
     "dgm_open": [c_char_p, POINTER(c_uint64)],
     "dgm_close": [c_uint64],
@@ -52,6 +63,8 @@ _ARGUMENTS = {
     "dgm_get_channel": [c_uint64, c_size_t, c_char_p, c_size_t, c_char_p, c_size_t],
     "dgm_get_program": [c_uint64, c_size_t, c_void_p, c_size_t, POINTER(c_size_t)],
     "dgm_history": [c_uint64, *[POINTER(c_double)] * 4, c_size_t, POINTER(c_double), c_size_t, POINTER(c_size_t)],
+    "dgm_get_measured": [c_uint64, POINTER(c_uint8), c_size_t],
+    "dgm_update": [c_uint64, c_int64, POINTER(c_double), c_size_t, POINTER(c_double), c_size_t, POINTER(Estimate)],
     "dgm_learn": [c_uint64, c_int64, POINTER(c_double), c_size_t, POINTER(c_double), c_size_t],
     "dgm_forget": [c_uint64],
     "dgm_get_amount": [c_uint64, c_size_t, c_char_p, c_size_t, c_char_p, c_size_t, POINTER(c_double), POINTER(c_double)],

@@ -6,7 +6,7 @@ import operator
 import os
 import weakref
 from dataclasses import dataclass
-from typing import Dict, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,6 +81,27 @@ class Violation(NamedTuple):
     whole: Floats  # () of any of them at any time
 
 
+RESETS = ("", "first sample", "gap", "time went back", "lost", "diverged")
+
+
+@dataclass(frozen=True)
+class StateEstimate:
+    """What a model's filter makes of the samples so far: predict(e.x, P0=e.P0) predicts from it."""
+
+    x: Floats  # (K) the state; NaN where no sensor measures it and the estimate does not count yet
+    P0: Optional[Floats]  # (K, K) covariance for predict where the state is less certain than usual, else None
+    P: Floats  # (K, K) covariance of the estimate
+    innovation: Floats  # (K) measured less expected; NaN where nothing was measured
+    ratio: Floats  # (K) squared innovation over that at which a measurement is an outlier: above 1 it was rejected
+    used: int  # measurements
+    rejected: int  # measurements
+    nis: float  # normalised innovations squared, of mean used in a filter that is right
+    settled: bool  # the estimate counts
+    late: bool  # the sample was measured before the newest one, and took its place in time
+    dropped: bool  # it was measured before all that is known, and was not used
+    reset: str  # why the filter began anew with it; "" = it went on
+
+
 class Model:
     """A model file of dgm-train, opened. It may be used by several threads at once."""
 
@@ -105,6 +126,10 @@ class Model:
         channels = [self._channel(i) for i in range(info.states + info.inputs)]
         self.states, self.units = _columns(channels[: info.states])
         self.inputs, self.input_units = _columns(channels[info.states :])
+        measured = np.empty(info.states, dtype=np.uint8)
+        self._library.call("dgm_get_measured", handle, pointer(measured, ctypes.c_uint8), measured.size)
+        self.filtered = bool(info.filtered)  # update estimates the state; else it returns what was measured
+        self.estimated: Tuple[str, ...] = tuple(n for n, seen in zip(self.states, measured) if not seen)  # states that no sensor measures
 
     @classmethod
     def load(cls, path: Union[str, "os.PathLike[str]"]) -> "Model":
@@ -198,6 +223,28 @@ class Model:
                            pointer(rows), rows.size, ctypes.byref(used))
         return rows[: used.value]
 
+    def update(self, t: float, y: Union[ArrayLike, Mapping[str, float]], u: Optional[ArrayLike] = None) -> StateEstimate:
+        """Estimate the state from a sample at t, s: y (K) with NaN for what was not measured, or values by name; u (P) is the input
+        from then on, by default the one before.
+
+        Sensors may come at rates of their own; one that is late by less than a second takes its place in time. A model without
+        a filter returns what was measured. An open model has one robot: load it once for each. forget begins anew.
+        """
+        K = len(self.states)
+        if isinstance(y, Mapping):
+            unknown = sorted(set(y) - set(self.states))
+            if unknown:
+                raise ValueError(f"y: the model has no state {', '.join(unknown)}; it has {', '.join(self.states)}")
+            y = [y.get(n, np.nan) for n in self.states]
+        y = _shaped("y", y, (K,))
+        held = np.empty(0) if u is None or not self.inputs else _shaped("u", u, (len(self.inputs),))
+        x, P0, P, innovation, ratio = np.empty(K), np.empty((K, K)), np.empty((K, K)), np.empty(K), np.empty(K)
+        e = library.Estimate(size=ctypes.sizeof(library.Estimate), x=pointer(x), x_n=K, P0=pointer(P0), P0_n=P0.size, P=pointer(P), P_n=P.size,
+                             innovation=pointer(innovation), innovation_n=K, ratio=pointer(ratio), ratio_n=K)
+        self._library.call("dgm_update", self._handle, round(t * 1e9), pointer(y), K, pointer(held), held.size, ctypes.byref(e))
+        return StateEstimate(x, P0 if e.P0_used else None, P, innovation, ratio, e.used, e.rejected, e.nis, not e.flags & library.UNSETTLED,
+                             bool(e.flags & library.LATE), bool(e.flags & library.DROPPED), RESETS[e.reset])
+
     def learn(self, t: float, x: ArrayLike, u: Optional[ArrayLike] = None) -> None:
         """Add a sample of the robot of today: its state x (K) and the input u (P) applied from then on, at t, s, after the last one.
 
@@ -209,7 +256,7 @@ class Model:
         self._library.call("dgm_learn", self._handle, round(t * 1e9), pointer(x), x.size, pointer(u), u.size)
 
     def forget(self) -> None:
-        """Forget all samples of learn."""
+        """Forget all samples of learn and update."""
         self._library.call("dgm_forget", self._handle)
 
     @property

@@ -47,8 +47,9 @@ class Source:
         return values
 
 
-def read(path: Union[str, pathlib.Path], states: Sequence[str], inputs: Sequence[str]) -> List[Source]:
-    """The sources of a model's channels, states first. MapError where the map leaves one out."""
+def read(path: Union[str, pathlib.Path], measured: Sequence[str], inputs: Sequence[str], states: Sequence[str] = ()) -> List[Source]:
+    """The sources of a model's channels by their places among states, by default the measured ones, and then inputs. MapError where
+    the map leaves a measured one out, or an input."""
     text = pathlib.Path(path).read_text(encoding="utf-8")
     try:
         document = tomllib.loads(text)
@@ -57,7 +58,7 @@ def read(path: Union[str, pathlib.Path], states: Sequence[str], inputs: Sequence
     for key in document:
         if key not in TABLES:
             raise MapError(f"{path}: the node does not know {key!r}")
-    channels = [*states, *inputs]
+    channels = [*(states or measured), *inputs]
     sources: Dict[Tuple[str, str, Tuple[Tuple[str, str], ...]], Source] = {}
     found: Dict[str, int] = {}
     for n, c in enumerate(document.get("channel", [])):
@@ -82,7 +83,7 @@ def read(path: Union[str, pathlib.Path], states: Sequence[str], inputs: Sequence
                 raise MapError(f"{label}: has neither topic nor type: it is of a table, not of messages")
             source = sources.setdefault(key_, Source(key_[0], key_[1], where))
             for name, get in _getters(one, channels, label).items():
-                if name in channels:
+                if name in measured or name in inputs:
                     place = channels.index(name)
                     source.getters[place] = _scaled(get, float(one.get("scale", 1)), float(one.get("offset", 0)))
                     found[name] = place
@@ -92,10 +93,9 @@ def read(path: Union[str, pathlib.Path], states: Sequence[str], inputs: Sequence
             raise MapError(f"{path}: valid {n + 1} is of a topic that no channel of the model is read from: the node does not know that")
         for s in of:
             s.checks.append((_valid(v), [channels.index(c) for c in v["channels"] if c in channels]))
-    missing = [c for c in channels if c not in found]
+    missing = [c for c in (*measured, *inputs) if c not in found]
     if missing:
-        raise MapError(f"{path}: has no source for {', '.join(missing)}, which the model needs; what a filter estimates is not in messages: "
-                       "train with --filter off, or use dgm-estimator")
+        raise MapError(f"{path}: has no source for {', '.join(missing)}, which the model needs")
     return [s for s in sources.values() if s.getters]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import math
 from typing import Any, Deque, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -12,55 +13,106 @@ Floats = NDArray[np.float64]
 HALF95 = 1.959963984540054
 PENDING = 400  # predictions that wait for what is measured later
 RECENT = 2000  # comparisons of a channel that its coverage is of
+NIS_MEMORY = 500  # samples that the mean of the normalised innovations squared is over, about
 
 
 class Robot:
-    """The newest values of all channels with their times, the samples before them, and the coverage of intervals so far."""
+    """The newest values of all channels with their times, the samples before them, and the coverage of intervals so far.
+
+    Of a model with a filter, each message is a measurement of what it holds, at its time, and the state is the filter's estimate.
+    Of one without, the state is the newest value of each channel.
+    """
 
     def __init__(self, model: Any, max_age: float):
         self.model, self.max_age = model, max_age
         self.K, self.P = len(model.states), len(model.inputs)
         self.values = np.full(self.K + self.P, np.nan)
         self.times = np.full(self.K + self.P, -np.inf)
+        self.estimate: Any = None  # dgm.StateEstimate, at newest
+        self.newest = -math.inf
         self.samples: Deque[Tuple[float, Floats, Floats]] = collections.deque()
         self.pending: Deque[Tuple[float, Floats, Floats]] = collections.deque(maxlen=PENDING)
         self.hits: List[Deque[bool]] = [collections.deque(maxlen=RECENT) for _ in range(self.K)]
         self.restarts = 0
+        self.outliers = np.zeros(self.K, dtype=int)
+        self.resets: Dict[str, int] = collections.Counter()
+        self.nis = math.nan
         self.plan: Optional[Tuple[float, Floats]] = None  # when it begins, and its rows
 
     def update(self, t: float, values: Dict[int, float]) -> None:
         """Takes values of channels, by their places, at t, s. A time before the newest one, by more than max_age, is that of a clock
         that was set: what is known is of before, and is dropped."""
-        newest = self.times.max()
-        if t < newest - self.max_age:
+        if t < self.times.max() - self.max_age:
             self.values[:], self.times[:] = np.nan, -np.inf
             self.samples.clear()
             self.pending.clear()
+            self.estimate, self.newest = None, -math.inf
+            self.model.forget()
             self.restarts += 1
         for place, v in values.items():
             if t >= self.times[place]:
                 self.values[place], self.times[place] = v, t
+        if self.model.filtered and any(place < self.K for place in values):
+            self._filter(t, {place: v for place, v in values.items() if place < self.K and np.isfinite(v)})
+
+    def _filter(self, t: float, measured: Dict[int, float]) -> None:
+        y, u = np.full(self.K, np.nan), self.values[self.K :]
+        for place, v in measured.items():
+            y[place] = v
+        self.estimate = e = self.model.update(t, y, u if np.isfinite(u).all() else None)
+        self.newest = max(self.newest, t)
+        self.outliers += np.nan_to_num(e.ratio) > 1
+        if e.reset:
+            self.resets[e.reset] += 1
+        if e.settled and e.used:
+            nis = e.nis / e.used
+            self.nis = nis if math.isnan(self.nis) else self.nis + (nis - self.nis) / NIS_MEMORY
 
     def sample(self, t: float) -> Optional[str]:
-        """Makes the values the sample at t. It returns why not, where they are none."""
+        """Makes what is known the sample at t. It returns why not, where it is not enough."""
+        for j in range(self.P):
+            if not np.isfinite(self.values[self.K + j]):
+                return f"the input {self.model.inputs[j]} has not been received"
+        reason = self._estimated() if self.model.filtered else self._measured(t)
+        if reason:
+            return reason
+        x, u = self.values[: self.K].copy(), self.values[self.K :].copy()
+        if self.model.filtered:
+            fresh = (self.times[: self.K] == self.newest) & np.isfinite(x) & ~(np.nan_to_num(self.estimate.ratio) > 1)
+            t, compared, x = self.newest, np.where(fresh, x, self.estimate.x), self.estimate.x
+            if self.samples and t == self.samples[-1][0]:
+                self.samples.pop()  # a late measurement of another sensor has changed it
+        else:
+            self.estimate, self.newest, compared = self.model.update(t, x), t, x  # x itself, with the variances of the sensors
+        if self.samples and t <= self.samples[-1][0]:
+            return "its time is not after that of the state before"
+        if self.samples and t - self.samples[-1][0] > max(self.max_age, 0.5):
+            self.samples.clear()  # history has no gaps
+        self._compare(t, compared)
+        self.samples.append((t, x, u))
+        while self.samples[0][0] < t - 1.5 * self.model.history_seconds - 0.1:
+            self.samples.popleft()
+        return None
+
+    def _measured(self, t: float) -> Optional[str]:
         for k in range(self.K):
             if t - self.times[k] > self.max_age:
                 return f"{self.model.states[k]} has not been received" + ("" if np.isinf(self.times[k]) else f" for {t - self.times[k]:.2g} s")
             if not np.isfinite(self.values[k]):
                 return f"{self.model.states[k]} is not measured"
-        for j in range(self.P):
-            if not np.isfinite(self.values[self.K + j]):
-                return f"the input {self.model.inputs[j]} has not been received"
-        if self.samples and t <= self.samples[-1][0]:
-            return "its time is not after that of the state before"
-        if self.samples and t - self.samples[-1][0] > max(self.max_age, 0.5):
-            self.samples.clear()  # history has no gaps
-        x, u = self.values[: self.K].copy(), self.values[self.K :].copy()
-        self._compare(t, x)
-        self.samples.append((t, x, u))
-        while self.samples[0][0] < t - 1.5 * self.model.history_seconds - 0.1:
-            self.samples.popleft()
         return None
+
+    def _estimated(self) -> Optional[str]:
+        if self.estimate is None:
+            return "nothing has been measured"
+        if not self.estimate.settled:
+            return "the filter has not settled: " + (self.estimate.reset or "the variance of a rate is above its usual one")
+        return None
+
+    @property
+    def P0(self) -> Optional[Floats]:
+        """The covariance (K, K) that a prediction from the newest sample starts with; None = the sensors'."""
+        return self.estimate.P0 if self.model.filtered else None
 
     def planned(self, t: float) -> Optional[Floats]:
         """The rows (R, P) of the plan over the horizon from t on, the last one held beyond its end; None without one, and when it
@@ -73,23 +125,26 @@ class Robot:
             return None
         return rows[np.minimum(passed + np.arange(len(rows)), len(rows) - 1)]
 
+    def history(self) -> Optional[Tuple[Floats, Floats, Floats]]:
+        """The samples before the newest one; None where the model reads none, or there are none."""
+        if not self.model.history_rows or len(self.samples) < 2:
+            return None
+        t, before = self.samples[-1][0], list(self.samples)[:-1]
+        return np.array([b[0] - t for b in before]), np.array([b[1] for b in before]), np.array([b[2] for b in before]).reshape(len(before), self.P)
+
     def predict(self) -> Any:
         """The prediction from the newest sample, with the plan, or the input held."""
         t, x, u = self.samples[-1]
         plan = self.planned(t)
-        history = None
-        if self.model.history_rows and len(self.samples) > 1:
-            before = list(self.samples)[:-1]
-            history = (np.array([b[0] - t for b in before]), np.array([b[1] for b in before]), np.array([b[2] for b in before]).reshape(len(before), self.P))
-        if not self.P:
-            p = self.model.predict(x, history=history)
-        elif plan is None:
-            p = self.model.predict(x, u=u, history=history)
-        else:
-            p = self.model.predict(x, plan=plan, history=history)
+        asked: Dict[str, Any] = {} if not self.P else {"u": u} if plan is None else {"plan": plan}
+        p = self.model.predict(x, history=self.history(), P0=self.P0, **asked)
         middle = len(p.times) // 2
         self.pending.append((t + p.times[middle], p.mean[middle], p.obs_std[middle]))
         return p
+
+    def predict_plans(self, plans: Floats) -> Any:
+        """The predictions of plans (N, R, P) that divide the horizon, from the newest sample."""
+        return self.model.batch(self.samples[-1][1], plans, history=self.history(), P0=self.P0)
 
     def coverage(self) -> Dict[str, Tuple[float, int]]:
         """Share of measurements inside their intervals of 95 %, half a horizon ahead, and their number, by state."""

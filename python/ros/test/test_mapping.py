@@ -110,9 +110,15 @@ def test_maps_that_are_refused(tmp_path, text, message):
 class Still:
     """A model of a robot that keeps its state."""
 
-    states, inputs, history_rows, history_seconds, horizon = ("a", "b"), ("u",), 0, 0.0, 0.2
+    states, inputs, history_rows, history_seconds, horizon, filtered = ("a", "b"), ("u",), 0, 0.0, 0.2, False
 
-    def predict(self, x, u=None, plan=None, history=None):
+    def update(self, t, y, u=None):
+        return Message(x=y, P=np.eye(2), P0=None)
+
+    def forget(self):
+        pass
+
+    def predict(self, x, u=None, plan=None, history=None, P0=None):
         times = np.array([0.1, 0.2])
         return Message(times=times, mean=np.tile(x, (2, 1)), obs_std=np.full((2, 2), 0.5))
 

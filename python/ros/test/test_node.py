@@ -12,9 +12,12 @@ np = pytest.importorskip("numpy")
 rclpy = pytest.importorskip("rclpy")
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from geometry_msgs.msg import Twist  # noqa: E402
+from lifecycle_msgs.msg import Transition  # noqa: E402
+from lifecycle_msgs.srv import ChangeState  # noqa: E402
 from nav_msgs.msg import Odometry, Path  # noqa: E402
 from rclpy.qos import qos_profile_sensor_data  # noqa: E402
-from std_msgs.msg import Float64MultiArray  # noqa: E402
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension  # noqa: E402
+from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 import dgm  # noqa: E402
 from dgm import programs  # noqa: E402
@@ -95,7 +98,7 @@ def files(tmp_path_factory):
 
 SENDER = """
 import rclpy, time
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 rclpy.init()
 node = rclpy.create_node("sender")
 publisher = node.create_publisher(Float64MultiArray, "/probe", 1)
@@ -137,71 +140,198 @@ def odometry(x, t):
     return m
 
 
-def test_node(network, files):
-    node = subprocess.Popen([sys.executable, "-B", "-m", "dgm_ros.predict", "--model", str(files / "drive.dgm"), "--map", str(files / "map.toml")],
-                            stderr=subprocess.PIPE, text=True)
-    rclpy.init()
-    robot = rclpy.create_node("robot")
-    got = {k: [] for k in ("prediction", "now", "path", "diagnostics")}
-    try:
-        odom, command = robot.create_publisher(Odometry, "/odom", qos_profile_sensor_data), robot.create_publisher(Twist, "/cmd_vel", 10)
-        for key, kind, topic in (("prediction", Float64MultiArray, "/dgm/prediction"), ("now", Odometry, "/dgm/odom_now"),
-                                 ("path", Path, "/dgm/predicted_path"), ("diagnostics", DiagnosticArray, "/diagnostics")):
-            robot.create_subscription(kind, topic, lambda m, key=key: got[key].append(m), 10)
+ECHO = """
+import rclpy
+from nav_msgs.msg import Odometry
+from rclpy.qos import qos_profile_sensor_data
+rclpy.init()
+node = rclpy.create_node("echo")
+publisher = node.create_publisher(Odometry, "/echo", 10)
+node.create_subscription(Odometry, "/odom", publisher.publish, qos_profile_sensor_data)
+rclpy.spin(node)
+"""
+TOPICS = {"/dgm/prediction": Float64MultiArray, "/dgm/tube": Float64MultiArray, "/dgm/plans_prediction": Float64MultiArray, "/dgm/odom_now": Odometry, "/dgm/estimate": Odometry,
+          "/dgm/predicted_path": Path, "/dgm/predicted_markers": MarkerArray, "/diagnostics": DiagnosticArray, "/echo": Odometry}
+
+
+class Session:
+    """A node of a model, an echo, and a robot that sends to both; what they answered with the time of its receipt, by topic."""
+
+    def __init__(self, *arguments):
+        start = lambda *a: subprocess.Popen([sys.executable, "-B", *a], stderr=subprocess.PIPE, text=True)  # noqa: E731
+        self.node, self.echo = start("-m", "dgm_ros.predict", *arguments), start("-c", ECHO)
+        rclpy.init()
+        self.robot, self.got = rclpy.create_node("robot"), {topic: [] for topic in TOPICS}
+        self.odom, self.command = self.robot.create_publisher(Odometry, "/odom", qos_profile_sensor_data), self.robot.create_publisher(Twist, "/cmd_vel", 10)
+        self.plans = self.robot.create_publisher(Float64MultiArray, "/dgm/plans", 10)
+        for topic, kind in TOPICS.items():
+            self.robot.create_subscription(kind, topic, lambda m, topic=topic: self.got[topic].append((time.time(), m)), 10)
+
+    def __enter__(self):
         end = time.time() + 20
-        while (odom.get_subscription_count() == 0 or command.get_subscription_count() == 0) and time.time() < end:
-            assert node.poll() is None, node.stderr.read()
-            rclpy.spin_once(robot, timeout_sec=0.05)
-        drive, truth = Drive(77), []
+        while (self.odom.get_subscription_count() < 2 or self.command.get_subscription_count() == 0 or self.plans.get_subscription_count() == 0) and time.time() < end:
+            assert self.node.poll() is None, self.node.stderr.read()
+            rclpy.spin_once(self.robot, timeout_sec=0.05)
+        return self
+
+    def __exit__(self, *_):
+        self.node.terminate()
+        self.echo.kill()
+        self.errors = self.node.communicate(timeout=10)[1]
+        self.robot.destroy_node()
+        rclpy.shutdown()
+
+    def drive(self, n, spoil=lambda i, x: x, before=lambda i: None):
+        """n samples of a simulated drive; their times and states, as measured."""
+        drive, truth, self.sent = Drive(77), [], {}
         began = time.time()
-        for i in range(350):
+        for i in range(n):
             x, u = drive.step(i)
             t = began + i * DT
             truth.append((t, x))
             m = Twist()
             m.linear.x, m.angular.z = float(u[0]), float(u[1])
-            command.publish(m)
+            self.command.publish(m)
+            before(i)
             time.sleep(0.002)  # the command is received before the state, as in the log
-            broken = x.copy()
-            if i in (100, 101):
-                broken[3] = math.nan  # what a wheel's sensor sends that is lost
-            odom.publish(odometry(broken, t))
+            m = odometry(spoil(i, x.copy()), t)
+            self.sent[m.header.stamp.sec, m.header.stamp.nanosec] = time.time()
+            self.odom.publish(m)
             while time.time() < t + DT:
-                rclpy.spin_once(robot, timeout_sec=0.001)
+                rclpy.spin_once(self.robot, timeout_sec=0.001)
         for _ in range(100):
-            rclpy.spin_once(robot, timeout_sec=0.01)
-    finally:
-        node.terminate()
-        errors = node.communicate(timeout=10)[1]
-        robot.destroy_node()
-        rclpy.shutdown()
-    n = len(got["prediction"])
-    assert n > 150, (n, [d.status[0].message for d in got["diagnostics"]], errors)
-    K = 5
-    for m in got["prediction"]:
-        rows = np.reshape(m.data, (-1, 1 + 2 * K))
-        assert np.isfinite(rows).all() and (rows[:, 1 + K :] > 0).all() and m.layout.dim[1].label.startswith("t,x,y,yaw,vx,r,x_std")
-    # The odometry of the time when a command acts is nearer to what comes then than the odometry of now.
-    times = np.array([t for t, _ in truth])
-    states = np.array([x for _, x in truth])
+            rclpy.spin_once(self.robot, timeout_sec=0.01)
+        return np.array([t for t, _ in truth]), np.array([x for _, x in truth])
+
+    def delays(self, topic):
+        """ms from a state to what was published of it with its stamp."""
+        return [1000 * (at - self.sent[m.header.stamp.sec, m.header.stamp.nanosec]) for at, m in self.got[topic] if (m.header.stamp.sec, m.header.stamp.nanosec) in self.sent]
+
+    def messages(self, topic):
+        return [m for _, m in self.got[topic]]
+
+    def seconds(self):
+        return [{v.key: v.value for v in d.status[0].values} for d in self.messages("/diagnostics")]
+
+
+def odom_now(s, times, states):
+    """The error of odom_now over that of the odometry of the time before which a command acts late."""
     own, predicted = [], []
-    for m in got["now"]:
+    for m in s.messages("/dgm/odom_now"):
         t = m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec
         if t < times[-1] and m.header.frame_id == "odom" and m.child_frame_id == "base_link":
             at = np.array([np.interp(t, times, c) for c in states.T])
             held = np.array([np.interp(t - DEAD - LAG, times, c) for c in states.T])
             predicted.append(math.hypot(m.pose.pose.position.x - at[0], m.pose.pose.position.y - at[1]))
             own.append(math.hypot(held[0] - at[0], held[1] - at[1]))
-            assert m.pose.covariance[0] > 0 and m.twist.covariance[35] > 0
+            assert m.pose.covariance[0] > 0 and m.pose.covariance[35] > 0
     assert len(own) > 100
     ratio = float(np.sqrt(np.mean(np.square(predicted)) / np.mean(np.square(own))))
     print(f"error of odom_now over that of the odometry {1000 * (DEAD + LAG):.0f} ms before: {ratio:.2f}")
-    assert ratio < 0.3
-    assert len(got["path"]) == len(got["now"]) and 10 < len(got["path"][-1].poses) <= 20
-    seconds = [{v.key: v.value for v in d.status[0].values} for d in got["diagnostics"]]
-    last = [s for s in seconds if "latency p50, ms" in s][-1]  # not one after the robot has stopped
+    return ratio
+
+
+def test_node(network, files):
+    def spoil(i, x):
+        if i in (100, 101):
+            x[3] = math.nan  # what a wheel's sensor sends that is lost
+        return x
+
+    def before(i):
+        if i == 200:
+            m = Float64MultiArray(data=list(np.tile([0.5, 0.2], (3, 4, 1)).ravel()))
+            m.layout.data_offset = 4711
+            m.layout.dim = [MultiArrayDimension(label=n, size=k, stride=0) for n, k in (("plan", 3), ("row", 4), ("input", 2))]
+            s.plans.publish(m)
+
+    with Session("--model", str(files / "drive.dgm"), "--map", str(files / "map.toml")) as s:
+        times, states = s.drive(350, spoil, before)
+    n = len(s.got["/dgm/prediction"])
+    assert n > 150, (n, [d.status[0].message for d in s.messages("/diagnostics")], s.errors)
+    K = 5
+    for m, tube in zip(s.messages("/dgm/prediction"), s.messages("/dgm/tube")):
+        rows = np.reshape(m.data, (-1, 1 + 2 * K))
+        assert np.isfinite(rows).all() and (rows[:, 1 + K :] > 0).all() and m.layout.dim[1].label.startswith("t,x,y,yaw,vx,r,x_std")
+        low, high = np.split(np.reshape(tube.data, (-1, 1 + 2 * K))[:, 1:], 2, axis=1)
+        assert (low < high).all() and (high - low > 2 * 1.96 * rows[:, 1 + K :]).all()
+    # The odometry of the time when a command acts is nearer to what comes then than the odometry of now.
+    assert odom_now(s, times, states) < 0.3
+    assert len(s.got["/dgm/predicted_path"]) == len(s.got["/dgm/odom_now"]) and 10 < len(s.messages("/dgm/predicted_path")[-1].poses) <= 20
+    marks = s.messages("/dgm/predicted_markers")[-1].markers
+    assert len(marks) == len(s.messages("/dgm/predicted_path")[-1].poses) + 1 and all(k.scale.x > 0 for k in marks)
+    (answer,) = s.messages("/dgm/plans_prediction")
+    assert answer.layout.data_offset == 4711 and [d.size for d in answer.layout.dim] == [3, len(s.messages("/dgm/prediction")[0].data) // 11, 11]
+    assert np.isfinite(answer.data).all()
+    last = [d for d in s.seconds() if "latency p50, ms" in d][-1]  # not one after the robot has stopped
     print(last)
     assert int(last["rejected"]) >= 2 and float(last["latency p50, ms"]) < 20 and "in 95 %: x" in last
+    ours, echo = s.delays("/dgm/estimate"), s.delays("/echo")
+    print(f"from a state to the estimate, after its prediction: {np.median(ours):.2f} ms p50, {np.quantile(ours, 0.95):.2f} ms p95; an echo beside it {np.median(echo):.2f}, {np.quantile(echo, 0.95):.2f}")
+    assert len(echo) > 150 and len(ours) > 150
+
+
+def test_positions_alone(network, files):
+    """A robot that measures its pose and nothing else, with an outlier, has estimates and predictions of all states."""
+    t, x, u = zip(*map(fly, range(5)))
+    names = dict(NAMES, states=["x", "y", "yaw"], units={k: v for k, v in NAMES["units"].items() if k not in ("vx", "r")})
+    m = dgm.fit(list(t), [v[:, :3] for v in x], list(u), **names, horizon=0.5, preset="quick", out=files / "pose.dgm", progress=False)
+    assert set(dgm.Model.load(files / "pose.dgm").estimated) == {"x_rate", "y_rate", "yaw_rate"}, m.verdict
+
+    def spoil(i, x):
+        if i == 150:
+            x[0] += 1
+        return x
+
+    with Session("--model", str(files / "pose.dgm"), "--map", str(files / "map.toml")) as s:
+        times, states = s.drive(350, spoil)
+    n = len(s.got["/dgm/prediction"])
+    assert n > 150, (n, [d.status[0].message for d in s.messages("/diagnostics")], s.errors)
+    assert odom_now(s, times, states) < 0.5
+    last = [d for d in s.seconds() if "latency p50, ms" in d][-1]
+    print(last)
+    assert int(last["filter: outliers, x"]) >= 1 and 0.3 < float(last["filter: NIS (1 = right)"]) < 3
+
+
+def test_lifecycle(network, files):
+    """Without autostart the node waits for its transitions, publishes while it is active, and begins anew after a cleanup."""
+    arguments = ["--model", str(files / "drive.dgm"), "--map", str(files / "map.toml"), "--ros-args", "-p", "autostart:=false"]
+    node = subprocess.Popen([sys.executable, "-B", "-m", "dgm_ros.predict", *arguments], stderr=subprocess.PIPE, text=True)
+    rclpy.init()
+    robot, got = rclpy.create_node("robot"), []
+    try:
+        odom, command = robot.create_publisher(Odometry, "/odom", qos_profile_sensor_data), robot.create_publisher(Twist, "/cmd_vel", 10)
+        robot.create_subscription(Float64MultiArray, "/dgm/prediction", got.append, 10)
+        change = robot.create_client(ChangeState, "/dgm/change_state")
+        assert change.wait_for_service(20), node.stderr.read() if node.poll() is not None else "no service"
+
+        def transition(id_):
+            call = change.call_async(ChangeState.Request(transition=Transition(id=id_)))
+            rclpy.spin_until_future_complete(robot, call, timeout_sec=20)
+            return call.result().success
+
+        def drive():
+            before = len(got)
+            for i in range(50):
+                command.publish(Twist())
+                odom.publish(odometry(np.zeros(5), time.time()))
+                end = time.time() + DT
+                while time.time() < end:
+                    rclpy.spin_once(robot, timeout_sec=0.001)
+            return len(got) - before
+
+        assert drive() == 0
+        for _ in range(2):
+            assert transition(Transition.TRANSITION_CONFIGURE)
+            end = time.time() + 10
+            while odom.get_subscription_count() == 0 and time.time() < end:
+                rclpy.spin_once(robot, timeout_sec=0.05)
+            assert drive() == 0 and transition(Transition.TRANSITION_ACTIVATE) and drive() > 10
+            assert transition(Transition.TRANSITION_DEACTIVATE) and drive() <= 1 and transition(Transition.TRANSITION_CLEANUP)
+    finally:
+        node.terminate()
+        node.communicate(timeout=10)
+        robot.destroy_node()
+        rclpy.shutdown()
 
 
 def test_wrong_files(files, tmp_path):
