@@ -96,6 +96,16 @@ def test_a_model_that_cannot_adapt_says_so(m):
         m.learn(0, [0.5], [0.1])
 
 
+def test_update_of_a_model_without_a_filter(m):
+    assert not m.filtered and m.estimated == ()
+    e = m.update(0, {m.states[0]: 0.5, m.states[1]: 0})
+    assert e.x.tolist() == [0.5, 0] and e.P0 is None and e.settled and not e.late and np.all(np.diagonal(e.P) > 0)
+    with pytest.raises(ValueError, match="no state speed"):
+        m.update(0, {"speed": 1})
+    with pytest.raises(ValueError, match=f"{m.states[1]} is not measured"):
+        m.update(0, {m.states[0]: 0.5})
+
+
 def test_times_and_covariance(m):
     p = m.predict([0.5, 0], times=[0.1, 0.2])
     assert p.mean.shape == (2, 2)

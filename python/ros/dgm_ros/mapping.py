@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import pathlib
 import re
@@ -135,10 +136,15 @@ def _field(path: str) -> Getter:
     return lambda message: _path(message, path)
 
 
+@functools.lru_cache(maxsize=None)
+def _parts(path: str) -> List[str]:
+    return re.findall(r"[^.\[\]]+|\[[^\]]*\]", path)
+
+
 def _path(message: Any, path: str) -> Any:
     """The value of a field as pose.pose.position.x, data[3] or position[name=elbow]; None where there is none."""
     value = message
-    for part in re.findall(r"[^.\[\]]+|\[[^\]]*\]", path):
+    for part in _parts(path):
         try:
             if not part.startswith("["):
                 value = getattr(value, part)

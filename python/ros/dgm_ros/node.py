@@ -47,7 +47,7 @@ class Predictor(LifecycleNode):
             self.declare_parameter(name, given.get(name) or value, ParameterDescriptor(description=text))
         self.failure = ""  # why the node could not be configured
         self.active = False
-        self.diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 1)  # tells of a node that is not active, too
+        self.diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 1)  # of a node that is not active, too
         self._made: List[Callable[[], Any]] = []  # what cleanup undoes
 
     def setting(self, name: str) -> Any:

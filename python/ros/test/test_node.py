@@ -157,15 +157,15 @@ TOPICS = {"/dgm/prediction": Float64MultiArray, "/dgm/tube": Float64MultiArray, 
 class Session:
     """A node of a model, an echo, and a robot that sends to both; what they answered with the time of its receipt, by topic."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, topics=tuple(TOPICS)):
         start = lambda *a: subprocess.Popen([sys.executable, "-B", *a], stderr=subprocess.PIPE, text=True)  # noqa: E731
         self.node, self.echo = start("-m", "dgm_ros.predict", *arguments), start("-c", ECHO)
         rclpy.init()
-        self.robot, self.got = rclpy.create_node("robot"), {topic: [] for topic in TOPICS}
+        self.robot, self.got = rclpy.create_node("robot"), {topic: [] for topic in topics}
         self.odom, self.command = self.robot.create_publisher(Odometry, "/odom", qos_profile_sensor_data), self.robot.create_publisher(Twist, "/cmd_vel", 10)
         self.plans = self.robot.create_publisher(Float64MultiArray, "/dgm/plans", 10)
-        for topic, kind in TOPICS.items():
-            self.robot.create_subscription(kind, topic, lambda m, topic=topic: self.got[topic].append((time.time(), m)), 10)
+        for topic in topics:
+            self.robot.create_subscription(TOPICS[topic], topic, lambda m, topic=topic: self.got[topic].append((time.time(), m)), 10)
 
     def __enter__(self):
         end = time.time() + 20
@@ -265,6 +265,12 @@ def test_node(network, files):
     last = [d for d in s.seconds() if "latency p50, ms" in d][-1]  # not one after the robot has stopped
     print(last)
     assert int(last["rejected"]) >= 2 and float(last["latency p50, ms"]) < 20 and "in 95 %: x" in last
+
+
+def test_latency(network, files):
+    """What the node adds to the way of a message, beside an echo that receives the same ones."""
+    with Session("--model", str(files / "drive.dgm"), "--map", str(files / "map.toml"), topics=("/dgm/estimate", "/echo")) as s:
+        s.drive(350)
     ours, echo = s.delays("/dgm/estimate"), s.delays("/echo")
     print(f"from a state to the estimate, after its prediction: {np.median(ours):.2f} ms p50, {np.quantile(ours, 0.95):.2f} ms p95; an echo beside it {np.median(echo):.2f}, {np.quantile(echo, 0.95):.2f}")
     assert len(echo) > 150 and len(ours) > 150
