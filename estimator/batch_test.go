@@ -233,11 +233,15 @@ func TestJacobian(t *testing.T) {
 				t.Fatalf("%s: the Jacobian changes the prediction", name)
 			}
 		}
+		tolerance := 1e-4
+		if len(m.Actuators) > 0 { // whose outputs change within the steps
+			tolerance = 3e-3
+		}
 		want := jacobian(t, m, times, q)
 		for i := range times {
 			for j, w := range want[i] {
 				near(t, name+": Jacobian", plain.Jacobian[i*m.K*m.K+j], w, 1e-6)
-				near(t, name+": Jacobian of a Fast", fast.Jacobian[i*m.K*m.K+j], w, 1e-4)
+				near(t, name+": Jacobian of a Fast", fast.Jacobian[i*m.K*m.K+j], w, tolerance)
 			}
 		}
 	}

@@ -44,18 +44,20 @@ func batched(c component, K int, g *grid, of *compiled) batchedComponent {
 type batchedEquation struct {
 	members   []*priordynamics.BatchedRollout
 	share     float64
-	own       []float64     // of one member, N×K
-	variance  []float64     // N×K; nil with one member
-	matrices  jacobianRows  // a column for each node of each member
-	parabolas [][]nodeBlock // of each member: by block
-	weights   [][]float32   // of each member: by block [node][Width]
+	actuators *Actuators
+	due       priordynamics.Share // to a row of the plan
+	own       []float64           // of one member, N×K
+	variance  []float64           // N×K; nil with one member
+	matrices  jacobianRows        // a column for each node of each member
+	parabolas [][]nodeBlock       // of each member: by block
+	weights   [][]float32         // of each member: by block [node][Width]
 }
 
 // nodeBlock is the range of nodes that a block of points reads.
 type nodeBlock struct{ from, to, at int } // at: of their weights
 
 func newBatchedEquation(e *equation, K int, g *grid, unit simd.Unit) *batchedEquation {
-	b := &batchedEquation{share: e.share}
+	b := &batchedEquation{share: e.share, actuators: e.actuators}
 	columns := 0
 	for _, r := range e.members {
 		f := priordynamics.NewBatchedRollout(r, g.points, unit)

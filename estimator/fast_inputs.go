@@ -4,6 +4,7 @@ import (
 	"github.com/tphakala/simd/f32"
 
 	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
@@ -14,7 +15,7 @@ type inputWork struct {
 	knots             []float32 // [K][block][J·P, padded][Width of points]: ∂mean/∂knots, sum over members
 	one               []float32 // [J·P, padded][Width]
 	sum, first, other []float32 // [K, padded][Width]
-	share             func(row int, from, to float64) float64
+	plan              *feature.Plan
 }
 
 func newInputWork(p *Predictor, c *compiled, n int) inputWork {
@@ -23,7 +24,7 @@ func newInputWork(p *Predictor, c *compiled, n int) inputWork {
 	return inputWork{
 		knots: make([]float32, K*knots*n), one: make([]float32, knots*simd.Width),
 		sum: make([]float32, size), first: make([]float32, size), other: make([]float32, size),
-		share: p.plan.Share,
+		plan: &p.plan,
 	}
 }
 
@@ -85,7 +86,7 @@ func (f *Fast) addKnots(condition model.Condition, lane, first, numbers int) {
 			return
 		}
 		for row := max(first/P, min(int(from/f.plain.plan.Step), numbers/P-1)); row*P < min(first+simd.Width, numbers) && float64(row)*f.plain.plan.Step < to; row++ {
-			share := w.share(row, from, to) * (to - from) / length * f.c.perMember
+			share := w.plan.Share(row, from, to) * (to - from) / length * f.c.perMember
 			if share == 0 {
 				continue
 			}
@@ -162,7 +163,7 @@ func (f *batchedPrior) rangeAt(w *inputWork, i, lane, first, P, numbers int) {
 		share := 0.0
 		switch {
 		case r.From < r.To:
-			share = w.share(row, r.From, r.To)
+			share = w.plan.Share(row, r.From, r.To)
 		case row == 0:
 			share = 1
 		}
@@ -184,8 +185,14 @@ func (b *batchedEquation) linearise() {
 }
 
 func (b *batchedEquation) inputRun(w *inputWork, first, numbers int) {
+	if b.due == nil {
+		b.due = func(row, _ int, from, to float64) float64 { return w.plan.Share(row, from, to) }
+		if b.actuators != nil {
+			b.due = func(row, p int, from, to float64) float64 { return b.actuators.Share(w.plan, row, p, from, to) }
+		}
+	}
 	for _, r := range b.members {
-		r.InputRun(w.share, first, numbers)
+		r.InputRun(b.due, first, numbers)
 	}
 }
 
@@ -208,5 +215,5 @@ func (b *batchedDirect) inputRun(w *inputWork, first, numbers int) {
 }
 
 func (b *batchedDirect) inputAt(dst []float32, lane int) {
-	b.InputAt(dst, lane, b.input.share, b.firstNumber, b.numbers)
+	b.InputAt(dst, lane, b.input.plan.Share, b.firstNumber, b.numbers)
 }

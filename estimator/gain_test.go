@@ -1,6 +1,7 @@
 package estimator_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator"
@@ -54,6 +55,7 @@ type signal struct{ u []float64 }
 
 func (s signal) Mean(dst []float64, _, _ float64) { copy(dst, s.u) }
 func (s signal) At(dst []float64, _ float64)      { copy(dst, s.u) }
+func (s signal) Next(float64) float64             { return math.Inf(1) }
 
 // Derivatives by time and by the start are those of the scaled mean.
 func TestDerivativesIncludeTheNetworkWeight(t *testing.T) {

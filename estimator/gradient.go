@@ -1,6 +1,7 @@
 package estimator
 
 import (
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/dynamics"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -128,11 +129,16 @@ func (a *adjointMachine[T]) run(dst *Gradient, p *Predictor, q *Query, mean, std
 			for c := range a.input {
 				a.input[c] = at.Factor * machine.AdjointOf(a.means.Regs[i], c, j, 0)
 			}
-			if at.Factor != 0 {
+			switch {
+			case at.Factor == 0:
+			case a.means.Acting[i]:
+				p.actuators.Add(a.input, at.From, at.To)
+			default:
 				dst.plan.Add(a.input, at.From, at.To)
 			}
 		}
 	}
+	p.actuators.Gradient(dst.Plan)
 }
 
 // set sets the inputs, of which the signal is set.
@@ -149,15 +155,20 @@ func (a *adjointMachine[T]) set(p *Predictor, q *Query) {
 		}
 		machine.Set(a.past, i, 0, 0, v)
 	}
+	acting := p.actuators.Start(&p.plan, q.History)
 	for i, spans := range a.means.Spans {
+		signal := channel.Signal(&p.plan)
+		if a.means.Acting[i] {
+			signal = acting
+		}
 		for j, at := range spans {
 			switch {
 			case at.Factor == 0:
 				clear(a.input)
 			case at.To > at.From:
-				p.plan.Mean(a.input, at.From, at.To)
+				signal.Mean(a.input, at.From, at.To)
 			default:
-				p.plan.At(a.input, at.From)
+				signal.At(a.input, at.From)
 			}
 			for c, u := range a.input {
 				machine.Set(a.means.Regs[i], c, j, 0, at.Factor*u)

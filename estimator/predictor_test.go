@@ -32,6 +32,8 @@ var shapes = map[string]modeltest.Shape{
 	"members":    {K: 4, P: 1, F: 6, Readouts: 2, Calibrated: true, Prior: 1, Nets: 3, Direct: true},
 	"rough":      {K: 4, P: 1, F: 6, Readouts: 2, Calibrated: true, Prior: 1, Direct: true, History: 6},
 	"direct":     {K: 3, F: 6, Prior: 1, Direct: true},
+	"late":       {K: 4, P: 2, F: 6, Readouts: 2, Calibrated: true, Prior: 2, Nets: 2, Direct: true, History: 6, Late: true},
+	"late alone": {K: 3, P: 2, F: 6, Readouts: 2, Prior: 1, Late: true},
 	"chain":      {K: 4, P: 1, F: 6, Readouts: 2, Calibrated: true, Prior: 1, Nets: 2, Chain: true},
 }
 

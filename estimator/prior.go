@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dgm-robotics/dgm/estimator/actuator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/history"
@@ -14,10 +15,11 @@ import (
 // PriorDynamicsSpec describes the part of the prior mean that is no Gaussian process: a
 // stack of components.
 type PriorDynamicsSpec struct {
-	Stack   []model.Component
-	History history.Spec // what the stack reads before the start
-	Knots   []float64    // Q, τ of the knots of the weights, ascending
-	Horizon float64      // H, s
+	Stack     []model.Component
+	History   history.Spec        // what the stack reads before the start
+	Actuators []actuator.Response // (optional) P, how the inputs of equations follow their commands
+	Knots     []float64           // Q, τ of the knots of the weights, ascending
+	Horizon   float64             // H, s
 
 	Lift *channel.Lift // (optional) of the states whose distance OOD measures
 	OOD  *ood.Detector // (optional) with Lift: without a direct map components fade with the distance of the start; nil = none fades
@@ -36,7 +38,7 @@ type PriorDynamics struct {
 
 	x0, dx           []float64 // K: start state, direction of JVP
 	du, mean         []float64 // P: direction of InputJVP at the start, and its mean
-	direction        channel.Signal
+	direction        channel.Command
 	ranges           direct.RangeFactor // at the time of the last setKnots
 	first, dfirst    []float64          // K, of component 0
 	other, dother    []float64          // K, of another
@@ -58,6 +60,9 @@ func NewPriorDynamics(states []channel.Channel, inputs int, spec PriorDynamicsSp
 	for i := range spec.Stack {
 		c := &spec.Stack[i]
 		b.components = append(b.components, newComponent(c, states, spec.Horizon))
+		if e, ok := b.components[i].(*equation); ok {
+			e.actuators = NewActuators(spec.Actuators, spec.History, len(states), spec.Horizon)
+		}
 		b.tables = append(b.tables, tables(c))
 	}
 	b.fade = newFade(&b.spec, b.components, K, inputs)
@@ -78,14 +83,14 @@ func tables(c *model.Component) (out [model.Conditions][]float64) {
 // PriorDynamicsOf returns the prior dynamics of a model.
 func PriorDynamicsOf(m *model.Model) *PriorDynamics {
 	return NewPriorDynamics(m.Channels[:m.K], m.P, PriorDynamicsSpec{
-		Stack: m.Stack, History: m.History, Knots: m.NoiseKnots, Horizon: m.Horizon, Lift: &m.Inputs.Lift, OOD: &m.OOD,
+		Stack: m.Stack, History: m.History, Actuators: m.Actuators, Knots: m.NoiseKnots, Horizon: m.Horizon, Lift: &m.Inputs.Lift, OOD: &m.OOD,
 	})
 }
 
 // Start sets the start state x0 (K), the input over the horizon (nil without inputs), which
 // must stay valid until the next Start, its readout, and the history (rows of K+P as in
 // Query.History).
-func (b *PriorDynamics) Start(x0 []float64, u channel.Signal, r model.Readout, history []float64) {
+func (b *PriorDynamics) Start(x0 []float64, u channel.Command, r model.Readout, history []float64) {
 	copy(b.x0, x0)
 	b.condition = r.Condition(len(history) < b.spec.History.Rows()*b.row)
 	for i, c := range b.components {
@@ -228,7 +233,7 @@ func (b *PriorDynamics) exactJVPAt(dst []float64, t float64) {
 
 // InputJVP computes the tangent of the last Start along a direction of the input.
 // InputJVPAt evaluates it.
-func (b *PriorDynamics) InputJVP(du channel.Signal) {
+func (b *PriorDynamics) InputJVP(du channel.Command) {
 	du.At(b.du, 0)
 	b.direction = du
 	for i, c := range b.components {

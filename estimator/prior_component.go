@@ -9,7 +9,7 @@ import (
 
 // component is one prior dynamics: a displacement from x0, state units.
 type component interface {
-	start(x0 []float64, u channel.Signal, r model.Readout, history []float64)
+	start(x0 []float64, u channel.Command, r model.Readout, history []float64)
 	// at writes the displacement t seconds after the last start to dst and, unless nil, its
 	// derivative by time to ddst (K each).
 	at(dst, ddst []float64, t float64)
@@ -20,7 +20,7 @@ type component interface {
 	jvp(dx []float64)
 	jvpAt(dst []float64, t float64)
 	// inputJVP sets the direction of the input that inputJVPAt differentiates along.
-	inputJVP(du channel.Signal)
+	inputJVP(du channel.Command)
 	inputJVPAt(dst []float64, t float64)
 }
 
@@ -40,6 +40,8 @@ type equation struct {
 	members        []*priordynamics.Rollout
 	own, down, sum []float64 // K: of one member, its derivative; sum of squared deviations
 	share          float64   // one over the number of members
+
+	actuators *Actuators // nil = inputs act at once
 }
 
 func newEquation(members []priordynamics.Model, K int, horizon float64) *equation {
@@ -50,9 +52,10 @@ func newEquation(members []priordynamics.Model, K int, horizon float64) *equatio
 	return e
 }
 
-func (e *equation) start(x0 []float64, u channel.Signal, _ model.Readout, _ []float64) {
+func (e *equation) start(x0 []float64, u channel.Command, _ model.Readout, history []float64) {
+	acting := e.actuators.Start(u, history)
 	for _, r := range e.members {
-		r.Run(x0, u)
+		r.Run(x0, acting)
 	}
 }
 
@@ -107,9 +110,10 @@ func (e *equation) mean(dst []float64, t float64, at func(r *priordynamics.Rollo
 	}
 }
 
-func (e *equation) inputJVP(du channel.Signal) {
+func (e *equation) inputJVP(du channel.Command) {
+	acting := e.actuators.Direction(du)
 	for _, r := range e.members {
-		r.InputJVP(du)
+		r.InputJVP(acting)
 	}
 }
 
@@ -151,7 +155,7 @@ func (c *velocity) pick(dst, x []float64) {
 	}
 }
 
-func (c *velocity) start(x0 []float64, _ channel.Signal, _ model.Readout, _ []float64) {
+func (c *velocity) start(x0 []float64, _ channel.Command, _ model.Readout, _ []float64) {
 	c.pick(c.v0, x0)
 }
 
@@ -172,14 +176,14 @@ func (c *velocity) jvpAt(dst []float64, t float64) {
 	}
 }
 
-func (c *velocity) inputJVP(channel.Signal) {}
+func (c *velocity) inputJVP(channel.Command) {}
 
 func (c *velocity) inputJVPAt(dst []float64, _ float64) { clear(dst) }
 
 // directMap is a direct linear map.
 type directMap struct{ *direct.Map }
 
-func (d directMap) start(x0 []float64, u channel.Signal, r model.Readout, history []float64) {
+func (d directMap) start(x0 []float64, u channel.Command, r model.Readout, history []float64) {
 	d.Run(x0, u, int(r), history)
 }
 
@@ -191,7 +195,7 @@ func (d directMap) jvp(dx []float64) { d.JVP(dx) }
 
 func (d directMap) jvpAt(dst []float64, t float64) { d.JVPAt(dst, t) }
 
-func (d directMap) inputJVP(du channel.Signal) { d.InputJVP(du) }
+func (d directMap) inputJVP(du channel.Command) { d.InputJVP(du) }
 
 func (d directMap) inputJVPAt(dst []float64, t float64) { d.InputJVPAt(dst, t) }
 

@@ -152,3 +152,10 @@ type Signal interface {
 	// At writes u(t) to dst (P); at a step, the value that begins there.
 	At(dst []float64, t float64)
 }
+
+// Command is a Signal that is held from one step to the next.
+type Command interface {
+	Signal
+	// Next returns the time of the first step after t; +∞ without one.
+	Next(t float64) float64
+}

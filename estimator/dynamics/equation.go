@@ -165,7 +165,7 @@ func (c *compiler) rollout(m *priordynamics.Model) program.Reg {
 	}
 	u := program.None
 	if c.m.P > 0 {
-		u = c.input.means(spans)
+		u = c.acting(spans)
 	}
 	x := c.sum(K, nil, weighted{c.x, 1}, weighted{c.Columns(nodes, len(at), between), 1})
 	d0 := Increment(c.Program, m, x, u)
@@ -195,7 +195,7 @@ func (c *compiler) stepsOf(m *priordynamics.Model, steps int) program.Reg {
 		for i := range steps {
 			spans = append(spans, Span{float64(i) * m.Step, float64(i+1) * m.Step, 1})
 		}
-		u = c.input.means(spans)
+		u = c.acting(spans)
 	}
 	d, _ := rollOutOf(c.Program, m, c.x, u, steps)
 	return d

@@ -26,29 +26,30 @@ func newSignal(c *compiler, reg program.Reg, rows int, step float64) signal {
 // Span is a time over which a mean of the input is taken, times a factor; where it has no length, the value at From.
 type Span struct{ From, To, Factor float64 }
 
-// Means are inputs of a program that are means of the input over the horizon, whatever its rows and their step: P × spans
-// each.
+// Means are inputs of a program that are means of the input over the horizon, or of what acts of it, whatever its rows and their
+// step: P × spans each.
 type Means struct {
-	Regs  []program.Reg
-	Spans [][]Span
+	Regs   []program.Reg
+	Spans  [][]Span
+	Acting []bool // means of the outputs of the actuators
 }
 
 // reg returns the input for spans.
-func (m *Means) reg(c *compiler, spans []Span) program.Reg {
+func (m *Means) reg(c *compiler, spans []Span, acting bool) program.Reg {
 	for i, at := range m.Spans {
-		if slices.Equal(at, spans) {
+		if slices.Equal(at, spans) && m.Acting[i] == acting {
 			return m.Regs[i]
 		}
 	}
 	m.Regs = append(m.Regs, c.Input(fmt.Sprint(Plan, len(m.Regs)), c.m.P, len(spans)))
-	m.Spans = append(m.Spans, spans)
+	m.Spans, m.Acting = append(m.Spans, spans), append(m.Acting, acting)
 	return m.Regs[len(m.Regs)-1]
 }
 
 // means appends the means over spans, each times its factor: P×len(spans).
 func (s *signal) means(spans []Span) program.Reg {
 	if s.from != nil {
-		return s.from.reg(s.c, spans)
+		return s.from.reg(s.c, spans, false)
 	}
 	var entries []program.Entry
 	for j, at := range spans {

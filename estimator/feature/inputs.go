@@ -111,6 +111,16 @@ func (p *Plan) At(dst []float64, t float64) {
 	copy(dst, p.Values[r*p.P:(r+1)*p.P])
 }
 
+// Next implements channel.Command.
+func (p *Plan) Next(t float64) float64 {
+	rows := len(p.Values) / p.P
+	r := p.row(t/p.Step+1e-9, rows) + 1
+	if r >= rows {
+		return math.Inf(1)
+	}
+	return float64(r) * p.Step
+}
+
 // row returns the place of a row among so many, which may be farther than an int holds.
 func (p *Plan) row(at float64, rows int) int {
 	if at >= float64(rows) {

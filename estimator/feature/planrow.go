@@ -1,5 +1,7 @@
 package feature
 
+import "math"
+
 // PlanRow is the derivative of a Plan by one of its numbers, as a Signal: 1 where that is
 // held, of its input, and 0 elsewhere.
 type PlanRow struct {
@@ -21,12 +23,21 @@ func (d *PlanRow) Mean(dst []float64, a, b float64) {
 	dst[d.Input] = d.Plan.Share(d.Row, a, b)
 }
 
+// Next implements channel.Command.
+func (d *PlanRow) Next(t float64) float64 { return d.Plan.Next(t) }
+
+// Held returns from when to when a row is held, s; the last one for ever.
+func (p *Plan) Held(row int) (from, to float64) {
+	if row < len(p.Values)/p.P-1 {
+		return float64(row) * p.Step, float64(row+1) * p.Step
+	}
+	return float64(row) * p.Step, math.Inf(1)
+}
+
 // Share returns how much of the time from a to b a row is held.
 func (p *Plan) Share(row int, a, b float64) float64 {
-	from, to := max(a, float64(row)*p.Step), b
-	if row < len(p.Values)/p.P-1 {
-		to = min(b, float64(row+1)*p.Step)
-	}
+	from, to := p.Held(row)
+	from, to = max(a, from), min(b, to)
 	if to <= from {
 		return 0
 	}

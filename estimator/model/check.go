@@ -204,6 +204,7 @@ func (m *Model) checkRest(c *checker) {
 	m.checkAdaptation(c)
 	m.checkFilter(c)
 	m.checkLatency(c)
+	m.checkActuators(c)
 	c.finite("baseline.step", []float64{m.Baseline.Step})
 	if len(m.Baseline.A) > 0 {
 		Z := linear.NewLifting(m.Channels[:m.K]).Z

@@ -16,18 +16,22 @@ const Magic = "dgm-model"
 // signatureSize is the length of an Ed25519 signature.
 const signatureSize = 64
 
-// Version is the version of the format that this package writes a new model in, but for one with an equation of motion. It reads
-// all up to newest.
+// Version is the version of the format that this package writes a new model in, but for one with an equation of motion or
+// actuators. It reads all up to newest.
 const (
 	Version = 3
-	newest  = versionWithMotion
+	newest  = versionWithActuators
 
-	versionWithMotion = 4 // with equations of motion
+	versionWithMotion    = 4 // with equations of motion
+	versionWithActuators = 5 // with actuators, and all that is in version 4
 )
 
 // Usual returns the version that the model is written in where nothing else is asked for.
 func (m *Model) Usual() int {
-	if MotionOf(m.Stack) != nil {
+	switch {
+	case len(m.Actuators) > 0:
+		return versionWithActuators
+	case MotionOf(m.Stack) != nil:
 		return versionWithMotion
 	}
 	return Version
@@ -58,7 +62,7 @@ func (m *Model) Encode() ([]byte, error) {
 		return nil, err
 	}
 	version := m.Format
-	if version == 0 || m.Usual() == versionWithMotion {
+	if version == 0 || m.Usual() > Version {
 		version = m.Usual()
 	}
 	body := encodeMap(func(c *coder) { m.fields(c, version) })

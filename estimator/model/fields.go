@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/dgm-robotics/dgm/estimator/actuator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
@@ -62,6 +63,12 @@ func (m *Model) fields(c *coder, version int) {
 		list(c, "stack", &m.Stack, func(p *Component, c *coder) { componentFields(p, c, version) })
 		c.object("history", func(c *coder) {
 			c.floats("edges", &m.History.Edges)
+		})
+	}
+	if version >= versionWithActuators && c.optional("actuators", len(m.Actuators) > 0) {
+		list(c, "actuators", &m.Actuators, func(r *actuator.Response, c *coder) {
+			c.float("dead", &r.Dead)
+			c.float("lag", &r.Lag)
 		})
 	}
 	c.object("baseline", func(c *coder) {

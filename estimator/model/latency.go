@@ -19,6 +19,18 @@ func (l Latency) String() string {
 	return fmt.Sprintf("dead time %.3g ms (%.3g-%.3g), lag %.3g ms (%.3g-%.3g)", 1000*l.Dead, 1000*l.DeadLow, 1000*l.DeadHigh, 1000*l.Lag, 1000*l.LagLow, 1000*l.LagHigh)
 }
 
+func (m *Model) checkActuators(c *checker) {
+	if len(m.Actuators) == 0 {
+		return
+	}
+	c.that(len(m.Actuators) == m.P, "actuators", "has %d entries for %d inputs", len(m.Actuators), m.P)
+	for i, r := range m.Actuators {
+		if err := r.Check(); err != nil {
+			c.that(false, fmt.Sprintf("actuators[%d]", i), "%v", err)
+		}
+	}
+}
+
 func (m *Model) checkLatency(c *checker) {
 	if len(m.Latency) == 0 {
 		return

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/dgm-robotics/dgm/estimator/actuator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/feature"
@@ -67,14 +68,15 @@ type Model struct {
 	Joint           []Joint             // per condition; none = not known how errors go together
 	Bound           []float64           // K×Q: rms error of holding the start state at the noise knots (of the block that moves most, where blocks calibrate), state units; see Calibration; none = no bound
 	Dynamics        Dynamics
-	Stack           []Component  // the prior dynamics, which the nets' mean and vector field add to; none = the start state is held
-	History         history.Spec // what the stack reads before the start
-	Baseline        linear.Model // the best simple predictor, for comparison; no A = none was fitted
-	LinearStd       []float64    // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
-	Adaptation      Adaptation   // what adaptation to the robot of today needs; the zero value = the model cannot adapt
-	Filter          *Filter      // what estimates the states that nothing measures; nil = all are measured
-	Latency         []Latency    // P, when each input acts; none = not learned
-	Ridge           Ridge        // the direct ridge regression, for comparison; no levels = none was fitted
+	Stack           []Component         // the prior dynamics, which the nets' mean and vector field add to; none = the start state is held
+	History         history.Spec        // what the stack reads before the start
+	Actuators       []actuator.Response // P, how the inputs that the stack's equations read follow their commands; none = at once
+	Baseline        linear.Model        // the best simple predictor, for comparison; no A = none was fitted
+	LinearStd       []float64           // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
+	Adaptation      Adaptation          // what adaptation to the robot of today needs; the zero value = the model cannot adapt
+	Filter          *Filter             // what estimates the states that nothing measures; nil = all are measured
+	Latency         []Latency           // P, when each input acts; none = not learned
+	Ridge           Ridge               // the direct ridge regression, for comparison; no levels = none was fitted
 	Provenance      Provenance
 	Checks          []SelfCheck // re-evaluated at load
 }

@@ -33,7 +33,7 @@ func TestQuestionsRefused(t *testing.T) {
 		"400: states: has 3 numbers":                      {States: []float64{1, 2, 3}},
 		"400: states: element 0 is 1e+300":                {States: []float64{1e300, 0}},
 		"400: states: of question 1: element 0 is 1e+300": {States: []float64{0, 0, 1e300, 0}},
-		"400: states: element 1 (x1) is NaN":                   {States: []float64{1, math.NaN()}},
+		"400: states: element 1 (x1) is NaN":              {States: []float64{1, math.NaN()}},
 		"400: plans: 3 of them, and others are 2":         {States: []float64{1, 2, 3, 4}, Plans: []float64{1, 2, 3}, Rows: 1, PlanDt: 1},
 		"400: plans: has 4 numbers, which":                {States: []float64{1, 2}, Plans: []float64{1, 2, 3, 4}, Rows: 3, PlanDt: 1},
 		"400: rows: is missing":                           {States: []float64{1, 2}, Plans: []float64{1, 2, 3, 4}, PlanDt: 1},

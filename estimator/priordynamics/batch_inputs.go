@@ -15,14 +15,17 @@ import (
 //
 // That is exact where the input does not change in the step, and depends on no input after t.
 type inputTangents struct {
-	share          func(row int, from, to float64) float64 // of a time that a row of the plan is held
-	first, numbers int                                     // of the plan: that of the first lane, all
-	begin          int                                     // up to this node all are 0
-	at             []float32                               // nodes+1 × K, padded × Width
-	input          []float32                               // P × Width: ∂ū/∂u
-	one, two       []float32                               // K, padded × Width: X1, X2
-	node           int                                     // that one and two follow, with ∂ū/∂u = 0; −1 = none
+	share          Share
+	first, numbers int       // of the plan: that of the first lane, all
+	begin          int       // up to this node all are 0
+	at             []float32 // nodes+1 × K, padded × Width
+	input          []float32 // P × Width: ∂ū/∂u
+	one, two       []float32 // K, padded × Width: X1, X2
+	node           int       // that one and two follow, with ∂ū/∂u = 0; −1 = none
 }
+
+// Share returns how much of the mean of input p from one time to another is due to a row of the plan.
+type Share func(row, p int, from, to float64) float64
 
 func newInputTangents(K, P, nodes int) inputTangents {
 	size := simd.Padded(K) * simd.Width
@@ -32,25 +35,23 @@ func newInputTangents(K, P, nodes int) inputTangents {
 // setInput sets input for the mean from one time to another, and reports whether it is
 // anywhere not 0.
 func (s *inputTangents) setInput(P int, from, to float64) (moved bool) {
-	for row := s.first / P; row*P < min(s.first+simd.Width, s.numbers); row++ {
-		if share := s.share(row, from, to); share > 0 {
-			if !moved {
-				clear(s.input)
-				moved = true
-			}
-			for p := range P {
-				if lane := row*P + p - s.first; lane >= 0 && lane < simd.Width {
-					s.input[p*simd.Width+lane] = simd.Single(share)
-				}
-			}
+	for number := s.first; number < min(s.first+simd.Width, s.numbers); number++ {
+		share := s.share(number/P, number%P, from, to)
+		if share <= 0 {
+			continue
 		}
+		if !moved {
+			clear(s.input)
+			moved = true
+		}
+		s.input[number%P*simd.Width+number-s.first] = simd.Single(share)
 	}
 	return moved
 }
 
 // InputRun takes the derivatives of the last Run, after Linearise, by Width numbers of a plan
-// from first on, of so many; share returns how much of a time a row of the plan is held.
-func (f *BatchedRollout) InputRun(share func(row int, from, to float64) float64, first, numbers int) {
+// from first on, of so many.
+func (f *BatchedRollout) InputRun(share Share, first, numbers int) {
 	s, p := &f.inputs, f.p
 	s.share, s.first, s.numbers, s.node, s.begin = share, first, numbers, -1, p.nodes
 	size := len(s.one)

@@ -155,7 +155,7 @@ func LimitLeverage(m *model.Model, d nets.Data) {
 }
 
 // signal returns the input of a query; nil without inputs.
-func signal(m *model.Model, q *estimator.Query) channel.Signal {
+func signal(m *model.Model, q *estimator.Query) channel.Command {
 	switch {
 	case m.P == 0:
 		return nil

@@ -203,7 +203,7 @@ func (c *comparer) start(f *window.Flight, start int) {
 // rollOut writes the displacements of the prior dynamics and of the baselines from the query's
 // start (T×K), and sets the velocity there.
 func (c *comparer) rollOut(dst *outcome) {
-	var u channel.Signal // nil without inputs
+	var u channel.Command // nil without inputs
 	if c.m.P > 0 {
 		u = &c.planned
 	}

@@ -63,7 +63,7 @@ func (w *Window) Read(f *window.Flight, start int) {
 
 // Signal returns the input over the window as a readout has it, nil without inputs. It is
 // good until the next Read.
-func (w *Window) Signal(readout model.Readout) channel.Signal {
+func (w *Window) Signal(readout model.Readout) channel.Command {
 	switch {
 	case w.Flight.P == 0:
 		return nil
@@ -163,3 +163,6 @@ func (h *Held) Mean(dst []float64, _, _ float64) { copy(dst, h.Value) }
 
 // At writes the value to dst (P).
 func (h *Held) At(dst []float64, _ float64) { copy(dst, h.Value) }
+
+// Next returns that there is no other value.
+func (h *Held) Next(float64) float64 { return math.Inf(1) }

@@ -61,7 +61,7 @@ type scratch struct {
 	mean   []float64      // P
 	x0     []float64      // K
 	lifted []float64      // L
-	u      channel.Signal
+	u      channel.Command
 	d, dd  []float64 // K
 }
 

@@ -1,5 +1,7 @@
 package window
 
+import "math"
+
 // InputAt writes the input that holds at time t (s after Origin) to dst (P). At
 // a sample it is the value that begins there; before the first sample the first
 // value, after the last the last one.
@@ -53,6 +55,16 @@ func (in *Input) At(dst []float64, t float64) {
 func (in *Input) Mean(dst []float64, a, b float64) {
 	t0 := in.Flight.T[in.Start]
 	in.Flight.InputMean(dst, t0+a, t0+b)
+}
+
+// Next returns the time of the first sample after t, at which u may change.
+func (in *Input) Next(t float64) float64 {
+	f := in.Flight
+	i := max(f.at(f.T[in.Start]+t), 0) + 1
+	if i >= f.N() {
+		return math.Inf(1)
+	}
+	return f.T[i] - f.T[in.Start]
 }
 
 const badInterval = "window: the mean of an input needs a ≤ b"

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dgm-robotics/dgm/estimator/actuator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/feature"
@@ -44,6 +45,7 @@ type Shape struct {
 	Nets        int  // (optional) with a Prior: members of a further component, each with a net
 	Direct      bool // with a Prior: a direct map is the last component, which fades
 	History     int  // (optional) with Direct: rows of history that it reads
+	Late        bool // with a Prior and inputs: these follow their commands late
 	Range       bool // with Direct and inputs: many standard normal inputs leave the map's range
 }
 
@@ -96,6 +98,11 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 	m.Stack = stack(m, s, rng)
 	if s.History > 0 {
 		m.History = edges(s.History)
+	}
+	if s.Late {
+		for i := range s.P {
+			m.Actuators = append(m.Actuators, actuator.Response{Dead: 0.05 * float64(i+1), Lag: 0.04 * float64((i+1)%2)})
+		}
 	}
 	m.OOD = around(m, rng)
 	if s.ScaleFactor && !s.Paper {

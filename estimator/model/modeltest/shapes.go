@@ -11,6 +11,8 @@ func Shapes() map[string]Shape {
 		"motion":    {K: 4, P: 2, F: 10, Basis: 1, Members: 2, Readouts: 2, Prior: 1, Motion: true, Direct: true, Calibrated: true},
 		"direct":    {K: 4, P: 2, F: 10, Basis: 2, Members: 1, Readouts: 2, Prior: 2, Direct: true, Calibrated: true, Range: true},
 		"history":   {K: 4, P: 2, F: 10, Basis: 2, Members: 2, Readouts: 2, Prior: 2, Direct: true, History: 6, Calibrated: true, Filtered: true},
+		"late":      {K: 4, P: 2, F: 10, Basis: 2, Members: 2, Readouts: 2, Prior: 2, Nets: 2, Direct: true, History: 6, Calibrated: true, Late: true},
+		"at once":   {K: 3, P: 2, F: 10, Basis: 1, Members: 1, Readouts: 2, Prior: 1, ScaleFactor: true, Late: true},
 		"exact":     {K: 4, P: 1, Exact: 12, Basis: 2, Readouts: 2, Prior: 1, ScaleFactor: true},
 		"paper":     {K: 4, F: 10, Members: 2, Paper: true},
 		"paper, u":  {K: 3, P: 2, Exact: 8, Paper: true, ScaleFactor: true},
