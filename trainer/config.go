@@ -67,6 +67,7 @@ type EquationConfig struct {
 	Windows    int  `toml:"windows"`
 	Iterations int  `toml:"iterations"`
 	Motion     bool `toml:"motion"`
+	Actuators  bool `toml:"actuators"`
 }
 
 // DynamicsConfig describes the nets of the prior dynamics.

@@ -86,15 +86,16 @@ func (a *assembly) adaptation(m *model.Model, d nets.Data) {
 	if !m.Displacement {
 		return
 	}
+	flights := window.Acting(d.Flights, m.Actuators)
 	e := model.EquationOf(m.Stack)
 	if e == nil {
 		var err error
-		if e, err = priordynamics.Plain(d.Flights, a.task, a.data.Body); err != nil || e.Check(m.K, m.P) != nil {
+		if e, err = priordynamics.Plain(flights, a.task, a.data.Body); err != nil || e.Check(m.K, m.P) != nil {
 			return
 		}
 		m.Adaptation.Equation = *e
 	}
-	m.Adaptation.Rate = priordynamics.Rates(e, m.K, d.Flights, d.Windows)
+	m.Adaptation.Rate = priordynamics.Rates(e, m.K, flights, d.Windows)
 }
 
 // calibrateByFolds calibrates all models made from now on by the errors on what folds hold

@@ -57,6 +57,9 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 	tried := cfg.candidates()
 	tried.Inputs = d.Channels[len(task.States):]
+	if cfg.Equation.Actuators {
+		tried.Actuators = late.Actuators()
+	}
 	prior, err := candidates.Choose(limited, split.Train, parts, task, d.Body, readouts, tried, b)
 	if err != nil {
 		return nil, err

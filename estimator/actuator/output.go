@@ -6,14 +6,13 @@ import (
 	"sort"
 )
 
-// Output is what acts of commands, a channel.Signal. It is not safe for concurrent use.
+// Output is what acts of commands, a channel.Signal. Several may read it at once while nothing is added.
 type Output struct {
 	responses []Response // P
 	begin     []float64  // s, of each command, ascending; the first one was held before, too
 	u         []float64  // ×P, the commands
 	v         []float64  // ×P, the outputs where they begin to act, a dead time after begin
 	sum       []float64  // ×P, integrals of the commands from the first one's begin on
-	place     []int      // P, the command that acted last
 
 	bars     []float64 // ×3P, of u, v and sum; none until the first Add
 	decay    []float64 // P, over the last interval
@@ -23,13 +22,12 @@ type Output struct {
 // NewOutput returns the output of P inputs, of which no command is known.
 func NewOutput(responses []Response) *Output {
 	P := len(responses)
-	return &Output{responses: responses, place: make([]int, P), decay: make([]float64, P), interval: -1}
+	return &Output{responses: responses, decay: make([]float64, P), interval: -1}
 }
 
 // Clear forgets the commands.
 func (o *Output) Clear() {
 	o.begin, o.u, o.v, o.sum, o.bars = o.begin[:0], o.u[:0], o.v[:0], o.sum[:0], o.bars[:0]
-	clear(o.place)
 }
 
 // Hold adds the command u (P), held from t on, after those before it. The first one was held before, too.
@@ -66,17 +64,8 @@ func (r Response) decay(dt float64) float64 {
 
 // at returns the place of the command of input p that acts at t.
 func (o *Output) at(p int, t float64) int {
-	i, t := o.place[p], t-o.responses[p].Dead+tiny
-	switch {
-	case o.begin[i] > t:
-		i = max(0, sort.Search(i, func(j int) bool { return o.begin[j] > t })-1)
-	default:
-		for i+1 < len(o.begin) && o.begin[i+1] <= t {
-			i++
-		}
-	}
-	o.place[p] = i
-	return i
+	t += tiny - o.responses[p].Dead
+	return max(0, sort.Search(len(o.begin), func(i int) bool { return o.begin[i] > t })-1)
 }
 
 // tiny is what rounding moves a time at most, s.

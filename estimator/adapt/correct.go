@@ -16,6 +16,7 @@ import (
 type Corrector struct {
 	m             *model.Model
 	rollout       *priordynamics.Adapted
+	actuators     *estimator.Actuators
 	before        *past
 	plan          feature.Plan
 	delta, ddelta []float64 // K
@@ -34,7 +35,7 @@ func NewCorrector(m *model.Model) *Corrector {
 		return nil
 	}
 	acting := effective{u: make([]float64, m.P), plan: make([]float64, mostPlan), history: make([]float64, m.History.Rows()*(m.K+m.P)), still: make([]float64, a.Parameters(e)), gains: make([]float64, m.P)}
-	c := &Corrector{m: m, effective: acting, at: newCoordinates(e), before: newPast(m, e, a, nil), rollout: priordynamics.NewAdapted(e, m.K, a, m.Horizon), plan: feature.Plan{P: m.P}, delta: make([]float64, m.K), ddelta: make([]float64, m.K), work: make([]float64, m.K), ends: make([]end, len(fractions)*m.K)}
+	c := &Corrector{m: m, effective: acting, at: newCoordinates(e), before: newPast(m, e, a, nil), rollout: priordynamics.NewAdapted(e, m.K, a, m.Horizon), actuators: estimator.NewActuators(m.Actuators, m.History, m.K, m.Horizon), plan: feature.Plan{P: m.P}, delta: make([]float64, m.K), ddelta: make([]float64, m.K), work: make([]float64, m.K), ends: make([]end, len(fractions)*m.K)}
 	c.instants, c.other = c.newInstants(mostInstants), c.newInstants(1)[0]
 	return c
 }

@@ -7,8 +7,8 @@ import (
 
 // start rolls the equation out under the input u, with θ and without, for a prediction from a query. It returns
 // false where what θ adds is not finite. With theta nil the roll-out with θ stays that of the last start.
-func (c *Corrector) start(dst *estimator.Prediction, q *estimator.Query, u channel.Signal, theta []float64, horizon float64) bool {
-	c.rollout.Run(q.X0, u, theta, horizon, false)
+func (c *Corrector) start(dst *estimator.Prediction, q *estimator.Query, u channel.Command, theta []float64, horizon float64) bool {
+	c.rollout.Run(q.X0, c.actuators.Start(u, q.History), theta, horizon, false)
 	c.before.start(q.X0, q.History, dst.Readout.Condition(dst.NoHistory), theta, false)
 	c.deltaAt(c.instant(len(c.instants), horizon), false)
 	return finite(c.delta)
@@ -28,7 +28,7 @@ func (c *Corrector) deltaAt(at *instant, derivative bool) {
 }
 
 // signal returns the input over the horizon as a predictor reads a query.
-func (c *Corrector) signal(q *estimator.Query) channel.Signal {
+func (c *Corrector) signal(q *estimator.Query) channel.Command {
 	switch {
 	case c.m.P == 0:
 		return nil

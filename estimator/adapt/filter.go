@@ -51,6 +51,7 @@ type Filter struct {
 	made       []*estimator.Prediction
 	acting     []*estimator.Prediction // from the inputs that act
 	rollout    *priordynamics.Adapted
+	actuators  *estimator.Actuators
 	corrector  *Corrector
 	before     *past
 	at         coordinates
@@ -105,7 +106,7 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 	at := newCoordinates(e)
 	F := len(at.at)
 	f := &Filter{
-		m: m, of: a, at: at, rollout: priordynamics.NewAdapted(e, K, a, m.Horizon), corrector: NewCorrector(m),
+		m: m, of: a, at: at, rollout: priordynamics.NewAdapted(e, K, a, m.Horizon), actuators: estimator.NewActuators(m.Actuators, m.History, K, m.Horizon), corrector: NewCorrector(m),
 		past: history.NewBuffer(m.Channels[:K], P, m.History), inputs: newInputs(P, m.Horizon), windows: make([]window, perHorizon+4),
 		x: make([]float64, K), y: make([]float64, K), sensitivity: make([]float64, K*q), delta: make([]float64, K), away: make([]float64, q), gain: make([]float64, q), restGain: make([]float64, F), product: make([]float64, q*q),
 		plan: feature.Plan{P: P, Values: make([]float64, planRows*P)},

@@ -11,7 +11,7 @@ import (
 // what was measured at the end of bucket b.
 func (f *Filter) learn(w *window, b int) {
 	K, q, h := f.m.K, len(f.prior), f.buckets[b]
-	var u channel.Signal
+	var u channel.Command
 	f.query = estimator.Query{X0: w.x, History: w.rows[:w.n]}
 	if P := f.m.P; P > 0 {
 		f.inputs.start, f.plan.Step = w.t, h/planRows
@@ -26,7 +26,7 @@ func (f *Filter) learn(w *window, b int) {
 		return
 	}
 	theta := f.state.Theta
-	f.rollout.Run(w.x, u, theta, h, true)
+	f.rollout.Run(w.x, f.actuators.Start(u, w.rows[:w.n]), theta, h, true)
 	f.rollout.At(f.delta, nil, h)
 	f.rollout.SensitivityAt(f.sensitivity, h)
 	f.subtractPast(w, b)

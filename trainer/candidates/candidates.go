@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/actuator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	equation "github.com/dgm-robotics/dgm/estimator/priordynamics"
@@ -34,6 +35,7 @@ type Settings struct {
 	Nets                       Nets // in the linear equation
 	Motion                     bool // equations of motion, where names and units allow one
 	Inputs                     []channel.Channel
+	Actuators                  []actuator.Response // (optional) P, how inputs follow their commands: what equations read
 	Effort                     priordynamics.Effort
 	Knots                      []float64 // of the stack's weights, as parts of the horizon, ascending
 	Folds                      int       // of the cross-validation of a direct map without parts
@@ -86,7 +88,7 @@ func Choose(ctx context.Context, known []window.Flight, parts []window.Fold, tas
 		return p, nil
 	}
 	if set.Equation {
-		if err := p.chooseShape(ctx, known, b); err != nil {
+		if err := p.chooseShape(ctx, window.Acting(known, set.Actuators), b); err != nil {
 			return nil, err
 		}
 	}
@@ -94,7 +96,7 @@ func Choose(ctx context.Context, known []window.Flight, parts []window.Fold, tas
 	if err != nil {
 		return nil, err
 	}
-	t := stack.Task{Task: task, Knots: set.Knots, Readouts: readouts, History: p.direct.History}
+	t := stack.Task{Task: task, Knots: set.Knots, Readouts: readouts, History: p.direct.History, Actuators: set.Actuators}
 	b.Say("prior dynamics: weights")
 	p.Stack, err = stack.Fit(parts, t, fitted)
 	return p, err
@@ -149,14 +151,15 @@ func (p *Prior) fitAll(ctx context.Context, flights []window.Flight, parts []win
 		velocity.Folds = append(velocity.Folds, velocity.Whole)
 	}
 	var out []stack.Candidate
+	acting, actingParts := window.Acting(flights, p.set.Actuators), p.acting(parts)
 	if p.set.Equation {
 		rolled := stack.Candidate{Name: equationName}
 		linear := stack.Candidate{Name: linearName}
 		for i := range len(parts) + 1 {
-			of := flights
+			of := acting
 			if i > 0 {
 				b.Work(fmt.Sprintf("prior dynamics: fold %d of %d", i, len(parts)), b.Equation)
-				of = parts[i-1].Train
+				of = actingParts[i-1].Train
 			}
 			pair, err := p.fit(ctx, of)
 			if err != nil {
@@ -183,14 +186,23 @@ func (p *Prior) fitAll(ctx context.Context, flights []window.Flight, parts []win
 		if err != nil {
 			return nil, err
 		}
-		nets, err := p.fitNets(ctx, flights, parts, b)
+		nets, err := p.fitNets(ctx, acting, actingParts, b)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, slices.Concat(direct, nets)...)
 	}
-	moved, err := p.fitMotion(ctx, flights, parts, b)
+	moved, err := p.fitMotion(ctx, acting, actingParts, b)
 	return append(out, moved...), err
+}
+
+// acting returns parts with the inputs that equations read.
+func (p *Prior) acting(parts []window.Fold) []window.Fold {
+	out := slices.Clone(parts)
+	for i := range out {
+		out[i].Train, out[i].Held = window.Acting(out[i].Train, p.set.Actuators), window.Acting(out[i].Held, p.set.Actuators)
+	}
+	return out
 }
 
 // fitNets fits an ensemble of nets in the linear equation, and one net for each fold; none
@@ -278,6 +290,9 @@ func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []
 	}
 	if choose {
 		rows := f.KeepBest()
+		if len(p.set.Actuators) > 0 {
+			rows = max(rows, stack.Rows(p.direct.History, actuator.Reach(p.set.Actuators)))
+		}
 		p.direct.History.Edges = p.direct.History.Edges[:rows]
 		p.direct.Rows = nil
 		for _, l := range f.Model.Levels {

@@ -6,10 +6,32 @@ import (
 	"math"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/estimator/actuator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
+
+// worthwhile is what the regression must gain by the latencies that equations read the inputs with them.
+const worthwhile = 0.98
+
+// Actuators returns how the inputs follow their commands: at once where that is not known; nil where it gains nothing.
+func (r *Result) Actuators() (out []actuator.Response) {
+	if !(r.Gain < worthwhile) {
+		return nil
+	}
+	for _, l := range r.Inputs {
+		of := actuator.Response{}
+		if l.Known {
+			of = actuator.Response{Dead: l.Dead, Lag: l.Lag}
+		}
+		out = append(out, of)
+	}
+	if !actuator.Acts(out) {
+		return nil
+	}
+	return out
+}
 
 var errSingular = errors.New("latency: the log's inputs cannot be told from its states")
 

@@ -62,6 +62,7 @@ type Latency struct {
 	Input    string  `json:"input"`
 	Text     string  `json:"text"`
 	Known    bool    `json:"known"` // else the flights leave it open
+	Used     bool    `json:"used"`  // the model's equations read the input so
 	DeadTime float64 `json:"dead_time_s"`
 	Low      float64 `json:"low"` // of the dead time
 	High     float64 `json:"high"`

@@ -120,7 +120,7 @@ func (f *Frame) Model() *model.Model {
 	m := &model.Model{
 		Channels: f.Channels, K: f.K, P: f.P, Horizon: f.Inputs.Horizon,
 		Displacement: true, Inputs: f.Inputs, Scale: f.Scale, NoiseKnots: f.NoiseKnots,
-		Sensor: make([]float64, f.K), Stack: f.Prior.Stack, History: f.Prior.History,
+		Sensor: make([]float64, f.K), Stack: f.Prior.Stack, History: f.Prior.History, Actuators: f.Prior.Actuators,
 	}
 	return m
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/actuator"
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -17,9 +18,10 @@ import (
 // Task is what the stack predicts.
 type Task struct {
 	window.Task
-	History  history.Spec
-	Knots    []float64 // Q, τ of the knots of the weights
-	Readouts int
+	History   history.Spec
+	Actuators []actuator.Response // (optional) how the inputs of equations follow their commands
+	Knots     []float64           // Q, τ of the knots of the weights
+	Readouts  int
 }
 
 // Stack is the chosen components with their weights.
@@ -28,6 +30,7 @@ type Stack struct {
 	Components []model.Component   // fitted to all flights
 	Folds      [][]model.Component // fitted without what each fold holds out, with the same weights
 	History    history.Spec
+	Actuators  []actuator.Response
 	Physical   *Physical // nil without a physical candidate
 	Errors     []float64 // of each component alone, on what the folds hold out: RMSE over that of hold, geometric mean over channels and horizons
 }
@@ -41,7 +44,7 @@ type Physical struct {
 
 // Spec returns the prior dynamics of the components.
 func (s *Stack) Spec(of []model.Component) estimator.PriorDynamicsSpec {
-	return estimator.PriorDynamicsSpec{Stack: of, History: s.History}
+	return estimator.PriorDynamicsSpec{Stack: of, History: s.History, Actuators: s.Actuators}
 }
 
 // taus are the horizons, as shares of H, at which candidates are compared: dense where they
@@ -90,6 +93,7 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 // stack returns the stack of candidates with weights (per condition K×Q) of each.
 func (t *Task) stack(candidates []Candidate, weights [][][]float64, errors []float64) *Stack {
 	s := &Stack{Errors: errors}
+	read := 0
 	for range candidates[0].Folds {
 		s.Folds = append(s.Folds, nil)
 	}
@@ -106,10 +110,29 @@ func (t *Task) stack(candidates []Candidate, weights [][][]float64, errors []flo
 			add(&s.Folds[f], c.Folds[f])
 		}
 		if c.Whole.Kind == model.Direct {
-			s.History = history.Spec{Edges: t.History.Edges[:rows(&c.Whole.Direct)]}
+			read = rows(&c.Whole.Direct)
+		}
+		if c.Whole.Kind == model.Equation {
+			s.Actuators = t.Actuators
 		}
 	}
+	if len(s.Actuators) > 0 {
+		read = max(read, Rows(t.History, actuator.Reach(s.Actuators)))
+	}
+	if read > 0 {
+		s.History = history.Spec{Edges: t.History.Edges[:read]}
+	}
 	return s
+}
+
+// Rows returns how many rows of a history reach back so far, s, or as far as they go.
+func Rows(spec history.Spec, reach float64) int {
+	for i, e := range spec.Edges {
+		if e >= reach {
+			return i + 1
+		}
+	}
+	return len(spec.Edges)
 }
 
 // rows returns the most rows of history that a level reads.

@@ -63,7 +63,7 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 	var priors []*estimator.PriorDynamics
 	for _, c := range candidates {
 		priors = append(priors, estimator.NewPriorDynamics(t.States, t.Inputs, estimator.PriorDynamicsSpec{
-			Stack: []model.Component{c.Folds[fold]}, History: t.History, Knots: t.Knots, Horizon: H,
+			Stack: []model.Component{c.Folds[fold]}, History: t.History, Actuators: t.Actuators, Knots: t.Knots, Horizon: H,
 		}))
 	}
 	few := t.fewest(candidates)

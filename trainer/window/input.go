@@ -1,12 +1,76 @@
 package window
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/actuator"
+)
 
 // InputAt writes the input that holds at time t (s after Origin) to dst (P). At
 // a sample it is the value that begins there; before the first sample the first
 // value, after the last the last one.
 func (f *Flight) InputAt(dst []float64, t float64) {
-	copy(dst[:f.P], f.Input(max(f.at(t), 0)))
+	held := f.Input(max(f.at(t), 0))
+	if f.acting == nil {
+		copy(dst[:f.P], held)
+		return
+	}
+	f.acting.At(dst[:f.P], t)
+	f.unlessKnown(dst, held)
+}
+
+// unlessKnown replaces what acts of inputs that are constant, exactly, and of those that are not known yet, by what is held.
+func (f *Flight) unlessKnown(dst, held []float64) {
+	for p, u := range held {
+		if f.constant[p] || math.IsNaN(u) {
+			dst[p] = u
+		}
+	}
+}
+
+// Acting returns the flights with inputs that are what acts of the commands: in InputAt and InputMean, and so in windows. U stays the
+// commands.
+func Acting(flights []Flight, responses []actuator.Response) []Flight {
+	if !actuator.Acts(responses) {
+		return flights
+	}
+	out := slices.Clone(flights)
+	for i := range out {
+		out[i].acting = out[i].output(responses)
+	}
+	return out
+}
+
+// output returns what acts of the commands, of those that are known before the flight, too.
+func (f *Flight) output(responses []actuator.Response) *actuator.Output {
+	o := actuator.NewOutput(responses)
+	known := make([]float64, f.P)
+	for i := f.N() - 1; i >= 0; i-- {
+		for p, u := range f.Input(i) {
+			if !math.IsNaN(u) {
+				known[p] = u // until there is a value the first one was held
+			}
+		}
+	}
+	hold := func(t float64, u []float64) {
+		for p, v := range u {
+			if !math.IsNaN(v) {
+				known[p] = v
+			}
+		}
+		o.Hold(t, known)
+	}
+	whole, first := f.Past(0)
+	for i := range first {
+		if whole.T[i] > f.T[0]-2*actuator.Reach(responses) {
+			hold(whole.T[i], whole.Input(i))
+		}
+	}
+	for i, t := range f.T {
+		hold(t, f.Input(i))
+	}
+	return o
 }
 
 // InputMean writes the exact mean of the held input over [a, b] (s after Origin,
@@ -24,6 +88,11 @@ func (f *Flight) InputMean(dst []float64, a, b float64) {
 		return
 	}
 	i, j := max(f.at(a), 0), max(f.at(b), 0)
+	if f.acting != nil {
+		f.acting.Mean(dst[:f.P], a, b)
+		f.unlessKnown(dst, f.Input(i))
+		return
+	}
 	if i == j {
 		copy(dst[:f.P], f.Input(i))
 		return
