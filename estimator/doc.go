@@ -24,6 +24,9 @@
 // Member e of the ensemble gives, in output units and for channel k,
 //
 //	mean_e = prior + mu + phi·w      v_e = ‖L⁻¹ phi‖²      prior = (rollout of the prior dynamics)/Scale
+//
+// Equations of the prior dynamics read what acts of the inputs, see package actuator. Then
+//
 //	mean = avg mean_e      var = avg v_e + avg (mean_e − mean)²      var ← max(var, avg_b (m_b − mean)²) over the refits b
 //
 // and with σ²(t) the noise of the horizon, R the sensor's variance, J = ∂x(t)/∂x0:

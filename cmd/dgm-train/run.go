@@ -140,7 +140,11 @@ func printResult(out io.Writer, res *trainer.Result, files []string) error {
 		fmt.Fprintf(w, "equation of motion: %s; its parameters are in the report\n", e.Line())
 	}
 	for j, l := range res.Model.Latency {
-		fmt.Fprintf(w, "latency of %s: %s\n", res.Model.Channels[res.Model.K+j].Name, l)
+		used := ""
+		if l.Known && len(res.Model.Actuators) > 0 {
+			used = "; the model's equations read it so"
+		}
+		fmt.Fprintf(w, "latency of %s: %s%s\n", res.Model.Channels[res.Model.K+j].Name, l, used)
 	}
 	for _, f := range files {
 		size := int64(0)

@@ -5,6 +5,7 @@
 //
 //	formula                                                            file
 //	input over the horizon: means and values of a plan                 signal.go
+//	what acts of the input: v = u + (w − u) exp(−(t − d − b)/τ)        actuators.go, package actuator
 //	z = (lift(x) − mean)/std, angles by sine and cosine                lift.go
 //	x⁺ = x + Wᵀψ(v) + s∘net(v), and what is between the nodes          equation.go, monomials.go
 //	kinematic relations of a rigid body                                body.go

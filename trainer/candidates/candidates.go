@@ -14,6 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/actuator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	equation "github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/budget"
@@ -82,7 +83,7 @@ const (
 func Choose(ctx context.Context, known []window.Flight, parts []window.Fold, task window.Task, body equation.Body, readouts int, set Settings, b *budget.Adaptation) (*Prior, error) {
 	p := &Prior{task: task, parts: len(parts), body: body, set: set, direct: ridge.Default(known, task, readouts)}
 	if !set.History {
-		p.direct.Rows = nil
+		p.direct.Rows, p.direct.History = nil, history.Spec{}
 	}
 	if !set.Equation && !set.Velocity {
 		return p, nil
