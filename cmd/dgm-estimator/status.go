@@ -133,6 +133,9 @@ func writeStatus(out io.Writer, s *wire.Status) {
 	if s.History > 0 {
 		fmt.Fprintf(w, "  history\t%d predictions without it, %d gaps\n", s.NoHistory, s.HistoryGaps)
 	}
+	if delays := delays(s); delays != "" {
+		fmt.Fprintf(w, "  inputs\tbegin to act after: %s\n", delays)
+	}
 	if s.NIS > 0 {
 		fmt.Fprintf(w, "  filter\tnormalised innovations squared %.2f (1 = it is right), correlation from one to the next %.2f (0 = it is), %d outliers, began again %d times\n", s.NIS, s.Whiteness, s.Rejected, s.FilterResets)
 	}
@@ -201,4 +204,20 @@ func writeCoverage(out io.Writer, s *wire.Status) {
 		fmt.Fprintln(w)
 	}
 	_ = w.Flush()
+}
+
+// delays returns when the inputs act: "thrust 30 ms and a lag of 12 ms"; those that are not known are left out.
+func delays(s *wire.Status) string {
+	var out []string
+	for i, name := range s.InputChannels {
+		if i >= len(s.DeadTime) || i >= len(s.Lag) || s.DeadTime[i] < 0 {
+			continue
+		}
+		one := fmt.Sprintf("%s %.0f ms", name, 1000*s.DeadTime[i])
+		if s.Lag[i] >= 0.0005 {
+			one += fmt.Sprintf(" and a lag of %.0f ms", 1000*s.Lag[i])
+		}
+		out = append(out, one)
+	}
+	return strings.Join(out, ", ")
 }

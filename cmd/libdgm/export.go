@@ -201,6 +201,18 @@ func dgm_get_channel(handle C.dgm_model, channel C.size_t, name *C.char, nameSiz
 	})
 }
 
+//export dgm_get_latency
+func dgm_get_latency(handle C.dgm_model, input C.size_t, deadTime, lag *C.double, message *C.char, messageSize C.size_t) (code C.int) {
+	return with(handle, text{message, messageSize}, func(l *loaded) error {
+		if uint64(input) >= uint64(l.m.P) || deadTime == nil || lag == nil {
+			return fail(codeWrong, "input: %d of %d, or dead_time or lag is NULL", uint64(input), l.m.P)
+		}
+		dead, lags := l.m.Delays()
+		*deadTime, *lag = C.double(dead[input]), C.double(lags[input])
+		return nil
+	})
+}
+
 //export dgm_get_program
 func dgm_get_program(handle C.dgm_model, planRows C.size_t, program *C.uint8_t, n C.size_t, written *C.size_t, message *C.char, messageSize C.size_t) (code C.int) {
 	return with(handle, text{message, messageSize}, func(l *loaded) error {

@@ -19,6 +19,18 @@ func (l Latency) String() string {
 	return fmt.Sprintf("dead time %.3g ms (%.3g-%.3g), lag %.3g ms (%.3g-%.3g)", 1000*l.Dead, 1000*l.DeadLow, 1000*l.DeadHigh, 1000*l.Lag, 1000*l.LagLow, 1000*l.LagHigh)
 }
 
+// Delays returns the dead times and lags of all inputs (P each), s; −1 where they are not known.
+func (m *Model) Delays() (dead, lag []float64) {
+	for i := range m.P {
+		d, l := -1., -1.
+		if i < len(m.Latency) && m.Latency[i].Known {
+			d, l = m.Latency[i].Dead, m.Latency[i].Lag
+		}
+		dead, lag = append(dead, d), append(lag, l)
+	}
+	return dead, lag
+}
+
 func (m *Model) checkActuators(c *checker) {
 	if len(m.Actuators) == 0 {
 		return

@@ -238,7 +238,7 @@ func TestAModelIsDescribed(t *testing.T) {
 	if d := cmp.Diff(wire.ModelInfo{
 		Vehicle: "v1", Model: m.ID, Instance: n.Instance(), Channels: []string{"x0", "x1"}, Units: []string{"m", "m"},
 		InputChannels: []string{"u0"}, InputUnits: []string{"N"}, Layout: wire.Layout(m.Channels),
-		ModelHorizon: 1, Points: 10, Horizon: []float64{0.25, 0.5}, History: 0.4, MaxPayload: 1 << 20,
+		ModelHorizon: 1, Points: 10, Horizon: []float64{0.25, 0.5}, History: 0.4, MaxPayload: 1 << 20, DeadTime: []float64{-1}, Lag: []float64{-1},
 	}, got); d != "" {
 		t.Error(d)
 	}

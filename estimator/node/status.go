@@ -120,6 +120,8 @@ func (n *Node) compose(reconnects uint64) *wire.Status {
 	s.T, s.Reconnects = unix, reconnects
 	m, _ := n.models.inUse()
 	s.Model, s.Channels, s.Swaps, s.Refused = m.ID, channel.Names(m.Channels[:m.K]), n.models.swaps.Load(), ""
+	s.InputChannels = channel.Names(m.Channels[m.K : m.K+m.P])
+	s.DeadTime, s.Lag = m.Delays()
 	if text := n.models.refused.Load(); text != nil {
 		s.Refused = *text
 	}

@@ -75,6 +75,7 @@ var (
 			Model: "b1b2c3d4e5f60718", Role: wire.RoleShadow, Since: 1772682400500000000, Windows: 40, Skipped: 2, Buckets: []float64{0.5, 1}, Coverage: []float64{0.95, 1, 0.9, 0.925}, FlownCoverage: []float64{0.5, 0.75, 1, 1},
 			CRPS: []float64{0.25, 0.5, 0.5, 1}, FlownCRPS: []float64{0.5, 1, 1, 2}, Difference: -0.5, DifferenceStd: 0.125,
 		}}
+		s.InputChannels, s.DeadTime, s.Lag = []string{"torque"}, []float64{0.0625}, []float64{0.015625}
 		s.NIS, s.Whiteness, s.Rejected, s.FilterResets = 1.0625, -0.125, 3, 1
 		return s
 	}()

@@ -18,9 +18,13 @@ type ModelInfo struct {
 	Horizon       []float64 // s, the times that the estimator predicts at
 	History       float64   // s before a state that the model reads; 0 = none
 	MaxPayload    int64     // bytes of a message that the server takes
+
+	// The following fields are optional.
+	DeadTime []float64 // P, s from a command until its input begins to act; −1 = not known
+	Lag      []float64 // P, s, time constant with which it then follows; −1 = not known
 }
 
-func (m *ModelInfo) fields() [14]msgbin.Field {
+func (m *ModelInfo) fields() [16]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &m.Vehicle),
@@ -36,6 +40,8 @@ func (m *ModelInfo) fields() [14]msgbin.Field {
 		msgbin.Required("horizon", &m.Horizon).Limit(MaxTimes),
 		msgbin.Required("history", &m.History),
 		msgbin.Required("max_payload", &m.MaxPayload),
+		msgbin.Optional("dead_time", &m.DeadTime).Limit(MaxChannels),
+		msgbin.Optional("lag", &m.Lag).Limit(MaxChannels),
 	}
 }
 

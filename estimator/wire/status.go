@@ -99,6 +99,10 @@ type Status struct {
 	Adapted    uint64   // predictions with the flag Adapted
 	Amounts    []Amount // by which the robot differs from that of the training data
 
+	InputChannels []string  // P, of the model; the next two are of them
+	DeadTime      []float64 // P, s from a command until its input begins to act; −1 = not known
+	Lag           []float64 // P, s, time constant with which it then follows; −1 = not known
+
 	Reported []Alarm // what Alarms returned to the estimator, for readers that do not compute it
 
 	Ages []CounterAge // of the counters of predictions and keys that alarms are about

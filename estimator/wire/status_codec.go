@@ -5,7 +5,7 @@ import (
 )
 
 // fields are the fields of the message, in the order in which they are written.
-func (s *Status) fields(lists *[len(listNames)]msgbin.Raw) [69]msgbin.Field {
+func (s *Status) fields(lists *[len(listNames)]msgbin.Raw) [72]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &s.Vehicle),
@@ -72,6 +72,9 @@ func (s *Status) fields(lists *[len(listNames)]msgbin.Raw) [69]msgbin.Field {
 		msgbin.Optional("whiteness", &s.Whiteness),
 		msgbin.Optional("rejected", &s.Rejected),
 		msgbin.Optional("filter_resets", &s.FilterResets),
+		msgbin.Optional("input_channels", &s.InputChannels).Limit(MaxChannels),
+		msgbin.Optional("dead_time", &s.DeadTime).Limit(MaxChannels),
+		msgbin.Optional("lag", &s.Lag).Limit(MaxChannels),
 		msgbin.Optional("amounts", &lists[4]),
 		msgbin.Optional("models", &lists[5]),
 		msgbin.Optional("ages", &lists[6]),

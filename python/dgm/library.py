@@ -61,6 +61,7 @@ _ARGUMENTS = {
     "dgm_get_info": [c_uint64, POINTER(Info)],
     "dgm_get_times": [c_uint64, POINTER(c_double), c_size_t],
     "dgm_get_channel": [c_uint64, c_size_t, c_char_p, c_size_t, c_char_p, c_size_t],
+    "dgm_get_latency": [c_uint64, c_size_t, POINTER(c_double), POINTER(c_double)],
     "dgm_get_program": [c_uint64, c_size_t, c_void_p, c_size_t, POINTER(c_size_t)],
     "dgm_history": [c_uint64, *[POINTER(c_double)] * 4, c_size_t, POINTER(c_double), c_size_t, POINTER(c_size_t)],
     "dgm_get_measured": [c_uint64, POINTER(c_uint8), c_size_t],

@@ -126,6 +126,12 @@ class Model:
         channels = [self._channel(i) for i in range(info.states + info.inputs)]
         self.states, self.units = _columns(channels[: info.states])
         self.inputs, self.input_units = _columns(channels[info.states :])
+        self.latency: Dict[str, Tuple[float, float]] = {}  # dead time and lag of inputs, s, those that are known
+        for i, n in enumerate(self.inputs):
+            dead, lag = ctypes.c_double(), ctypes.c_double()
+            self._library.call("dgm_get_latency", handle, i, ctypes.byref(dead), ctypes.byref(lag))
+            if dead.value >= 0:
+                self.latency[n] = dead.value, lag.value
         measured = np.empty(info.states, dtype=np.uint8)
         self._library.call("dgm_get_measured", handle, pointer(measured, ctypes.c_uint8), measured.size)
         self.filtered = bool(info.filtered)  # update estimates the state; else it returns what was measured

@@ -91,6 +91,11 @@ var layers = []layer{
 		"operations on registers are arithmetic: what is compiled to them is known further up",
 	},
 	{
+		"estimator/actuator",
+		nil,
+		"how an input follows its command is a formula of its own; who has inputs is known further up",
+	},
+	{
 		"estimator/history",
 		[]string{"estimator/channel"},
 		"stream and recording are resampled by this one code, so it knows neither",
@@ -142,7 +147,7 @@ var layers = []layer{
 	{
 		"estimator/model",
 		[]string{
-			"estimator/channel", "estimator/direct", "estimator/durable", "estimator/feature", "estimator/history", "estimator/linear",
+			"estimator/actuator", "estimator/channel", "estimator/direct", "estimator/durable", "estimator/feature", "estimator/history", "estimator/linear",
 			"estimator/motion", "estimator/numeric/mlp", "estimator/internal/msgbin", "estimator/ood", "estimator/priordynamics",
 		},
 		"the file holds what was trained; how it is evaluated over a horizon is the predictor's",
@@ -155,7 +160,7 @@ var layers = []layer{
 	{
 		"estimator/model/modeltest",
 		[]string{
-			"estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/linear", "estimator/numeric/mlp",
+			"estimator/actuator", "estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/linear", "estimator/numeric/mlp",
 			"estimator/model", "estimator/motion", "estimator/ood", "estimator/priordynamics",
 		},
 		"models for tests of the format are conditioned by its own plain code, as an independent witness",
@@ -163,14 +168,14 @@ var layers = []layer{
 	{
 		"estimator/dynamics",
 		[]string{
-			"estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/model", "estimator/motion", "estimator/numeric/mlp",
+			"estimator/actuator", "estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/model", "estimator/motion", "estimator/numeric/mlp",
 			"estimator/priordynamics", "estimator/program",
 		},
 		"each formula of a model is written once, as operations; who evaluates them, and for whom, is known further up",
 	},
 	{
 		"estimator",
-		[]string{"estimator/channel", "estimator/direct", "estimator/feature", "estimator/dynamics", "estimator/program", "estimator/history", "estimator/numeric/simd", "estimator/numeric/mlp", "estimator/numeric/panelnet", "estimator/model", "estimator/ood", "estimator/priordynamics"},
+		[]string{"estimator/actuator", "estimator/channel", "estimator/direct", "estimator/feature", "estimator/dynamics", "estimator/program", "estimator/history", "estimator/numeric/simd", "estimator/numeric/mlp", "estimator/numeric/panelnet", "estimator/model", "estimator/ood", "estimator/priordynamics"},
 		"the predictor knows models, not messages, logs or processes",
 	},
 	{

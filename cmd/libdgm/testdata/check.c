@@ -313,6 +313,9 @@ static void estimation(setup *s)
 	double *y = numbers(K), *u = numbers(P), *x = numbers(K), *start = numbers(K * K), *ratio = numbers(K);
 	uint8_t *measured = calloc(K, 1);
 	dgm_estimate e;
+	double dead = 0, lag = 0;
+	CHECK(P == 0 || (dgm_get_latency(s->model, P - 1, &dead, &lag, error, sizeof error) == DGM_OK && dead >= -1 && lag >= -1));
+	CHECK(dgm_get_latency(s->model, P, &dead, &lag, error, sizeof error) == DGM_WRONG);
 	CHECK(measured != NULL && dgm_get_measured(s->model, measured, K, error, sizeof error) == DGM_OK);
 	CHECK(dgm_get_measured(s->model, measured, K + 1, error, sizeof error) == DGM_WRONG);
 	memset(&e, 0, sizeof e);

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import json
 import math
-import pathlib
 import time
 from typing import Any, Callable, Dict, List
 
@@ -92,7 +90,7 @@ class Predictor(LifecycleNode):
             raise ValueError("model and map: both are needed: --model flight.dgm --map map.toml")
         self.model = dgm.Model.load(model)
         self._made.append(self.model.close)
-        self.latency = learned(model) if latency < 0 else latency
+        self.latency = max((dead + lag for dead, lag in self.model.latency.values()), default=0.0) if latency < 0 else latency
         self.period = 1 / self.setting("rate") if self.setting("rate") > 0 else 0.0
         self.adapts = self.setting("adapt")
         self.clock = output.Clock()
@@ -300,11 +298,3 @@ class Predictor(LifecycleNode):
         out.header.stamp = self.get_clock().now().to_msg()
         self.diagnostics.publish(out)
 
-
-def learned(model: str) -> float:
-    """The longest latency of the inputs that the report beside a model has, s; 0 without one."""
-    report = pathlib.Path(model).with_suffix(".report.json")
-    if not report.exists():
-        return 0.0
-    known = [row for row in json.loads(report.read_text(encoding="utf-8")).get("latency", []) if row.get("known")]
-    return max((row["dead_time_s"] + row["lag_s"] for row in known), default=0.0)

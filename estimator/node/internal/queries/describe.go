@@ -21,6 +21,7 @@ func (c *Config) describe(m *model.Model, times []float64, most int64) *wire.Mod
 			info.InputChannels, info.InputUnits = append(info.InputChannels, v.Name), append(info.InputUnits, channel.CanonicalUnit(v.Unit))
 		}
 	}
+	info.DeadTime, info.Lag = m.Delays()
 	if n := len(m.History.Edges); n > 0 {
 		info.History = math.Round(m.History.Edges[n-1]*1e9) / 1e9 // the edge is a sum, with its rounding errors
 	}
