@@ -77,6 +77,7 @@ role = "input"
 		{"no header", byNumber, rows},
 		{"no header, spaces", byNumber, spaced(rows)},
 		{"by number beside a header", byNumber, table},
+		{"no times, equal steps", strings.Replace(byName, "column = \"t\"\nunit = \"s\"", "step = \"10ms\"", 1), table},
 		{"lines of spaces", byName, strings.Replace(table, "\n0.1", "\n   \n \t\n0.1", 1)},
 		{"no line end", byName, strings.TrimSuffix(table, "\n")},
 		{"decimal commas", byName, commas(table, ";")},

@@ -68,7 +68,7 @@ func Open(path string, wants telemetry.Wants, cfg Config) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{table: t, cfg: cfg, timeAt: t.index(cfg.Column), fractionAt: t.place(cfg.Fraction), dateAt: t.place(cfg.Date), groupAt: t.place(cfg.GroupColumn)}
+	r := &Reader{table: t, cfg: cfg, timeAt: t.place(cfg.Column), fractionAt: t.place(cfg.Fraction), dateAt: t.place(cfg.Date), groupAt: t.place(cfg.GroupColumn)}
 	for _, c := range cfg.SegmentColumn {
 		r.segmentsAt = append(r.segmentsAt, t.index(c))
 	}
@@ -128,7 +128,7 @@ func (r *Reader) kept() (cells []string, t int64, err error) {
 		if r.cut(t - r.first) {
 			continue
 		}
-		keep, err := r.order(t, r.digits(t, cells[r.timeAt]), r.name(cells))
+		keep, err := r.order(t, r.digits(t, cells), r.name(cells))
 		if err != nil {
 			return nil, 0, err
 		}
@@ -147,6 +147,9 @@ func (r *Reader) cut(at int64) bool {
 
 // stamp returns the time of a row, of one column or two.
 func (r *Reader) stamp(cells []string) (int64, error) {
+	if r.timeAt < 0 {
+		return int64(r.read) * int64(r.cfg.Step), nil
+	}
 	cell := cells[r.timeAt]
 	field := "column " + quote(r.cfg.Column)
 	var t int64
@@ -180,12 +183,12 @@ func (r *Reader) stamp(cells []string) (int64, error) {
 }
 
 // digits returns a time as the file has it, in its unit.
-func (r *Reader) digits(t int64, cell string) float64 {
-	if r.fractionAt >= 0 || r.cfg.Unit == isoUnit || r.cfg.Unit == clockUnit {
+func (r *Reader) digits(t int64, cells []string) float64 {
+	if r.timeAt < 0 || r.fractionAt >= 0 || r.cfg.Unit == isoUnit || r.cfg.Unit == clockUnit {
 		return float64(t-r.first) / math.Pow10(unitPower[r.cfg.Unit])
 	}
 	// Of times in the wrong unit, nanoseconds may be too coarse to distinguish the steps.
-	digits, _ := strconv.ParseFloat(r.point(cell), 64) // was parsed before
+	digits, _ := strconv.ParseFloat(r.point(cells[r.timeAt]), 64) // was parsed before
 	return digits
 }
 

@@ -16,6 +16,7 @@ import (
 type Time struct {
 	Column        string           `toml:"column"`
 	Unit          string           `toml:"unit"`           // s, ms, us, ns; iso: date and time as in 2026-03-05T12:30:00.25+01:00; clock: time of day
+	Step          mapfile.Duration `toml:"step"`           // (optional) in place of column and unit: the time from each row to the next
 	Fraction      string           `toml:"fraction"`       // (optional) a second column, of ns, that is added: the stamps of ROS
 	Date          string           `toml:"date"`           // (optional) with unit iso: the column of the date, where column has the time of day
 	SegmentColumn Names            `toml:"segment_column"` // (optional) a new value begins a segment; several columns: a new value in any
@@ -70,10 +71,16 @@ var units = []string{"s", "ms", "us", "ns"}
 // wrong, with the reason and the remedy; "" where there is none.
 func (t *Time) Check() (key, reason, remedy string) {
 	t.OnBackwards, t.OnDuplicate = cmp.Or(t.OnBackwards, Fail), cmp.Or(t.OnDuplicate, Drop)
+	if t.Step != 0 {
+		if t.Step < 0 || t.Column != "" || t.Unit != "" && t.Unit != "ns" || t.Fraction != "" || t.Date != "" {
+			return "step", "is below 0, or comes with a column of times", "write step alone where the table has no times, else column and unit"
+		}
+		t.Unit = "ns"
+	}
 	_, unitKnown := unitPower[t.Unit]
 	switch {
-	case t.Column == "":
-		return "column", "is missing", "name the column that holds the time"
+	case t.Column == "" && t.Step == 0:
+		return "column", "is missing", "name the column that holds the time, or write step = \"10ms\" where the rows are that far apart"
 	case !unitKnown:
 		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us, ns, iso or clock"
 	case t.Fraction != "" && (t.Unit == isoUnit || t.Unit == clockUnit), t.Date != "" && t.Unit != isoUnit:

@@ -144,7 +144,7 @@ type Phase struct {
 
 // IsTable reports whether a map describes a table of text, and not topics.
 func (m *Map) IsTable() bool {
-	return !m.joined && (m.Time.Column != "" || m.Time.Unit != "" || len(m.Attitudes) > 0 ||
+	return !m.joined && (m.Time.Column != "" || m.Time.Unit != "" || m.Time.Step != 0 || len(m.Attitudes) > 0 ||
 		slices.ContainsFunc(m.Channels, func(c Channel) bool { return c.Column != "" || c.of != nil }))
 }
 

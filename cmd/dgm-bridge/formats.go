@@ -14,6 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/db3"
 	"github.com/dgm-robotics/dgm/bridge/input"
+	"github.com/dgm-robotics/dgm/bridge/mat"
 	"github.com/dgm-robotics/dgm/bridge/mavlink"
 	"github.com/dgm-robotics/dgm/bridge/mcap"
 	"github.com/dgm-robotics/dgm/bridge/npz"
@@ -37,6 +38,7 @@ var tables = []format{
 	{name: "csv", what: "FILE.csv", short: "Turn tables of text (commas, semicolons, tabs or spaces; .gz and .zst as well) into a flight log"},
 	{name: "parquet", what: "FILE.parquet", short: "Turn tables in Apache Parquet into a flight log"},
 	{name: "npz", what: "FILE.npz", short: "Turn archives of arrays of NumPy into a flight log"},
+	{name: "mat", what: "FILE.mat", short: "Turn files of MATLAB (save -v6 and -v7) into a flight log"},
 }
 
 // openRows opens a table that is not of text; nil where it is.
@@ -58,6 +60,8 @@ func openRows(path string) (csv.Rows, error) {
 		return rows(parquet.Open(path))
 	case bytes.HasPrefix(head, npz.Magic):
 		return rows(npz.Open(path))
+	case bytes.HasPrefix(head, mat.Magic):
+		return rows(mat.Open(path))
 	}
 	return nil, refuseOthers(path, head)
 }
@@ -139,8 +143,8 @@ func formatOf(name, path string) (*format, error) {
 
 // others are files that are not read, with the command that converts each.
 var others = []struct{ begins, what, remedy string }{
-	{"MATLAB 5.0 MAT-file", "a file of MATLAB", `in MATLAB: load('%s'); writetable(struct2table(NAME), 'log.csv'), then dgm-bridge topics log.csv --suggest`},
-	{"\x89HDF\r\n\x1a\n", "a file in HDF5, as of MATLAB 7.3", `in MATLAB: load('%s'); writetable(struct2table(NAME), 'log.csv'), then dgm-bridge topics log.csv --suggest`},
+	{"\x89HDF\r\n\x1a\n", "a file in HDF5, as of MATLAB 7.3", `in MATLAB: s = load('%s'); save('log.mat', '-struct', 's', '-v7'), then dgm-bridge topics log.mat --suggest`},
+	{"MATLAB 7.3 MAT-file", "a file of MATLAB in HDF5", `in MATLAB: s = load('%s'); save('log.mat', '-struct', 's', '-v7'), then dgm-bridge topics log.mat --suggest`},
 	{"H Product:Blackbox", "a blackbox log of Betaflight", "blackbox_decode '%s' writes a table, then dgm-bridge topics TABLE.csv --suggest"},
 }
 

@@ -97,7 +97,7 @@ def ridge(X, Y, groups, Z, pairs):
     cv, best = GroupKFold(FOLDS), [(np.inf, None, None)] * Y.shape[1]
     for width in (X.shape[1] - pairs, X.shape[1]):
         for alpha in len(X) * np.logspace(-6, 0, 7):
-            held = cross_val_predict(regression(alpha), X[:, :width], Y, groups=groups, cv=cv)
+            held = cross_val_predict(regression(alpha), X[:, :width], Y, groups=groups, cv=cv).reshape(Y.shape)
             for k, error in enumerate(((Y - held) ** 2).mean(axis=0)):
                 best[k] = min(best[k], (error, width, alpha))
     for k, (_, width, alpha) in enumerate(best):

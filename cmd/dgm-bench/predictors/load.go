@@ -1,6 +1,7 @@
 package predictors
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/bridge/mat"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -92,7 +95,7 @@ func (d Folders) loadLess(ctx context.Context, r *recording, seed uint64, c *con
 }
 
 func (d Folders) read(ctx context.Context, r *recording, s *selection) (*flightlog.Log, error) {
-	m, err := importer.ReadMap(filepath.Join(d.Maps, r.mapFile))
+	m, err := importer.ReadMap(filepath.Join(d.Maps, cmp.Or(s.mapFile, r.mapFile)))
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +104,7 @@ func (d Folders) read(ctx context.Context, r *recording, s *selection) (*flightl
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	job := importer.Job{Format: "csv", Map: m, Out: filepath.Join(dir, "flight.msgpack")}
+	job := importer.Job{Format: "csv", Rows: openRows, Map: m, Out: filepath.Join(dir, "flight.msgpack")}
 	for _, name := range s.files {
 		job.Inputs = append(job.Inputs, filepath.Join(d.Data, name))
 	}
@@ -121,6 +124,14 @@ func (d Folders) read(ctx context.Context, r *recording, s *selection) (*flightl
 		return nil, fmt.Errorf("%s: nothing is left of %v", r.name, s.files)
 	}
 	return log, nil
+}
+
+// openRows opens a file of MATLAB; nil of a table of text.
+func openRows(path string) (csv.Rows, error) {
+	if filepath.Ext(path) != ".mat" {
+		return nil, nil
+	}
+	return mat.Open(path)
 }
 
 // of returns the chosen segments and parts of segments.

@@ -21,6 +21,7 @@ const testStride = 0.02
 // selection chooses what is imported of files.
 type selection struct {
 	files    []string // from the folder of the recordings
+	mapFile  string   // (optional) in place of the recording's
 	segments []int    // (optional) these only, by their number in the import
 	others   bool     // all segments but these
 	spans    []span   // (optional) these parts of every segment only
@@ -114,7 +115,41 @@ func recordings() []recording {
 		recording{
 			name: "driven", title: "torque-driven pendulum: 2.5-4.5 s and 12.3-14.3 s after the rest up to 16 s", mapFile: "dfki.toml", horizons: []float64{0.05, 0.1, 0.2, 0.5}, stride: 0.01,
 			train: selection{files: energy, spans: []span{{0, 2.5}, {4.5, 12.3}, {14.3, 16}}}, test: selection{files: energy, spans: []span{{2.5, 4.5}, {12.3, 14.3}}},
+		},
+		recording{
+			name: "emps", title: "EMPS positioning drive, position alone: with force pulses, after without", mapFile: "emps.toml", horizons: []float64{0.05, 0.1, 0.5}, stride: 0.02,
+			train: selection{files: []string{filepath.Join("emps", "DATA_EMPS.mat")}}, test: selection{files: []string{filepath.Join("emps", "DATA_EMPS_PULSES.mat")}},
+		},
+		recording{
+			name: "tanks", title: "cascaded tanks, lower level alone: validation after estimation", mapFile: "tanks.toml", horizons: []float64{8, 20, 40, 80}, stride: 4,
+			train: selection{files: []string{filepath.Join("cascaded-tanks", "dataBenchmark.csv")}}, test: selection{files: []string{filepath.Join("cascaded-tanks", "dataBenchmark.csv")}, mapFile: "tanks-validation.toml"},
+		},
+		halves("actuator", "hydraulic actuator", 12.8, 25.6, 0.025, 0.1, 0.25, 0.5),
+		halves("ballbeam", "ball on a beam", 50, 100, 0.1, 0.2, 0.5, 1, 2),
+		halves("damper", "magneto-rheological damper", 10, 17.5, 0.005, 0.02, 0.05, 0.1),
+		halves("drive", "coupled drives, speed without a sign", 6, 10, 0.02, 0.1, 0.2, 0.5),
+		halves("dryer", "hair dryer", 40, 80, 0.08, 0.4, 0.8, 1.6),
+		recording{
+			name: "lambert", title: "Crazyflie under random motor commands, attitude and rates: last 60 stretches after the others", mapFile: "lambert.toml", horizons: []float64{0.1, 0.2}, stride: 0.04,
+			train: selection{files: []string{filepath.Join("dynamicslearn", "cf.csv")}, segments: lastStretches(), others: true}, test: selection{files: []string{filepath.Join("dynamicslearn", "cf.csv")}, segments: lastStretches()},
 		})
+}
+
+// halves returns a small set of the identification literature: its second part after the first, in rows that are step apart, s.
+func halves(name, title string, middle, end, step float64, horizons ...float64) recording {
+	file := []string{filepath.Join("sysid-small", name+".mat")}
+	return recording{
+		name: name, title: title + ": second part after the first", mapFile: name + ".toml", horizons: horizons, stride: step,
+		train: selection{files: file, spans: []span{{0, middle}}}, test: selection{files: file, spans: []span{{middle, end}}},
+	}
+}
+
+// lastStretches are the numbers of the last 60 of 258 stretches.
+func lastStretches() (out []int) {
+	for i := 198; i < 258; i++ {
+		out = append(out, i)
+	}
+	return out
 }
 
 // find returns the recording of a name.

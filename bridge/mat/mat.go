@@ -1,0 +1,388 @@
+// Package mat reads files of MATLAB (.mat, level 5, as save -v6 and -v7 and SciPy write them) as tables: a vector is a column, a
+// matrix several, and the fields of a structure have its name before theirs. Format: MAT-File Format, The MathWorks, 2023.
+package mat
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
+)
+
+// Magic is what a file begins with.
+var Magic = []byte("MATLAB 5.0 MAT-file")
+
+// What is accepted of a file, so that a hostile one needs little memory.
+const (
+	maxFile    = 1 << 30 // bytes
+	maxNumbers = 1 << 26
+	maxColumns = 4096
+	maxDepth   = 8 // of structures
+	maxName    = 256
+)
+
+// Table reads the arrays of a file side by side. It implements csv.Rows.
+type Table struct {
+	size    int64
+	columns []column
+	names   []string
+	units   []string // none
+	cells   []string
+	rows, n int
+	done    <-chan struct{}
+}
+
+var _ csv.Rows = (*Table)(nil)
+
+// column is one of the columns: numbers at from, from+stride, …
+type column struct {
+	of           *array
+	from, stride int
+}
+
+// array is a matrix of numbers, column after column.
+type array struct {
+	name       string
+	rows, cols int
+	kind       number.Kind // of what the file holds, which may be narrower than the array's class
+	order      binary.ByteOrder
+	data       []byte
+}
+
+// Open opens a file. The arrays that are as long as most are its columns.
+func Open(path string) (*Table, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("%s: %d bytes are more than the limit of %d: save fewer variables", path, info.Size(), maxFile)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := read(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+func read(data []byte) (*Table, error) {
+	f := &file{}
+	if err := f.read(data); err != nil {
+		return nil, err
+	}
+	t := &Table{size: int64(len(data))}
+	if t.rows = f.length(); t.rows == 0 {
+		return nil, errors.New(strings.Join(append([]string{"it holds no vector or matrix of numbers"}, f.why...), "; "))
+	}
+	for _, a := range f.arrays {
+		n, stride, step := a.cols, 1, a.rows // a column of the matrix for each
+		if a.rows != t.rows {
+			n, stride, step = a.rows, a.rows, 1
+		}
+		if a.rows != t.rows && a.cols != t.rows {
+			continue
+		}
+		for i := range n {
+			name := a.name
+			if n > 1 {
+				name += "[" + strconv.Itoa(i) + "]"
+			}
+			t.names, t.columns = append(t.names, name), append(t.columns, column{a, i * step, stride})
+		}
+		if len(t.names) > maxColumns {
+			return nil, fmt.Errorf("more columns than the limit of %d", maxColumns)
+		}
+	}
+	t.units, t.cells = make([]string, len(t.names)), make([]string, len(t.names))
+	return t, nil
+}
+
+// length returns the length that most arrays have, the longer one of two; 0 where none has more than one number.
+func (f *file) length() (most int) {
+	lengths := map[int]int{}
+	for _, a := range f.arrays {
+		lengths[a.rows]++
+		if a.cols != a.rows {
+			lengths[a.cols]++
+		}
+	}
+	delete(lengths, 1)
+	delete(lengths, 0)
+	for n, arrays := range lengths {
+		if arrays > lengths[most] || arrays == lengths[most] && n > most {
+			most = n
+		}
+	}
+	return most
+}
+
+// file is what is read of one.
+type file struct {
+	order   binary.ByteOrder
+	arrays  []*array
+	numbers int
+	why     []string // what is left out
+}
+
+// errCut is of a file that ends too early.
+var errCut = errors.New("it is cut off or damaged: save it again")
+
+// The types of data elements.
+const (
+	miInt8 = 1 + iota
+	miUint8
+	miInt16
+	miUint16
+	miInt32
+	miUint32
+	miSingle
+	_
+	miDouble
+	_
+	_
+	miInt64
+	miUint64
+	miMatrix
+	miCompressed
+)
+
+var kinds = map[uint32]number.Kind{
+	miInt8: number.I8, miUint8: number.U8, miInt16: number.I16, miUint16: number.U16, miInt32: number.I32, miUint32: number.U32,
+	miSingle: number.F32, miDouble: number.F64, miInt64: number.I64, miUint64: number.U64,
+}
+
+// The classes of arrays; those from double on are of numbers.
+const (
+	mxStruct = 2
+	mxDouble = 6
+	mxUint64 = 15
+)
+
+const headSize = 128
+
+func (f *file) read(data []byte) error {
+	if len(data) < headSize || !bytes.HasPrefix(data, Magic) {
+		return errors.New("this is no file of MATLAB, level 5")
+	}
+	switch string(data[126:headSize]) {
+	case "IM":
+		f.order = binary.LittleEndian
+	case "MI":
+		f.order = binary.BigEndian
+	default:
+		return errCut
+	}
+	for data = data[headSize:]; len(data) > 0; {
+		kind, body, rest, err := f.element(data)
+		if err != nil {
+			return err
+		}
+		if data = rest; kind == miCompressed {
+			if kind, body, err = f.unpack(body); err != nil {
+				return err
+			}
+		}
+		if kind != miMatrix {
+			continue
+		}
+		if err := f.matrix("", body, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unpack unpacks an element.
+func (f *file) unpack(packed []byte) (kind uint32, body []byte, err error) {
+	z, err := zlib.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return 0, nil, errCut
+	}
+	tag := make([]byte, 8)
+	if _, err := io.ReadFull(z, tag); err != nil {
+		return 0, nil, errCut
+	}
+	n := f.order.Uint32(tag[4:])
+	if int64(n) > maxFile {
+		return 0, nil, fmt.Errorf("an array of %d bytes is larger than the limit of %d", n, maxFile)
+	}
+	var out bytes.Buffer // grows by what is there, not by what is announced
+	if _, err := io.CopyN(&out, z, int64(n)); err != nil {
+		return 0, nil, errCut
+	}
+	return f.order.Uint32(tag), out.Bytes(), nil
+}
+
+// element returns the first data element and what follows it.
+func (f *file) element(b []byte) (kind uint32, body, rest []byte, err error) {
+	if len(b) < 8 {
+		return 0, nil, nil, errCut
+	}
+	kind = f.order.Uint32(b)
+	if n := kind >> 16; n != 0 { // a small one
+		if n > 4 {
+			return 0, nil, nil, errCut
+		}
+		return kind & 0xffff, b[4 : 4+n], b[8:], nil
+	}
+	n := uint64(f.order.Uint32(b[4:]))
+	if n > uint64(len(b)-8) {
+		return 0, nil, nil, errCut
+	}
+	end := 8 + n
+	if kind != miCompressed {
+		end = (end + 7) / 8 * 8
+	}
+	return kind, b[8 : 8+n], b[min(end, uint64(len(b))):], nil
+}
+
+// matrix reads an array, or the fields of a structure, whose names begin with prefix.
+func (f *file) matrix(prefix string, b []byte, depth int) error {
+	if len(b) == 0 {
+		return nil // an empty one
+	}
+	_, flags, b, err := f.element(b)
+	if err != nil || len(flags) < 8 {
+		return errCut
+	}
+	class := f.order.Uint32(flags) & 0xff
+	_, sizes, b, err := f.element(b)
+	if err != nil || len(sizes) < 8 {
+		return errCut
+	}
+	rows, cols := int(int32(f.order.Uint32(sizes))), int(int32(f.order.Uint32(sizes[4:])))
+	_, text, b, err := f.element(b)
+	if err != nil || len(text) > maxName || rows < 0 || cols < 0 {
+		return errCut
+	}
+	name := prefix + strings.ToValidUTF8(string(text), "?")
+	switch {
+	case class == mxStruct && rows == 1 && cols == 1 && len(sizes) == 8 && depth < maxDepth:
+		return f.fields(name+".", b, depth+1)
+	case class < mxDouble || class > mxUint64:
+		f.leave(name, "is no array of numbers")
+		return nil
+	case len(sizes) > 8:
+		f.leave(name, "has more than two dimensions")
+		return nil
+	}
+	kind, data, _, err := f.element(b)
+	if err != nil {
+		return errCut
+	}
+	k, ok := kinds[kind]
+	if n := uint64(rows) * uint64(cols); !ok || n*uint64(k.Size()) != uint64(len(data)) {
+		return errCut
+	}
+	if rows*cols == 0 {
+		return nil
+	}
+	if f.numbers += rows * cols; f.numbers > maxNumbers {
+		return fmt.Errorf("more than %d numbers: save fewer variables", maxNumbers)
+	}
+	f.arrays = append(f.arrays, &array{name: name, rows: rows, cols: cols, kind: k, order: f.order, data: data})
+	return nil
+}
+
+// leave notes an array that is not read.
+func (f *file) leave(name, why string) {
+	if len(f.why) < 10 {
+		f.why = append(f.why, fmt.Sprintf("%q %s", name, why))
+	}
+}
+
+// fields reads those of a structure.
+func (f *file) fields(prefix string, b []byte, depth int) error {
+	_, length, b, err := f.element(b)
+	if err != nil || len(length) < 4 {
+		return errCut
+	}
+	_, texts, b, err := f.element(b)
+	n := int(int32(f.order.Uint32(length)))
+	if err != nil || n <= 0 || n > maxName || len(texts)%n != 0 {
+		return errCut
+	}
+	for ; len(texts) > 0; texts = texts[n:] {
+		var kind uint32
+		var body []byte
+		if kind, body, b, err = f.element(b); err != nil || kind != miMatrix {
+			return errCut
+		}
+		name, _, _ := bytes.Cut(texts[:n], []byte{0})
+		if err := f.matrix(prefix+strings.ToValidUTF8(string(name), "?"), body, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text writes number i; empty for NaN.
+func (a *array) text(i int) string {
+	b := a.data[i*a.kind.Size():]
+	v := a.kind.Little(b)
+	if a.order == binary.BigEndian {
+		v = a.kind.Big(b)
+	}
+	switch {
+	case math.IsNaN(v):
+		return ""
+	case a.kind == number.F32:
+		return strconv.FormatFloat(v, 'g', -1, 32)
+	case a.kind == number.I64: // times in ns have more digits than a double
+		return strconv.FormatInt(int64(a.order.Uint64(b)), 10)
+	case a.kind == number.U64:
+		return strconv.FormatUint(a.order.Uint64(b), 10)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// Columns returns the names of the columns. They have no units.
+func (t *Table) Columns() (names, units []string) { return t.names, t.units }
+
+// Next returns the next row.
+func (t *Table) Next() ([]string, error) {
+	select {
+	case <-t.done:
+		return nil, io.EOF
+	default:
+	}
+	if t.n == t.rows {
+		return nil, io.EOF
+	}
+	for i, c := range t.columns {
+		t.cells[i] = c.of.text(c.from + t.n*c.stride)
+	}
+	t.n++
+	return t.cells, nil
+}
+
+// Consumed returns how much of the file was read, by the rows.
+func (t *Table) Consumed() int64 {
+	return int64(float64(t.size) * float64(t.n) / float64(max(1, t.rows)))
+}
+
+// Size returns the bytes of the file.
+func (t *Table) Size() int64 { return t.size }
+
+// Until has reading end once done is closed.
+func (t *Table) Until(done <-chan struct{}) { t.done = done }
+
+// Close frees the arrays.
+func (t *Table) Close() error {
+	t.columns = slices.Delete(t.columns, 0, len(t.columns))
+	return nil
+}

@@ -1,0 +1,136 @@
+package mat_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/bridge/mat"
+)
+
+// read returns the columns of a file that testdata/make.py has written.
+func read(t *testing.T, path string) map[string][]float64 {
+	t.Helper()
+	table, err := mat.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	names, units := table.Columns()
+	if len(units) != len(names) {
+		t.Fatal(units)
+	}
+	out := map[string][]float64{}
+	for {
+		cells, err := table.Next()
+		if errors.Is(err, io.EOF) {
+			if table.Consumed() != table.Size() {
+				t.Errorf("%d of %d bytes", table.Consumed(), table.Size())
+			}
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range cells {
+			v, err := strconv.ParseFloat(c, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[names[i]] = append(out[names[i]], v)
+		}
+	}
+}
+
+func TestArrays(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		want map[string]func(at float64) float64
+	}{
+		{"swing.mat", nil},
+		{"plain.mat", nil},
+		{"rows.mat", map[string]func(float64) float64{"X[0]": func(at float64) float64 { return at }, "X[1]": func(at float64) float64 { return math.Sin(2 * at) }, "y": func(at float64) float64 { return math.Cos(2 * at) }}},
+		{"log.mat", map[string]func(float64) float64{"log.t": func(at float64) float64 { return at }, "log.pose.x": math.Sin}},
+	} {
+		if c.want == nil {
+			c.want = map[string]func(float64) float64{
+				"t": func(at float64) float64 { return at }, "theta": func(at float64) float64 { return math.Sin(2 * at) },
+				"rates[0]": func(at float64) float64 { return float64(float32(math.Cos(2 * at))) }, "rates[1]": func(at float64) float64 { return float64(float32(at)) },
+				"tau": func(at float64) float64 { return map[bool]float64{true: 1}[at > 0.5] }, "count": func(at float64) float64 { return math.Round(at/0.02) - 5 },
+			}
+		}
+		got := read(t, filepath.Join("testdata", c.file))
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %d columns, want %d", c.file, len(got), len(c.want))
+		}
+		for name, f := range c.want {
+			if len(got[name]) != 60 {
+				t.Fatalf("%s: %d rows of %s", c.file, len(got[name]), name)
+			}
+			for i, v := range got[name] {
+				if want := f(float64(i) * 0.02); math.Abs(v-want) > 1e-7 {
+					t.Fatalf("%s: row %d of %s is %v, want %v", c.file, i, name, v, want)
+				}
+			}
+		}
+	}
+}
+
+// Damaged files are errors in one line that say so.
+func TestDamaged(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join("testdata", "plain.mat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, data := range map[string][]byte{
+		"is cut off or damaged":     whole[:1000],
+		"no file of MATLAB":         whole[:100],
+		"holds no vector or matrix": whole[:128],
+		"level 5":                   bytes.Replace(whole, []byte("MATLAB 5.0"), []byte("MATLAB 4.0"), 1),
+	} {
+		path := filepath.Join(t.TempDir(), "a.mat")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := mat.Open(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "a.mat: ") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// No bytes make the reader fail in another way than by an error.
+func FuzzFile(f *testing.F) {
+	for _, name := range []string{"swing.mat", "plain.mat", "rows.mat", "log.mat"} {
+		whole, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(whole)
+		f.Add(whole[:len(whole)/2])
+	}
+	path := filepath.Join(f.TempDir(), "a.mat")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		table, err := mat.Open(path)
+		if err != nil {
+			if strings.Count(err.Error(), "\n") > 0 {
+				t.Errorf("%q", err)
+			}
+			return
+		}
+		defer table.Close()
+		for range 1000 {
+			if _, err := table.Next(); err != nil {
+				return
+			}
+		}
+	})
+}
