@@ -51,10 +51,10 @@ type Flight struct {
 	whole *Flight // (optional) that it is a part of, and whose samples before it are known
 	first int     // place of sample 0 there
 
-	integral []float64        // n×P, ∫ u dt from T[0] to T[i]; unknown inputs count as 0
-	constant []bool           // P: the input has one value
-	acting   *actuator.Output // (optional) what InputAt and InputMean are of in place of U
-	maxGap   []float64        // K, s: a longer interval between two values of channel k is a gap
+	integral []float64           // n×P, ∫ u dt from T[0] to T[i]; unknown inputs count as 0
+	constant []bool              // P: the input has one value
+	acting   []actuator.Response // (optional) P: InputAt and InputMean are of what acts of U
+	maxGap   []float64           // K, s: a longer interval between two values of channel k is a gap
 }
 
 // N returns the number of samples.

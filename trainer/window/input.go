@@ -16,7 +16,10 @@ func (f *Flight) InputAt(dst []float64, t float64) {
 		copy(dst[:f.P], held)
 		return
 	}
-	f.acting.At(dst[:f.P], t)
+	whole, _ := f.Past(0)
+	for p, r := range f.acting {
+		dst[p] = whole.output(p, r, t)
+	}
 	f.unlessKnown(dst, held)
 }
 
@@ -37,40 +40,52 @@ func Acting(flights []Flight, responses []actuator.Response) []Flight {
 	}
 	out := slices.Clone(flights)
 	for i := range out {
-		out[i].acting = out[i].output(responses)
+		out[i].acting = responses
 	}
 	return out
 }
 
-// output returns what acts of the commands, of those that are known before the flight, too.
-func (f *Flight) output(responses []actuator.Response) *actuator.Output {
-	o := actuator.NewOutput(responses)
-	known := make([]float64, f.P)
-	for i := f.N() - 1; i >= 0; i-- {
-		for p, u := range f.Input(i) {
-			if !math.IsNaN(u) {
-				known[p] = u // until there is a value the first one was held
-			}
+// settled is after how many lags a command does not matter any more: e⁻²⁰.
+const settled = 20
+
+// output returns what acts of input p at t, see package actuator: of commands that no longer matter the last one was held.
+func (f *Flight) output(p int, r actuator.Response, t float64) (v float64) {
+	t -= r.Dead
+	i := max(f.at(t), 0)
+	if r.Lag == 0 {
+		return f.command(i, p)
+	}
+	j := max(f.at(t-settled*r.Lag), 0)
+	v = f.command(j, p)
+	interval, left := -1.0, 0.0
+	for k := j + 1; k <= i; k++ {
+		end := t
+		if k < i {
+			end = f.T[k+1]
+		}
+		if dt := end - f.T[k]; math.Abs(dt-interval) > snap {
+			interval, left = dt, math.Exp(-math.Max(dt, 0)/r.Lag)
+		}
+		u := f.command(k, p)
+		v = u + (v-u)*left
+	}
+	return v
+}
+
+// command returns input p as it is held from sample i on; before it is known the first that is.
+func (f *Flight) command(i, p int) float64 {
+	for ; i < f.N(); i++ {
+		if u := f.U[i*f.P+p]; !math.IsNaN(u) {
+			return u
 		}
 	}
-	hold := func(t float64, u []float64) {
-		for p, v := range u {
-			if !math.IsNaN(v) {
-				known[p] = v
-			}
-		}
-		o.Hold(t, known)
-	}
-	whole, first := f.Past(0)
-	for i := range first {
-		if whole.T[i] > f.T[0]-2*actuator.Reach(responses) {
-			hold(whole.T[i], whole.Input(i))
-		}
-	}
-	for i, t := range f.T {
-		hold(t, f.Input(i))
-	}
-	return o
+	return 0
+}
+
+// commands returns the integral of the commands of input p up to t.
+func (f *Flight) commands(p int, t float64) float64 {
+	i := max(f.at(t), 0)
+	return f.integral[i*f.P+p] + f.command(i, p)*(t-f.T[i])
 }
 
 // InputMean writes the exact mean of the held input over [a, b] (s after Origin,
@@ -89,7 +104,14 @@ func (f *Flight) InputMean(dst []float64, a, b float64) {
 	}
 	i, j := max(f.at(a), 0), max(f.at(b), 0)
 	if f.acting != nil {
-		f.acting.Mean(dst[:f.P], a, b)
+		whole, _ := f.Past(0)
+		for p, r := range f.acting {
+			dst[p] = whole.commands(p, b-r.Dead) - whole.commands(p, a-r.Dead)
+			if r.Lag > 0 {
+				dst[p] -= r.Lag * (whole.output(p, r, b) - whole.output(p, r, a))
+			}
+			dst[p] /= b - a
+		}
 		f.unlessKnown(dst, f.Input(i))
 		return
 	}

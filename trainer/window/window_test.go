@@ -396,3 +396,37 @@ func TestActing(t *testing.T) {
 		t.Error("inputs that act at once are others")
 	}
 }
+
+// What acts of recorded commands is what the estimator makes of the same commands.
+func TestActingIsThatOfTheEstimator(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	responses := []actuator.Response{{Dead: 0.033, Lag: 0.05}, {Lag: 0.02}}
+	s, want := Series{}, actuator.NewOutput(responses)
+	at := int64(0)
+	for range 300 {
+		u := []float64{rng.NormFloat64(), rng.NormFloat64()}
+		s.T, s.X, s.U = append(s.T, at), append(s.X, 0), append(s.U, u...)
+		want.Hold(1e-9*float64(at), u)
+		at += 8e6 + int64(4e6*rng.Float64())
+	}
+	f := Acting(Prepare(0, s, []channel.Channel{{Name: "x"}}, 2, Options{}), responses)[0]
+	got, as := make([]float64, 2), make([]float64, 2)
+	for range 300 {
+		a := 2.5 * rng.Float64()
+		b := a + 0.3*rng.Float64()
+		f.InputMean(got, a, b)
+		want.Mean(as, a, b)
+		for p := range got {
+			if math.Abs(got[p]-as[p]) > 1e-4 {
+				t.Fatalf("mean of input %d from %v to %v s is %v, want %v", p, a, b, got[p], as[p])
+			}
+		}
+		f.InputAt(got, a)
+		want.At(as, a)
+		for p := range got {
+			if math.Abs(got[p]-as[p]) > 1e-4 {
+				t.Fatalf("input %d at %v s is %v, want %v", p, a, got[p], as[p])
+			}
+		}
+	}
+}
