@@ -10,11 +10,13 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/estimator/textlimit"
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/candidates"
+	"github.com/dgm-robotics/dgm/trainer/latency"
 	"github.com/dgm-robotics/dgm/trainer/matching"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
@@ -276,13 +278,17 @@ func (c Config) withoutSmoother() Config {
 // usesEquation reports whether a difference equation is part of the prior dynamics.
 func (c *Config) usesEquation() bool { return c.Prior == "stack" || c.Prior == "equation" }
 
-// candidates returns which candidates the stack has.
-func (c *Config) candidates() candidates.Settings {
+// candidates returns which candidates the stack has, of inputs that act late.
+func (c *Config) candidates(inputs []channel.Channel, late *latency.Result) candidates.Settings {
 	s := candidates.Settings{
+		Inputs:   inputs,
 		Equation: c.usesEquation(), Linear: c.Folds.Secondary, Velocity: c.Prior == "stack" || c.Prior == "velocity",
 		Direct: c.Prior == "stack" && c.Direct, History: c.History, Motion: c.Prior == "stack" && c.Equation.Motion,
 		Effort: priordynamics.Effort{Windows: c.Equation.Windows, Iterations: c.Equation.Iterations},
 		Knots:  noiseKnots, Folds: foldCount, Seed: c.Seed,
+	}
+	if c.Equation.Actuators {
+		s.Actuators = late.Actuators()
 	}
 	if n := &c.Dynamics; c.Prior == "stack" && n.Match+n.Shoot > 0 {
 		s.Nets = candidates.Nets{Members: n.Members, Match: n.Match, Shoot: n.Shoot}
@@ -340,7 +346,7 @@ func (c *Config) options() selection.Options {
 
 // plan returns the work of a training, for its progress.
 func (c *Config) plan(task window.Task, readouts, folds int, held bool) budget.Plan {
-	usual, options, prior := Default(), c.options(), c.candidates()
+	usual, options, prior := Default(), c.options(), c.candidates(nil, &latency.Result{Gain: 1})
 	p := budget.Plan{
 		States: len(task.States), Inputs: task.Inputs, Equation: prior.Equation, Motion: prior.Motion, Direct: prior.Direct, Nets: prior.Nets.Members > 0, Folds: folds,
 		NetSteps:   float64(c.Dynamics.Match+2*c.Dynamics.Shoot) / float64(usual.Dynamics.Match+2*usual.Dynamics.Shoot),

@@ -55,12 +55,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if err != nil {
 		return nil, err
 	}
-	tried := cfg.candidates()
-	tried.Inputs = d.Channels[len(task.States):]
-	if cfg.Equation.Actuators {
-		tried.Actuators = late.Actuators()
-	}
-	prior, err := candidates.Choose(limited, split.Train, parts, task, d.Body, readouts, tried, b)
+	prior, err := candidates.Choose(limited, split.Train, parts, task, d.Body, readouts, cfg.candidates(d.Channels[len(task.States):], late), b)
 	if err != nil {
 		return nil, err
 	}
