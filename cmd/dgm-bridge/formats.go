@@ -155,5 +155,5 @@ type unknownFormat struct {
 }
 
 func (e *unknownFormat) Error() string {
-	return fmt.Sprintf("%s: this is none of the logs of topics (%s); of a table of text dgm-bridge topics %s --suggest > map.toml writes a map; another file: name its format with --format", e.path, strings.Join(e.names, ", "), e.path)
+	return fmt.Sprintf("%s: this is none of the logs of topics (%s); of a table dgm-bridge topics %s --suggest > map.toml writes a map; another file: name its format with --format", e.path, strings.Join(e.names, ", "), e.path)
 }

@@ -35,13 +35,16 @@ func topics() *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{
 		Use:   "topics FILE",
-		Short: "List the topics of a log, their messages, and what could not be read",
+		Short: "List the topics of a log, their messages, and what could not be read; of a table its columns",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if suggest {
 				return suggestMap(cmd, kind, args[0])
 			}
 			f, err := formatOf(kind, args[0])
+			if other, ok := errors.AsType[*unknownFormat](err); ok {
+				return writeColumns(cmd, other, asJSON)
+			}
 			if err != nil {
 				return err
 			}
@@ -78,7 +81,7 @@ func topics() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON document")
 	cmd.Flags().BoolVar(&fields, "fields", false, "list the fields of each topic, too")
 	cmd.Flags().StringVar(&kind, "format", "", "format of the file (default: by what it begins with)")
-	cmd.Flags().BoolVar(&suggest, "suggest", false, "write a commented map from what is inside, of a table of text as well")
+	cmd.Flags().BoolVar(&suggest, "suggest", false, "write a commented map from what is inside, of a table as well")
 	cmd.MarkFlagsMutuallyExclusive("json", "fields", "suggest")
 	return cmd
 }

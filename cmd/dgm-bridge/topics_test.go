@@ -74,7 +74,7 @@ role = "input"
 func TestTopicsAndImportULog(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	for name, data := range map[string][]byte{"a.ulg": smallULog(), "map.toml": []byte(jointMap), "empty.ulg": nil, "a.csv": []byte("t,x\n1,2\n")} {
+	for name, data := range map[string][]byte{"a.ulg": smallULog(), "map.toml": []byte(jointMap), "empty.ulg": nil, "a.csv": []byte("t,x\n1,2\n"), "notes.txt": []byte("a \"note\", of\nwords, and \"words\"\n")} {
 		if err := os.WriteFile(in(name), data, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestTopicsAndImportULog(t *testing.T) {
 		line string
 		args []string
 	}{
-		{cli.Failed, "this is none of the logs of topics (ulog, ardupilot, mavlink, mcap, db3, bag, crazyflie); of a table of text dgm-bridge topics " + in("a.csv") + " --suggest > map.toml writes a map", []string{"topics", in("a.csv")}},
+		{cli.Failed, "this is none of the logs of topics (ulog, ardupilot, mavlink, mcap, db3, bag, crazyflie); of a table dgm-bridge topics " + in("notes.txt") + " --suggest > map.toml writes a map; another file: name its format with --format; it is no table either: ", []string{"topics", in("notes.txt")}},
 		{cli.Failed, "empty.ulg: the file is empty", []string{"topics", in("empty.ulg")}},
 		{cli.Failed, `format "xls" is not known`, []string{"topics", in("a.ulg"), "--format", "xls"}},
 		{cli.Failed, "this is not a ULog", []string{"topics", in("a.csv"), "--format", "ulog"}},
@@ -177,6 +177,12 @@ func TestSuggest(t *testing.T) {
 		if code != cli.Done || !strings.Contains(report, c.rows) {
 			t.Errorf("%s: exit %d, %s%s by\n%s", c.file, code, errs, report, out)
 		}
+	}
+	if code, out, errs := run("topics", in("a.csv")); code != cli.Done || errs != "" || !strings.Contains(out, "in the first 50 rows") || !strings.Contains(out, ", ms: looks like the time\n") {
+		t.Errorf("exit %d, %q, %q", code, out, errs)
+	}
+	if code, out, _ := run("topics", in("a.csv"), "--json"); code != cli.Done || !strings.Contains(out, `"rows": 50`) || !strings.Contains(out, `"time": true`) {
+		t.Errorf("exit %d, %q", code, out)
 	}
 	if _, out, _ := run("topics", in("a.csv"), "--suggest"); !strings.Contains(out, "name = \"torque\"\ncolumn = \"torque\"\nrole = \"input\"") || !strings.Contains(out, "[[channel]] # 7 throughout\nname = \"still\"\ncolumn = \"still\"\nvaries = true") || !strings.Contains(out, "# [[channel]] # text") {
 		t.Error(out)
