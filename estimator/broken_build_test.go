@@ -57,13 +57,24 @@ var brokenBuilds = []brokenBuild{
 	{"model/knots.go", "dst[j], dst[j+1] = (b-s)/(b-a), (s-a)/(b-a)", "dst[j], dst[j+1] = (s-a)/(b-a), (b-s)/(b-a)"},
 	{"knots.go", "dst[j], dst[j+1] = -slope, slope", "dst[j], dst[j+1] = -slope, 2*slope"},
 
+	// What acts of the inputs.
+	{"actuator/response.go", "return -math.Expm1(-(t - r.Dead) / r.Lag)", "return -math.Expm1(-(t - r.Dead) / r.Lag * 1.1)"},
+	{"actuator/output.go", "return math.Exp(-dt / r.Lag)", "return math.Exp(-1.1 * dt / r.Lag)"},
+	{"actuator/output.go", "dst[p] = (after - before - r.Lag*(to-from)) / (b - a)", "dst[p] = (after - before - 0.9*r.Lag*(to-from)) / (b - a)"},
+	{"actuator/output.go", "t += tiny - o.responses[p].Dead", "t += tiny - 0.9*o.responses[p].Dead"},
+	{"actuator/output.go", "o.add(p, b, -r.Lag*y, y)", "o.add(p, b, 0, y)"},
+	{"actuators.go", "a.out.Hold(-a.spec.Edges[j], history[(j+1)*a.row-P:(j+1)*a.row])", "a.out.Hold(-0.9*a.spec.Edges[j], history[(j+1)*a.row-P:(j+1)*a.row])"},
+	{"actuators.go", "if row == 0 && !a.whole {", "if row == 0 && a.whole {"},
+	{"dynamics/actuators.go", "weights[p*n+j] = w; math.Abs(w) < leastWeight", "weights[p*n+j] = 0.9 * w; math.Abs(w) < leastWeight"},
+	{"dynamics/actuators.go", "if row == 0 && c.past == program.None {", "if row == 0 && c.past != program.None {"},
+
 	// Programs: sixteen questions at once.
 	{"batch_block.go", "means[j] = x0[j%K] + d", "means[j] = x0[j%K] + 0.999*d"},
 	{"program/matrix.go", "if c != nil {\n\t\tlist =", "if c == nil {\n\t\tlist ="},
 	{"program/weigh.go", "y[i] = w[0]*v + constant", "y[i] = w[0]*v + 0.9*constant"},
 	{"program/columns.go", "addScaled(y[(e.to*each+b)*ly.stride:][:n], e.w,", "addScaled(y[(e.to*each+b)*ly.stride:][:n], 1,"},
 	{"program/products.go", "y[i] += s * u[i] * w[i]", "y[i] += u[i] * w[i]"},
-	{"program/repeat.go", "outer: m.asIs(k.out), in: k.in}, i-1)", "outer: m.asIs(k.out), in: k.in}, 0)"},
+	{"program/repeat_value.go", "outer: m.asIs(k.out), in: k.in}, i-1)", "outer: m.asIs(k.out), in: k.in}, 0)"},
 	{"dynamics/parabola.go", "return s - curve, curve", "return s, curve"},
 	{"dynamics/stack.go", "terms = append(terms, weighted{c.Times(w, difference), 1})", "terms = append(terms, weighted{c.Times(w, difference), 0.9})"},
 	{"dynamics/direct.go", "W: 1 - share}", "W: 1}"},

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dgm-robotics/dgm/estimator/actuator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
 // tolerances of a reference.
 type tolerances struct {
 	prediction    float64 // in standard deviations of a measurement
-	held, planned float64 // of Jacobians, gradients and correlations, over the largest, where the input is held or not
+	held, planned float64 // of Jacobians, gradients and correlations, over the largest, where the input, or what acts of it, is held or not
 }
 
 // The Jacobians of a Fast are interpolated where the input changes within the steps of the
@@ -58,7 +59,7 @@ func answersAs(p gradientChecked, m *model.Model, want []float64, within toleran
 			return nil, fmt.Errorf("probe %d: %w", i, err)
 		}
 		most := within.held
-		if len(q.Plan) > m.P {
+		if len(q.Plan) > m.P || actuator.Acts(m.Actuators) {
 			most = within.planned
 		}
 		for _, of := range all {
