@@ -38,6 +38,40 @@ type Rows interface {
 	Close() error
 }
 
+// Counted is the part of Rows of a table whose rows are counted before they are read.
+type Counted struct {
+	Bytes int64 // of the file
+	Rows  int
+	Read  int // rows
+
+	done <-chan struct{}
+}
+
+// Another counts a row that is read, and reports false where there is none, or reading has ended.
+func (c *Counted) Another() bool {
+	select {
+	case <-c.done:
+		return false
+	default:
+	}
+	if c.Read == c.Rows {
+		return false
+	}
+	c.Read++
+	return true
+}
+
+// Consumed returns how much of the file was read, by the rows.
+func (c *Counted) Consumed() int64 {
+	return int64(float64(c.Bytes) * float64(c.Read) / float64(max(1, c.Rows)))
+}
+
+// Size returns the bytes of the file.
+func (c *Counted) Size() int64 { return c.Bytes }
+
+// Until has reading end once done is closed.
+func (c *Counted) Until(done <-chan struct{}) { c.done = done }
+
 // Opener opens a table that is not written as text; both results are nil where a file is of
 // another kind.
 type Opener func(path string) (Rows, error)

@@ -33,13 +33,12 @@ const (
 
 // Table reads the arrays of a file side by side. It implements csv.Rows.
 type Table struct {
-	size    int64
+	csv.Counted
+
 	columns []column
 	names   []string
 	units   []string // none
 	cells   []string
-	rows, n int
-	done    <-chan struct{}
 }
 
 var _ csv.Rows = (*Table)(nil)
@@ -84,16 +83,16 @@ func read(data []byte) (*Table, error) {
 	if err := f.read(data); err != nil {
 		return nil, err
 	}
-	t := &Table{size: int64(len(data))}
-	if t.rows = f.length(); t.rows == 0 {
+	t := &Table{Counted: csv.Counted{Bytes: int64(len(data))}}
+	if t.Rows = f.length(); t.Rows == 0 {
 		return nil, errors.New(strings.Join(append([]string{"it holds no vector or matrix of numbers"}, f.why...), "; "))
 	}
 	for _, a := range f.arrays {
 		n, stride, step := a.cols, 1, a.rows // a column of the matrix for each
-		if a.rows != t.rows {
+		if a.rows != t.Rows {
 			n, stride, step = a.rows, a.rows, 1
 		}
-		if a.rows != t.rows && a.cols != t.rows {
+		if a.rows != t.Rows && a.cols != t.Rows {
 			continue
 		}
 		for i := range n {
@@ -355,31 +354,14 @@ func (t *Table) Columns() (names, units []string) { return t.names, t.units }
 
 // Next returns the next row.
 func (t *Table) Next() ([]string, error) {
-	select {
-	case <-t.done:
-		return nil, io.EOF
-	default:
-	}
-	if t.n == t.rows {
+	if !t.Another() {
 		return nil, io.EOF
 	}
 	for i, c := range t.columns {
-		t.cells[i] = c.of.text(c.from + t.n*c.stride)
+		t.cells[i] = c.of.text(c.from + (t.Read-1)*c.stride)
 	}
-	t.n++
 	return t.cells, nil
 }
-
-// Consumed returns how much of the file was read, by the rows.
-func (t *Table) Consumed() int64 {
-	return int64(float64(t.size) * float64(t.n) / float64(max(1, t.rows)))
-}
-
-// Size returns the bytes of the file.
-func (t *Table) Size() int64 { return t.size }
-
-// Until has reading end once done is closed.
-func (t *Table) Until(done <-chan struct{}) { t.done = done }
 
 // Close frees the arrays.
 func (t *Table) Close() error {

@@ -34,14 +34,13 @@ const (
 
 // Table reads the arrays of an archive side by side. It implements csv.Rows.
 type Table struct {
-	file    *zip.ReadCloser
-	size    int64
-	arrays  []*array
-	names   []string
-	units   []string
-	cells   []string
-	rows, n int
-	done    <-chan struct{}
+	csv.Counted
+
+	file   *zip.ReadCloser
+	arrays []*array
+	names  []string
+	units  []string
+	cells  []string
 }
 
 var _ csv.Rows = (*Table)(nil)
@@ -71,7 +70,7 @@ func Open(path string) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: this is no archive of NumPy (%w)", path, err)
 	}
-	t := &Table{file: z, size: info.Size()}
+	t := &Table{file: z, Counted: csv.Counted{Bytes: info.Size()}}
 	if err := t.begin(); err != nil {
 		_ = t.Close() // was read only: what it says of damage is said already
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -106,7 +105,7 @@ func (t *Table) begin() error {
 	if most == 0 {
 		return errors.New(strings.Join(append([]string{"it holds no array of numbers with more than one row; save each column of a table as an array"}, why...), "; "))
 	}
-	t.rows = most
+	t.Rows = most
 	t.arrays = slices.DeleteFunc(t.arrays, func(a *array) bool {
 		if a.rows != most {
 			_ = a.body.Close() // was read only
@@ -261,19 +260,13 @@ func (t *Table) Columns() (names, units []string) { return t.names, t.units }
 
 // Next returns the next row.
 func (t *Table) Next() ([]string, error) {
-	select {
-	case <-t.done:
-		return nil, io.EOF
-	default:
-	}
-	if t.n == t.rows {
+	if !t.Another() {
 		return nil, io.EOF
 	}
-	t.n++
 	at := 0
 	for _, a := range t.arrays {
 		if _, err := io.ReadFull(a.r, a.buf); err != nil {
-			return nil, fmt.Errorf("array %q is cut off or damaged in row %d (%w)", a.name, t.n, err)
+			return nil, fmt.Errorf("array %q is cut off or damaged in row %d (%w)", a.name, t.Read, err)
 		}
 		for i := range a.cols {
 			t.cells[at] = a.cell(a.buf[i*a.width : (i+1)*a.width])
@@ -282,17 +275,6 @@ func (t *Table) Next() ([]string, error) {
 	}
 	return t.cells, nil
 }
-
-// Consumed returns how much of the file was read, by the rows.
-func (t *Table) Consumed() int64 {
-	return int64(float64(t.size) * float64(t.n) / float64(max(1, t.rows)))
-}
-
-// Size returns the bytes of the file.
-func (t *Table) Size() int64 { return t.size }
-
-// Until has reading end once done is closed.
-func (t *Table) Until(done <-chan struct{}) { t.done = done }
 
 // Close closes the file.
 func (t *Table) Close() error {
