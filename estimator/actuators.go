@@ -30,7 +30,7 @@ func NewActuators(responses []actuator.Response, spec history.Spec, K int, horiz
 	return &Actuators{responses: responses, spec: spec, row: K + P, horizon: horizon, out: actuator.NewOutput(responses), change: actuator.NewOutput(responses), u: make([]float64, P)}
 }
 
-// Start returns what acts of the input u after a history (rows of K+P as in Query.History), until the next Start.
+// Start begins with the input u after a history (rows of K+P as in Query.History), and returns what acts of it, see Acting.
 func (a *Actuators) Start(u channel.Command, history []float64) channel.Signal {
 	if a == nil || u == nil {
 		return u
@@ -46,16 +46,31 @@ func (a *Actuators) Start(u channel.Command, history []float64) channel.Signal {
 	return a.out
 }
 
-// Direction returns what acts of a change of the input that the last Start had; that before it does not change.
-func (a *Actuators) Direction(du channel.Command) channel.Signal {
+// Acting returns what acts of the input u of the last Start, until the next one.
+func (a *Actuators) Acting(u channel.Command) channel.Signal {
+	if a == nil || u == nil {
+		return u
+	}
+	return a.out
+}
+
+// Direction begins with a change of the input that the last Start had; that before it does not change.
+func (a *Actuators) Direction(du channel.Command) {
 	if a == nil || du == nil {
-		return du
+		return
 	}
 	a.change.Clear()
 	if clear(a.u); a.whole {
 		a.change.Hold(-a.spec.Reach(), a.u)
 	}
 	a.follow(a.change, du)
+}
+
+// Changing returns what acts of the change du of the last Direction, until the next one.
+func (a *Actuators) Changing(du channel.Command) channel.Signal {
+	if a == nil || du == nil {
+		return du
+	}
 	return a.change
 }
 

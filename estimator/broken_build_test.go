@@ -59,8 +59,8 @@ var brokenBuilds = []brokenBuild{
 
 	// What acts of the inputs.
 	{"actuator/response.go", "return -math.Expm1(-(t - r.Dead) / r.Lag)", "return -math.Expm1(-(t - r.Dead) / r.Lag * 1.1)"},
-	{"actuator/output.go", "return math.Exp(-dt / r.Lag)", "return math.Exp(-1.1 * dt / r.Lag)"},
-	{"actuator/output.go", "dst[p] = (after - before - r.Lag*(to-from)) / (b - a)", "dst[p] = (after - before - 0.9*r.Lag*(to-from)) / (b - a)"},
+	{"actuator/response.go", "return math.Exp(-math.Max(dt, 0) / r.Lag)", "return math.Exp(-1.1 * math.Max(dt, 0) / r.Lag)"},
+	{"actuator/response.go", "return (commands - r.Lag*(to-from)) / time", "return (commands - 0.9*r.Lag*(to-from)) / time"},
 	{"actuator/output.go", "t += tiny - o.responses[p].Dead", "t += tiny - 0.9*o.responses[p].Dead"},
 	{"actuator/output.go", "o.add(p, b, -r.Lag*y, y)", "o.add(p, b, 0, y)"},
 	{"actuators.go", "a.out.Hold(-a.spec.Edges[j], history[(j+1)*a.row-P:(j+1)*a.row])", "a.out.Hold(-0.9*a.spec.Edges[j], history[(j+1)*a.row-P:(j+1)*a.row])"},

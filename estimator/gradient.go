@@ -132,13 +132,13 @@ func (a *adjointMachine[T]) run(dst *Gradient, p *Predictor, q *Query, mean, std
 			switch {
 			case at.Factor == 0:
 			case a.means.Acting[i]:
-				p.actuators.Add(a.input, at.From, at.To)
+				p.prior.actuators.Add(a.input, at.From, at.To)
 			default:
 				dst.plan.Add(a.input, at.From, at.To)
 			}
 		}
 	}
-	p.actuators.Gradient(dst.Plan)
+	p.prior.actuators.Gradient(dst.Plan)
 }
 
 // set sets the inputs, of which the signal is set.
@@ -155,7 +155,7 @@ func (a *adjointMachine[T]) set(p *Predictor, q *Query) {
 		}
 		machine.Set(a.past, i, 0, 0, v)
 	}
-	acting := p.actuators.Start(&p.plan, q.History)
+	acting := p.prior.actuators.Start(&p.plan, q.History)
 	for i, spans := range a.means.Spans {
 		signal := channel.Signal(&p.plan)
 		if a.means.Acting[i] {

@@ -19,7 +19,6 @@ type Predictor struct {
 	refits  []memberWork
 	prior   *PriorDynamics
 
-	actuators     *Actuators // of gradients; nil = inputs act at once
 	plan          feature.Plan
 	planRow       feature.PlanRow // a direction of plan
 	held          []float64       // P
@@ -98,7 +97,6 @@ func build(m *model.Model, times []float64) *Predictor {
 		p.refits = append(p.refits, newMember(&m.Refits[i], T))
 	}
 	p.prior = PriorDynamicsOf(m)
-	p.actuators = NewActuators(m.Actuators, m.History, K, m.Horizon)
 	p.rms = ood.NewRunningRMS(&m.RMSDisplacement, m.NoiseKnots)
 	p.intervals = newIntervals(m, times)
 	p.correlations = newCorrelations(m, times)

@@ -31,6 +31,7 @@ type PriorDynamics struct {
 	spec       PriorDynamicsSpec
 	row        int // numbers of a row of history
 	components []component
+	actuators  *Actuators // of all equations; nil = inputs act at once
 	condition  model.Condition
 	tables     [][model.Conditions][]float64 // of each component: K×Q weights; nil = it has none anywhere
 	weights    [][]float64                   // of each component in the condition
@@ -57,11 +58,12 @@ func NewPriorDynamics(states []channel.Channel, inputs int, spec PriorDynamicsSp
 	for _, v := range []*[]float64{&b.x0, &b.dx, &b.first, &b.dfirst, &b.other, &b.dother, &b.spread, &b.variance, &b.firstWeight, &b.apart, &b.apartSquares} {
 		*v = make([]float64, K)
 	}
+	b.actuators = NewActuators(spec.Actuators, spec.History, K, spec.Horizon)
 	for i := range spec.Stack {
 		c := &spec.Stack[i]
 		b.components = append(b.components, newComponent(c, states, spec.Horizon))
 		if e, ok := b.components[i].(*equation); ok {
-			e.actuators = NewActuators(spec.Actuators, spec.History, len(states), spec.Horizon)
+			e.actuators = b.actuators
 		}
 		b.tables = append(b.tables, tables(c))
 	}
@@ -93,6 +95,7 @@ func PriorDynamicsOf(m *model.Model) *PriorDynamics {
 func (b *PriorDynamics) Start(x0 []float64, u channel.Command, r model.Readout, history []float64) {
 	copy(b.x0, x0)
 	b.condition = r.Condition(len(history) < b.spec.History.Rows()*b.row)
+	b.actuators.Start(u, history)
 	for i, c := range b.components {
 		b.weights[i] = b.tables[i][b.condition]
 		if i == 0 || b.weights[i] != nil || b.spec.Stack[i].Kind == model.Direct { // which has the leverage
@@ -236,6 +239,7 @@ func (b *PriorDynamics) exactJVPAt(dst []float64, t float64) {
 func (b *PriorDynamics) InputJVP(du channel.Command) {
 	du.At(b.du, 0)
 	b.direction = du
+	b.actuators.Direction(du)
 	for i, c := range b.components {
 		if i == 0 || b.weights[i] != nil {
 			c.inputJVP(du)

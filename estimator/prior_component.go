@@ -52,8 +52,8 @@ func newEquation(members []priordynamics.Model, K int, horizon float64) *equatio
 	return e
 }
 
-func (e *equation) start(x0 []float64, u channel.Command, _ model.Readout, history []float64) {
-	acting := e.actuators.Start(u, history)
+func (e *equation) start(x0 []float64, u channel.Command, _ model.Readout, _ []float64) {
+	acting := e.actuators.Acting(u)
 	for _, r := range e.members {
 		r.Run(x0, acting)
 	}
@@ -111,7 +111,7 @@ func (e *equation) mean(dst []float64, t float64, at func(r *priordynamics.Rollo
 }
 
 func (e *equation) inputJVP(du channel.Command) {
-	acting := e.actuators.Direction(du)
+	acting := e.actuators.Changing(du)
 	for _, r := range e.members {
 		r.InputJVP(acting)
 	}

@@ -1,7 +1,6 @@
 package actuator
 
 import (
-	"math"
 	"slices"
 	"sort"
 )
@@ -15,14 +14,14 @@ type Output struct {
 	sum       []float64  // ×P, integrals of the commands from the first one's begin on
 
 	bars     []float64 // ×3P, of u, v and sum; none until the first Add
-	decay    []float64 // P, over the last interval
+	left     []float64 // P, of the last interval, see Response.Left
 	interval float64   // s
 }
 
 // NewOutput returns the output of P inputs, of which no command is known.
 func NewOutput(responses []Response) *Output {
 	P := len(responses)
-	return &Output{responses: responses, decay: make([]float64, P), interval: -1}
+	return &Output{responses: responses, left: make([]float64, P), interval: -1}
 }
 
 // Clear forgets the commands.
@@ -44,22 +43,14 @@ func (o *Output) Hold(t float64, u []float64) {
 	if dt := t - o.begin[n-1]; dt != o.interval {
 		o.interval = dt
 		for p, r := range o.responses {
-			o.decay[p] = r.decay(dt)
+			o.left[p] = r.Left(dt)
 		}
 	}
 	for p := range P {
 		held := o.u[(n-1)*P+p]
-		o.v = append(o.v, held+(o.v[(n-1)*P+p]-held)*o.decay[p])
+		o.v = append(o.v, follow(o.v[(n-1)*P+p], held, o.left[p]))
 		o.sum = append(o.sum, o.sum[(n-1)*P+p]+held*o.interval)
 	}
-}
-
-// decay returns what is left of a distance from the command after dt.
-func (r Response) decay(dt float64) float64 {
-	if r.Lag == 0 {
-		return 0
-	}
-	return math.Exp(-dt / r.Lag)
 }
 
 // at returns the place of the command of input p that acts at t.
@@ -75,11 +66,7 @@ const tiny = 1e-9
 func (o *Output) output(p int, t float64) (v, sum float64) {
 	i := o.at(p, t)
 	k, dt := i*len(o.responses)+p, t-o.responses[p].Dead-o.begin[i]
-	v = o.u[k]
-	if away := o.v[k] - v; away != 0 && (dt > 0 || i > 0) {
-		v += away * o.responses[p].decay(math.Max(dt, 0))
-	}
-	return v, o.sum[k] + o.u[k]*dt
+	return follow(o.v[k], o.u[k], o.responses[p].Left(dt)), o.sum[k] + o.u[k]*dt
 }
 
 // At writes the outputs at t to dst (P).
@@ -94,7 +81,7 @@ func (o *Output) Mean(dst []float64, a, b float64) {
 	for p, r := range o.responses {
 		from, before := o.output(p, a)
 		to, after := o.output(p, b)
-		dst[p] = (after - before - r.Lag*(to-from)) / (b - a)
+		dst[p] = r.Mean(after-before, from, to, b-a)
 	}
 }
 
@@ -122,7 +109,7 @@ func (o *Output) Add(bar []float64, a, b float64) {
 func (o *Output) add(p int, t, byOutput, bySum float64) {
 	i, n := o.at(p, t), len(o.u)
 	k, dt := i*len(o.responses)+p, t-o.responses[p].Dead-o.begin[i]
-	left := o.responses[p].decay(math.Max(dt, 0))
+	left := o.responses[p].Left(dt)
 	o.bars[k] += byOutput*(1-left) + bySum*dt
 	o.bars[n+k] += byOutput * left
 	o.bars[2*n+k] += bySum
@@ -138,7 +125,7 @@ func (o *Output) Gradient() []float64 {
 	for i := len(o.begin) - 1; i > 0; i-- {
 		dt := o.begin[i] - o.begin[i-1]
 		for p, r := range o.responses {
-			k, before, left := i*P+p, (i-1)*P+p, r.decay(dt)
+			k, before, left := i*P+p, (i-1)*P+p, r.Left(dt)
 			u[before] += v[k]*(1-left) + sum[k]*dt
 			v[before] += v[k] * left
 			sum[before] += sum[k]

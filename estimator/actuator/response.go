@@ -39,6 +39,26 @@ func Acts(all []Response) bool {
 	return slices.ContainsFunc(all, func(r Response) bool { return r != Response{} })
 }
 
+// Left returns what is left after dt, s, of the distance of an output from its command.
+func (r Response) Left(dt float64) float64 {
+	if r.Lag == 0 {
+		return 0
+	}
+	return math.Exp(-math.Max(dt, 0) / r.Lag)
+}
+
+// follow returns the output of which so much of the distance v − u is left; without a distance it is u to the last bit.
+func follow(v, u, left float64) float64 { return u + (v-u)*left }
+
+// Follow returns the output dt seconds after it was v, while the command u acts.
+func (r Response) Follow(v, u, dt float64) float64 { return follow(v, u, r.Left(dt)) }
+
+// Mean returns the mean output over a time, s, by the integral of the command over that time a dead time before, and by the outputs
+// at its two ends.
+func (r Response) Mean(commands, from, to, time float64) float64 {
+	return (commands - r.Lag*(to-from)) / time
+}
+
 // step returns the output t seconds after a step of the command from 0 to 1.
 func (r Response) step(t float64) float64 {
 	switch {
@@ -60,8 +80,5 @@ func (r Response) Share(from, to, a, b float64) float64 {
 		return r.at(from, to, a)
 	}
 	held := math.Max(0, math.Min(b-r.Dead, to)-math.Max(a-r.Dead, from))
-	if r.Lag > 0 {
-		held -= r.Lag * (r.at(from, to, b) - r.at(from, to, a))
-	}
-	return held / (b - a)
+	return r.Mean(held, r.at(from, to, a), r.at(from, to, b), b-a)
 }
