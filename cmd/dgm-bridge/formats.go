@@ -10,6 +10,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/ardupilot"
 	"github.com/dgm-robotics/dgm/bridge/bag"
+	"github.com/dgm-robotics/dgm/bridge/blackbox"
 	"github.com/dgm-robotics/dgm/bridge/crazyflie"
 	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/db3"
@@ -97,6 +98,7 @@ var formats = []format{
 	{"db3", "FILE.db3", "Turn bags of ROS 2 in SQLite (.db3) into a flight log", telemetry.Opens(db3.Open), begins(db3.Magic)},
 	{"bag", "FILE.bag", "Turn bags of ROS 1 (.bag) into a flight log", telemetry.Opens(bag.Open), begins(bag.Magic)},
 	{"crazyflie", "LOG", "Turn logs of a Crazyflie's micro-SD card into a flight log", telemetry.Opens(crazyflie.Open), crazyflie.Is},
+	{"blackbox", "FILE.bbl", "Turn blackbox logs of Betaflight and INAV (.bbl, .bfl, .txt) into a flight log", telemetry.Opens(blackbox.Open), begins(blackbox.Magic)},
 }
 
 func begins(magic []byte) func([]byte) bool {
@@ -145,7 +147,6 @@ func formatOf(name, path string) (*format, error) {
 var others = []struct{ begins, what, remedy string }{
 	{"\x89HDF\r\n\x1a\n", "a file in HDF5, as of MATLAB 7.3", `in MATLAB: s = load('%s'); save('log.mat', '-struct', 's', '-v7'), then dgm-bridge topics log.mat --suggest`},
 	{"MATLAB 7.3 MAT-file", "a file of MATLAB in HDF5", `in MATLAB: s = load('%s'); save('log.mat', '-struct', 's', '-v7'), then dgm-bridge topics log.mat --suggest`},
-	{"H Product:Blackbox", "a blackbox log of Betaflight", "blackbox_decode '%s' writes a table, then dgm-bridge topics TABLE.csv --suggest"},
 }
 
 // unknownFormat reports that a file is no log of topics.

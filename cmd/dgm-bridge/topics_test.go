@@ -122,7 +122,7 @@ func TestTopicsAndImportULog(t *testing.T) {
 		line string
 		args []string
 	}{
-		{cli.Failed, "this is none of the logs of topics (ulog, ardupilot, mavlink, mcap, db3, bag, crazyflie); of a table dgm-bridge topics " + in("notes.txt") + " --suggest > map.toml writes a map; another file: name its format with --format; it is no table either: ", []string{"topics", in("notes.txt")}},
+		{cli.Failed, "this is none of the logs of topics (ulog, ardupilot, mavlink, mcap, db3, bag, crazyflie, blackbox); of a table dgm-bridge topics " + in("notes.txt") + " --suggest > map.toml writes a map; another file: name its format with --format; it is no table either: ", []string{"topics", in("notes.txt")}},
 		{cli.Failed, "empty.ulg: the file is empty", []string{"topics", in("empty.ulg")}},
 		{cli.Failed, `format "xls" is not known`, []string{"topics", in("a.ulg"), "--format", "xls"}},
 		{cli.Failed, "this is not a ULog", []string{"topics", in("a.csv"), "--format", "ulog"}},

@@ -24,7 +24,7 @@ var words = []word{
 	{"craft", "loaded model, served vehicle", nil},
 	{"rung", "horizon level", nil},
 	{"rungs", "horizon levels", nil},
-	{"course", "chained rollout, running RMS displacement", nil},
+	{"course", "chained rollout, running RMS displacement", []string{"bridge/blackbox"}},
 	{"oracle", "query service", nil},
 	{"rivals", "peer instances", []string{"cmd/dgm-bench", "docs/results.md", "trainer/ridge"}},
 	{"tally", "counters", nil},

@@ -1,0 +1,550 @@
+package blackbox_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dgm-robotics/dgm/bridge/blackbox"
+	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+)
+
+type got struct {
+	topics   []string
+	times    []int64
+	values   [][]float64
+	fields   map[string][]telemetry.Field
+	problems []telemetry.Problem
+	err      error
+}
+
+// read reads a log with all its fields.
+func read(t testing.TB, log []byte) (g got) {
+	t.Helper()
+	g.fields = map[string][]telemetry.Field{}
+	r := blackbox.NewReader("log.bbl", bytes.NewReader(log), telemetry.Wants{Select: func(t *telemetry.Topic) (paths []string) {
+		if g.fields[t.Name] != nil {
+			panic("asked twice")
+		}
+		g.fields[t.Name] = t.Fields()
+		for _, f := range t.Fields() {
+			paths = append(paths, f.Path)
+		}
+		return paths
+	}})
+	for {
+		m, err := r.Next()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				g.err = err
+			}
+			break
+		}
+		g.topics = append(g.topics, m.Topic.Name)
+		g.times = append(g.times, m.Time)
+		g.values = append(g.values, slices.Clone(m.Values))
+	}
+	g.problems = r.Problems().All()
+	return g
+}
+
+// column returns the values of a field of main frames.
+func (g *got) column(name string) (out []float64) {
+	i := slices.IndexFunc(g.fields["main"], func(f telemetry.Field) bool { return f.Path == name })
+	for j, topic := range g.topics {
+		if topic == "main" && i >= 0 {
+			out = append(out, g.values[j][i])
+		}
+	}
+	return out
+}
+
+// The log of a simulated Betaflight is what another decoder reads, see testdata/make.py.
+func TestAnotherDecoder(t *testing.T) {
+	log, err := os.ReadFile("testdata/sitl.bfl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("testdata/sitl.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := read(t, log)
+	if g.err != nil || len(g.problems) != 1 || !strings.Contains(g.problems[0].Reason, "cut off") {
+		t.Errorf("error %v, problems %v", g.err, g.problems)
+	}
+	factors := map[string]float64{"gyroADC": 0.1, "setpoint": 0.1, "accSmooth": 9.80665 / 256, "rcCommand": 0.1, "imuQuaternion": 1.0 / 32767, "baroAlt": 0.01, "motor": 1.0 / 945}
+	for i, name := range rows[0] {
+		base, _, _ := strings.Cut(name, "[")
+		factor, offset := 1.0, 0.0
+		if f, ok := factors[base]; ok {
+			factor = f
+		}
+		switch {
+		case name == "setpoint[3]":
+			factor = 0.001
+		case base == "motor":
+			offset = -1055.0 / 945
+		case name == "imuQuaternion[1]" || name == "imuQuaternion[2]":
+			factor = -factor // of a simulated firmware
+		}
+		column := g.column(name)
+		if len(column) != len(rows)-1 {
+			t.Fatalf("%s: %d frames, expected %d", name, len(column), len(rows)-1)
+		}
+		for j, row := range rows[1:] {
+			v, err := strconv.ParseFloat(row[i], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := factor*v + offset; math.Abs(column[j]-want) > 1e-12 {
+				t.Fatalf("%s, frame %d: %v, expected %v", name, j, column[j], want)
+			}
+		}
+	}
+	for j, w := range g.column("imuQuaternion[w]") {
+		n := w * w
+		for i := range 3 {
+			v := g.column(fmt.Sprintf("imuQuaternion[%d]", i))[j]
+			n += v * v
+		}
+		if math.Abs(n-1) > 1e-9 {
+			t.Fatalf("frame %d: a quaternion of length² %v", j, n)
+		}
+		if j > 20 {
+			break
+		}
+	}
+}
+
+// recorder writes logs by the description of the format.
+type recorder struct{ bytes.Buffer }
+
+// head begins a log with main frames of so many fields in each encoding.
+func (r *recorder) head(names []string, encodings []int, more ...string) {
+	list := func(of func(i int) int) string {
+		var all []string
+		for i := range names {
+			all = append(all, strconv.Itoa(of(i)))
+		}
+		return strings.Join(all, ",")
+	}
+	fmt.Fprintf(r, "H Product:Blackbox flight data recorder by Nicholas Sherlock\nH Data version:2\nH I interval:32\nH P interval:1/1\n")
+	fmt.Fprintf(r, "H Field I name:%s\nH Field I signed:%s\n", strings.Join(names, ","), list(func(i int) int { return min(1, i/2) }))
+	fmt.Fprintf(r, "H Field I predictor:%s\nH Field I encoding:%s\n", list(func(int) int { return 0 }), list(func(i int) int { return encodings[i] }))
+	predictors := []int{6, 2}
+	fmt.Fprintf(r, "H Field P predictor:%s\n", list(func(i int) int {
+		if i < 2 {
+			return predictors[i]
+		}
+		return 1 + 2*(i%2)
+	}))
+	fmt.Fprintf(r, "H Field P encoding:%s\n", list(func(i int) int {
+		if i == 0 {
+			return 9
+		}
+		return encodings[i]
+	}))
+	for _, line := range more {
+		fmt.Fprintf(r, "H %s\n", line)
+	}
+}
+
+func (r *recorder) unsigned(v uint32) {
+	for v >= 0x80 {
+		r.WriteByte(byte(v) | 0x80)
+		v >>= 7
+	}
+	r.WriteByte(byte(v))
+}
+
+func (r *recorder) signed(v int32) { r.unsigned(uint32(v<<1) ^ uint32(v>>31)) }
+
+// bits packs values of so many bits each, the highest first, into whole bytes.
+func (r *recorder) bits(widths []int, values []int32) {
+	var all []byte
+	for i, w := range widths {
+		for b := w - 1; b >= 0; b-- {
+			all = append(all, byte(values[i]>>b&1))
+		}
+	}
+	for len(all)%8 != 0 {
+		all = append(all, 0)
+	}
+	for i := 0; i < len(all); i += 8 {
+		var v byte
+		for _, b := range all[i : i+8] {
+			v = v<<1 | b
+		}
+		r.WriteByte(v)
+	}
+}
+
+// fits reports whether all values are within so many bits.
+func fits(values []int32, bits ...int) bool {
+	for i, v := range values {
+		if b := bits[i%len(bits)]; v < -(1<<(b-1)) || v >= 1<<(b-1) {
+			return false
+		}
+	}
+	return true
+}
+
+// group writes values in an encoding.
+func (r *recorder) group(encoding int, values []int32) {
+	switch encoding {
+	case 0:
+		r.signed(values[0])
+	case 1:
+		r.unsigned(uint32(values[0]))
+	case 3:
+		r.unsigned(uint32(-values[0]) & 0x3fff)
+	case 6:
+		if len(values) == 1 {
+			r.signed(values[0])
+			return
+		}
+		tags := 0
+		for i, v := range values {
+			if v != 0 {
+				tags |= 1 << i
+			}
+		}
+		r.WriteByte(byte(tags))
+		for _, v := range values {
+			if v != 0 {
+				r.signed(v)
+			}
+		}
+	case 7, 10:
+		wide := []int{6, 6, 6}
+		middle := []int{4, 4, 4}
+		if encoding == 10 {
+			middle, wide = []int{5, 5, 4}, []int{8, 7, 7}
+		}
+		switch {
+		case fits(values, 2):
+			r.bits([]int{2, 2, 2, 2}, append([]int32{0}, values...))
+		case fits(values, middle...):
+			r.bits(append([]int{16 - middle[0] - middle[1] - middle[2]}, middle...), append([]int32{1 << (14 - middle[0] - middle[1] - middle[2])}, values...))
+		case fits(values, wide...) && encoding == 10:
+			r.bits(append([]int{2}, wide...), append([]int32{2}, values...))
+		case fits(values, wide...):
+			r.bits([]int{2, 6, 8, 8}, append([]int32{2}, values...))
+		default:
+			sizes := make([]int, 3)
+			for i, v := range values {
+				for sizes[i] = 1; sizes[i] < 4 && !fits([]int32{v}, 8*sizes[i]); sizes[i]++ {
+				}
+			}
+			r.WriteByte(byte(3<<6 | (sizes[2]-1)<<4 | (sizes[1]-1)<<2 | (sizes[0] - 1)))
+			for i, v := range values {
+				for b := range sizes[i] {
+					r.WriteByte(byte(v >> (8 * b)))
+				}
+			}
+		}
+	case 8:
+		widths := make([]int, 4)
+		tags := 0
+		for i, v := range values {
+			for _, w := range []int{0, 4, 8, 16} {
+				if widths[i] = w; w == 0 && v == 0 || w > 0 && fits([]int32{v}, w) {
+					break
+				}
+			}
+			tags |= map[int]int{0: 0, 4: 1, 8: 2, 16: 3}[widths[i]] << (2 * i)
+		}
+		r.WriteByte(byte(tags))
+		r.bits(widths, values)
+	}
+}
+
+// every is main frames with every encoding, in groups.
+func every() (names []string, encodings []int, groups [][]int) {
+	names, encodings = []string{"loopIteration", "time"}, []int{1, 0}
+	groups = [][]int{{0}, {1}}
+	for i, g := range []struct{ encoding, n int }{{0, 1}, {3, 1}, {6, 5}, {0, 1}, {6, 1}, {7, 3}, {10, 3}, {8, 4}, {0, 1}, {6, 8}} {
+		var group []int
+		for j := range g.n {
+			group = append(group, len(names))
+			names, encodings = append(names, fmt.Sprintf("v%d[%d]", i, j)), append(encodings, g.encoding)
+		}
+		groups = append(groups, group)
+	}
+	return names, encodings, groups
+}
+
+// flight writes n frames of random values, and returns these. Every sixth frame is whole.
+func (r *recorder) flight(rng *rand.Rand, n int, begins uint32) (values [][]int32) {
+	names, encodings, groups := every()
+	r.head(names, encodings)
+	var last, before []int32
+	for i := range n {
+		now := make([]int32, len(names))
+		now[0], now[1] = int32(i), int32(begins+uint32(1000*i+rng.IntN(200)))
+		for j := 2; j < len(names); j++ {
+			size := []int{2, 7, 30, 120, 8000}[rng.IntN(5)]
+			if encodings[j] == 7 || encodings[j] == 10 {
+				size = []int{1, 7, 60, 3000, 1 << 22, 1 << 30}[rng.IntN(6)]
+			}
+			if now[j] = int32(rng.IntN(2*size) - size); rng.IntN(3) == 0 {
+				now[j] = 0
+			}
+			if encodings[j] == 3 {
+				now[j] %= 4000 // their differences have 14 bits
+			}
+		}
+		kind := byte('P')
+		if i%32 == 0 {
+			kind, last, before = 'I', nil, nil
+		}
+		r.WriteByte(kind)
+		for _, g := range groups {
+			if kind == 'P' && g[0] == 0 {
+				continue
+			}
+			var raw []int32
+			for _, j := range g {
+				v := now[j]
+				if kind == 'P' {
+					switch {
+					case j == 1:
+						v -= 2*last[j] - before[j]
+					case j%2 == 0:
+						v -= last[j]
+					default:
+						v -= int32((int64(last[j]) + int64(before[j])) / 2)
+					}
+				}
+				raw = append(raw, v)
+			}
+			r.group(encodings[g[0]], raw)
+		}
+		if before = last; kind == 'I' {
+			before = now
+		}
+		last = now
+		values = append(values, now)
+	}
+	return values
+}
+
+func (r *recorder) end() { r.WriteString("E\xffEnd of log\x00") }
+
+// check compares frames with what was written, the time in its place.
+func check(t *testing.T, g *got, want [][]int32, begins int64) {
+	t.Helper()
+	if len(g.values) != len(want) || g.err != nil {
+		t.Fatalf("%d frames, expected %d; %v, %v", len(g.values), len(want), g.err, g.problems)
+	}
+	for i, w := range want {
+		for j, v := range w {
+			if j != 1 && g.values[i][j] != float64(v) {
+				t.Fatalf("frame %d, value %d: %v, expected %d", i, j, g.values[i][j], v)
+			}
+		}
+		if us := begins + int64(uint32(w[1])-uint32(want[0][1])); g.times[i] != us*1000 {
+			t.Fatalf("frame %d: time %d, expected %d µs", i, g.times[i], us)
+		}
+	}
+}
+
+func TestEveryEncoding(t *testing.T) {
+	for seed := range uint64(20) {
+		r := &recorder{}
+		want := r.flight(rand.New(rand.NewPCG(seed, 1)), 200, 5e6)
+		r.end()
+		g := read(t, r.Bytes())
+		if check(t, &g, want, int64(want[0][1])); len(g.problems) != 0 {
+			t.Error(g.problems)
+		}
+	}
+}
+
+// The counter of µs has 32 bits: it wraps after 71 minutes.
+func TestClockWraps(t *testing.T) {
+	r := &recorder{}
+	begins := uint32(math.MaxUint32 - 50_000)
+	want := r.flight(rand.New(rand.NewPCG(1, 2)), 120, begins)
+	g := read(t, r.Bytes())
+	check(t, &g, want, int64(uint32(want[0][1])))
+}
+
+// A second flight in a file has its own header and clock; behind the last there may be memory that was never written.
+func TestSeveralFlights(t *testing.T) {
+	r, rng := &recorder{}, rand.New(rand.NewPCG(3, 3))
+	first := r.flight(rng, 40, 8e6)
+	r.end()
+	second := r.flight(rng, 50, 1e6)
+	r.end()
+	r.Write(bytes.Repeat([]byte{0xff}, 5000))
+	g := read(t, r.Bytes())
+	one, two := g, g
+	one.values, one.times = g.values[:40], g.times[:40]
+	two.values, two.times = g.values[40:], g.times[40:]
+	check(t, &one, first, int64(first[0][1]))
+	check(t, &two, second, int64(second[0][1]))
+	if len(g.problems) != 0 {
+		t.Error(g.problems)
+	}
+}
+
+// Events do not disturb; after a pause that one announces, the clock goes on behind it.
+func TestEventsAndPause(t *testing.T) {
+	names, encodings := []string{"loopIteration", "time", "x"}, []int{1, 1, 0}
+	r := &recorder{}
+	r.head(names, encodings)
+	frame := func(i, us uint32, x int32) {
+		r.WriteByte('I')
+		r.unsigned(i)
+		r.unsigned(us)
+		r.signed(x)
+	}
+	frame(0, 1000, 1)
+	r.WriteString("E\x00")
+	r.unsigned(1234)
+	r.WriteString("E\x0d\x05")
+	r.signed(-3)
+	r.WriteString("E\x0d\x85\x00\x00\x80?")
+	r.WriteString("E\x1e\x01\x00")
+	frame(32, 2000, 2)
+	r.WriteString("E\x0e")
+	r.unsigned(960)
+	r.unsigned(60e6)
+	frame(960, 60e6+500, 3)
+	r.end()
+	g := read(t, r.Bytes())
+	if d := cmp.Diff([]int64{1e6, 2e6, 60_000_500_000}, g.times); d != "" || len(g.problems) != 0 {
+		t.Error(d, g.problems)
+	}
+	if d := cmp.Diff([]float64{1, 2, 3}, g.column("x")); d != "" {
+		t.Error(d)
+	}
+}
+
+// What is damaged is skipped up to the next whole frame, and reported; what is read is what was written.
+func TestDamage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	r := &recorder{}
+	want := r.flight(rng, 640, 1e6)
+	whole := slices.Clone(r.Bytes())
+	head := bytes.LastIndex(whole, []byte("\nH Field P encoding")) + 1
+	head += bytes.IndexByte(whole[head:], '\n') + 1
+	at := map[float64]int{}
+	for i, w := range want {
+		at[float64(w[0])] = i
+	}
+	lost, wrong := 0, 0
+	for range 200 {
+		log := slices.Clone(whole)
+		from := head + rng.IntN(len(log)-head-40)
+		for i := range 1 + rng.IntN(30) {
+			log[from+i] = byte(rng.Uint32())
+		}
+		g := read(t, log)
+		if g.err != nil {
+			t.Fatal(g.err)
+		}
+		lost += max(0, len(want)-len(g.values))
+		for i := range g.values {
+			j, ok := at[g.values[i][0]]
+			if !ok || g.times[i] != int64(want[j][1])*1000 {
+				wrong++
+			}
+		}
+	}
+	t.Logf("of %d frames %d were lost and %d had another time or number", 200*640, lost, wrong)
+	if lost > 200*40 || wrong > 200*16 {
+		t.Errorf("of %d frames %d were lost and %d had another time or number", 200*640, lost, wrong)
+	}
+	for cut := head; cut < len(whole); cut += 97 {
+		if g := read(t, whole[:cut]); g.err != nil || len(g.values) > len(want) {
+			t.Fatalf("cut at %d: %v, %d frames", cut, g.err, len(g.values))
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	good := func() *recorder {
+		r := &recorder{}
+		r.head([]string{"loopIteration", "time"}, []int{1, 1})
+		return r
+	}
+	for text, log := range map[string]string{
+		"no blackbox log":           "GIF89a",
+		"no fields":                 "H Product:Blackbox flight data recorder\nH Data version:2\n",
+		"version \"1\"":             strings.Replace(good().String(), "version:2", "version:1", 1),
+		"encoding 5 is not known":   strings.Replace(good().String(), "I encoding:1,1", "I encoding:1,5", 1),
+		"predictor 12 is not known": strings.Replace(good().String(), "I predictor:0,0", "I predictor:0,12", 1),
+		"which only frames P do":    strings.Replace(good().String(), "I predictor:0,0", "I predictor:0,1", 1),
+		"2 names, 2 signs, 2 predictors and 1 encodings": strings.Replace(good().String(), "I encoding:1,1", "I encoding:1", 1),
+		"within a group of encoding 8":                   strings.Replace(good().String(), "I encoding:1,1", "I encoding:1,8", 1),
+		"no time":                                        strings.Replace(good().String(), "loopIteration,time", "loopIteration,thyme", 1),
+		"no number":                                      strings.Replace(good().String(), "I encoding:1,1", "I encoding:1,one", 1),
+	} {
+		if g := read(t, []byte(log)); g.err == nil || !strings.Contains(g.err.Error(), text) || !strings.HasPrefix(g.err.Error(), "log.bbl: byte ") {
+			t.Errorf("%q: %v", text, g.err)
+		}
+	}
+}
+
+// The preset takes attitude, rates and motors of the simulated flight.
+func TestPreset(t *testing.T) {
+	m, err := importer.Preset("betaflight")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "flight.msgpack")
+	if _, err := importer.Import(context.Background(), importer.Job{Format: "blackbox", Open: telemetry.Opens(blackbox.Open), Map: m, Inputs: []string{"testdata/sitl.bfl"}, Out: out}); err != nil {
+		t.Fatal(err)
+	}
+	log, err := flightlog.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range log.Header.Channels {
+		names = append(names, c.Name)
+	}
+	if d := cmp.Diff([]string{"roll", "pitch", "yaw", "p", "q", "r", "m1", "m2", "m3", "m4"}, names); d != "" {
+		t.Error(d)
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	r := &recorder{}
+	r.flight(rand.New(rand.NewPCG(5, 5)), 3, 1e6)
+	r.end()
+	f.Add(r.Bytes())
+	f.Fuzz(func(t *testing.T, log []byte) {
+		g := read(t, log)
+		for _, p := range g.problems {
+			if p.Offset < 0 || p.Offset > int64(len(log)) || p.Reason == "" || p.Record == "" {
+				t.Fatalf("problem %+v of a log of %d bytes", p, len(log))
+			}
+		}
+		if g.err != nil && strings.Contains(g.err.Error(), "\n") {
+			t.Fatal(g.err)
+		}
+	})
+}

@@ -1,0 +1,381 @@
+package blackbox
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+)
+
+// Magic begins the first line of a log.
+var Magic = []byte("H Product:Blackbox")
+
+// What is accepted of a log, so that a hostile one needs no more memory than this.
+const (
+	window    = 1 << 16 // bytes of the file that are held
+	maxLine   = 1 << 14
+	maxLines  = 1 << 12
+	maxFields = 512
+	maxFrame  = 1 << 12
+	longest   = 10e6 // µs from one main frame to the next, without word of a pause
+)
+
+// Reader reads the logs of one file. It implements telemetry.Source.
+type Reader struct {
+	logfile.Reader
+
+	header  *header
+	topics  map[byte]*topic // by kind of frames: I, S, G
+	message telemetry.Message
+
+	ended     bool // the last log is
+	known     bool // the history is: an I frame was read since the last damage
+	previous  []int64
+	before    []int64
+	current   []int64
+	values    []int64 // of other frames
+	home      [2]int64
+	time      int64 // µs, of the last main frame, without the wrapping of its 32 bits
+	timed     bool  // there is one
+	doubtful  int64 // µs, of an I frame whose time did not fit
+	timeField int
+	main      from
+}
+
+// topic is a kind of frames as a telemetry.Topic.
+type topic struct {
+	telemetry.Topic
+	paths  []string
+	wanted []place
+	values []float64
+}
+
+// place is where a wanted value is in a frame.
+type place struct {
+	index int // −1: a frame has it not
+	scale scale
+	w     bool // the part of the quaternion whose others are at index and behind
+}
+
+var _ telemetry.Source = (*Reader)(nil)
+
+// Open opens a file and reads its first header. It refuses what is no log.
+func Open(path string, wants telemetry.Wants) (*Reader, error) {
+	return logfile.Open(path, wants, NewReader, (*Reader).begin)
+}
+
+// NewReader returns a reader of any stream; name is its name in errors. What is no log is refused by the first Next.
+func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
+	return &Reader{Reader: logfile.New(name, stream, wants, window), topics: map[byte]*topic{}}
+}
+
+// Next returns the next message of any topic, or io.EOF.
+func (r *Reader) Next() (*telemetry.Message, error) { return r.Loop(r.begin, r.record) }
+
+// begin reads a header.
+func (r *Reader) begin() error {
+	at := r.Window.Offset()
+	if b := r.Window.Peek(len(Magic)); !bytes.Equal(b, Magic) {
+		if err := r.Window.Err(); err != nil {
+			return fmt.Errorf("%s: %w", r.Path, err)
+		}
+		return fmt.Errorf("%s: byte %d: this is no blackbox log: it begins with %q; give a .bbl, .bfl or .txt file from the flight controller", r.Path, at, b)
+	}
+	h := newHeader()
+	for lines := 0; ; lines++ {
+		held := r.Window.Peek(maxLine)
+		if len(held) < 2 || held[0] != 'H' || held[1] != ' ' {
+			break
+		}
+		end := bytes.IndexByte(held, '\n')
+		if end < 0 || lines > maxLines {
+			return fmt.Errorf("%s: byte %d: header: a line without an end, or too many; copy the file again", r.Path, r.Window.Offset())
+		}
+		if err := h.set(strings.TrimRight(string(held[2:end]), "\r")); err != nil {
+			return fmt.Errorf("%s: byte %d: header: %w; copy the file again", r.Path, r.Window.Offset(), err)
+		}
+		r.Window.Pass(end + 1)
+	}
+	if err := h.done(); err != nil {
+		return fmt.Errorf("%s: byte %d: header: %w", r.Path, at, err)
+	}
+	r.header, r.known, r.timed, r.ended = h, false, false, false
+	n := len(h.frames['I'].names)
+	r.previous, r.before, r.current = make([]int64, n), make([]int64, n), make([]int64, n)
+	r.timeField = slices.Index(h.frames['I'].names, "time")
+	if r.timeField < 0 {
+		return fmt.Errorf("%s: byte %d: header: frames have no time", r.Path, at)
+	}
+	r.main.constants = &h.constants
+	for name, unit := range map[string]float64{"motorOutput[0]": float64(h.constants.leastMotor), "acc_1G": h.number("acc_1G", 0), "looptime": h.number("looptime", 0)} {
+		r.Wants.Set(name, unit)
+	}
+	if v := h.lines["Firmware revision"]; v != "" {
+		r.Wants.Say(0, v)
+	}
+	for kind, t := range r.topics { // of the log before
+		for i, path := range t.paths {
+			if t.wanted[i], _ = r.find(kind, path); t.wanted[i].scale.factor == 0 {
+				t.wanted[i].index = -1
+			}
+		}
+	}
+	return nil
+}
+
+// names of the topics by kind of frames.
+var names = map[byte]string{'I': "main", 'S': "slow", 'G': "gps"}
+
+// topic makes the topic of a kind of frames at the first of them.
+func (r *Reader) topic(kind byte) (err error) {
+	t := &topic{Topic: telemetry.Topic{Name: names[kind], Seq: len(r.topics)}}
+	t.Fields = func() []telemetry.Field { return r.list(kind) }
+	t.Check = func(path string) error { _, err := r.find(kind, path); return err }
+	t.wanted, err = logfile.Wanted(&r.Reader, &t.Topic, func(path string) (place, error) {
+		t.paths = append(t.paths, path)
+		return r.find(kind, path)
+	})
+	if err != nil {
+		return err
+	}
+	t.values = make([]float64, len(t.wanted))
+	r.topics[kind] = t
+	return nil
+}
+
+// whole is the name of the part of the attitude quaternion that is not logged.
+const whole = "imuQuaternion[w]"
+
+func (r *Reader) list(kind byte) (out []telemetry.Field) {
+	f := r.header.frames[kind]
+	if f == nil {
+		return nil
+	}
+	for _, n := range f.names {
+		out = append(out, telemetry.Field{Path: n, Unit: r.header.scaleOf(n).unit})
+		if n == "imuQuaternion[2]" {
+			out = append(out, telemetry.Field{Path: whole})
+		}
+	}
+	return out
+}
+
+// find returns where a field is, or what is wrong with its name.
+func (r *Reader) find(kind byte, path string) (place, error) {
+	f := r.header.frames[kind]
+	if f == nil {
+		return place{}, fmt.Errorf("there are no such frames in this log")
+	}
+	if path == whole {
+		i := slices.Index(f.names, "imuQuaternion[0]")
+		if i < 0 || i+2 >= len(f.names) || f.names[i+2] != "imuQuaternion[2]" {
+			return place{}, fmt.Errorf("there is no %q", path)
+		}
+		return place{index: i, scale: r.header.scaleOf("imuQuaternion"), w: true}, nil
+	}
+	i := slices.Index(f.names, path)
+	if i < 0 {
+		return place{}, fmt.Errorf("there is no %q", path)
+	}
+	return place{index: i, scale: r.header.scaleOf(path)}, nil
+}
+
+// send returns the message of a frame.
+func (r *Reader) send(kind byte, values []int64, us int64) (*telemetry.Message, error) {
+	t := r.topics[kind]
+	if t == nil {
+		if err := r.topic(kind); err != nil {
+			return nil, err
+		}
+		t = r.topics[kind]
+	}
+	for i, p := range t.wanted {
+		switch {
+		case p.index < 0:
+			t.values[i] = math.NaN()
+		case p.w:
+			left := 1.0
+			for _, v := range values[p.index : p.index+3] {
+				left -= p.scale.factor * p.scale.factor * float64(v) * float64(v)
+			}
+			t.values[i] = math.Sqrt(math.Max(0, left))
+		default:
+			t.values[i] = p.scale.factor*float64(values[p.index]) + p.scale.offset
+		}
+	}
+	r.message = telemetry.Message{Topic: &t.Topic, Time: us * 1000, Stamped: true, Logged: us * 1000, Values: t.values}
+	return &r.message, nil
+}
+
+// record reads one frame, or the header of the next log. Both results are nil where there was no message.
+func (r *Reader) record() (*telemetry.Message, error) {
+	at := r.Window.Offset()
+	held := r.Window.Peek(maxFrame)
+	if len(held) == 0 {
+		return nil, r.End(at, 0)
+	}
+	if bytes.HasPrefix(held, Magic) {
+		return nil, r.begin()
+	}
+	if n := len(held) - len(bytes.TrimLeft(held, "\x00\xff")); n > 0 && r.ended {
+		r.Window.Pass(n) // memory behind the last log that nothing was written to
+		return nil, nil
+	}
+	c := &cursor{b: held, at: 1}
+	kind := held[0]
+	read := nothingToSay
+	switch f := r.header.frames[kind]; {
+	case kind == 'E':
+		read = r.event(c)
+	case kind == 'P' && !r.known && f != nil:
+		// differences from frames that are not known
+		r.main.previous, r.main.before = r.previous, r.before
+		f.decode(c, r.current, &r.main)
+	case (kind == 'I' || kind == 'P') && f != nil:
+		read = r.mainFrame(c, kind, f)
+	case f != nil:
+		read = r.other(c, kind, f)
+	default:
+		c.wrong = true
+	}
+	switch {
+	case c.short && len(held) < maxFrame:
+		return nil, r.End(at, len(held))
+	case c.short || c.wrong || !(kind == 'E' && held[1] == eventEnd) && !r.follows(held[c.at:], len(held) < maxFrame):
+		r.known = false
+		r.Resync(at, "frame "+string(rune(kind)), "damaged", 0, 2, r.again)
+		return nil, nil
+	}
+	r.Window.Pass(c.at)
+	return read()
+}
+
+// again returns where, among the first most bytes, a header or a whole main frame begins whose time is near the last.
+func (r *Reader) again(held []byte, most int) int {
+	f := r.header.frames['I']
+	for i := range most {
+		if bytes.HasPrefix(held[i:], Magic) {
+			return i
+		}
+		if held[i] != 'I' {
+			continue
+		}
+		c := &cursor{b: held[i:min(len(held), i+maxFrame)], at: 1}
+		f.decode(c, r.current, &r.main)
+		d := int64(int32(uint32(r.current[r.timeField]) - uint32(r.time)))
+		if !c.short && !c.wrong && (!r.timed || d >= 0 && d <= longest) && r.follows(held[i+c.at:], i+c.at == len(held)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// follows reports whether a frame begins there, or the file ends.
+func (r *Reader) follows(b []byte, last bool) bool {
+	if len(b) == 0 {
+		return last
+	}
+	return b[0] == 'E' || b[0] == 'H' || r.header.frames[b[0]] != nil
+}
+
+// nothingToSay is what a frame without a message says.
+func nothingToSay() (*telemetry.Message, error) { return nil, nil }
+
+// mainFrame decodes a main frame; what it returns takes it.
+func (r *Reader) mainFrame(c *cursor, kind byte, f *frame) func() (*telemetry.Message, error) {
+	r.main.previous, r.main.before, r.main.skipped = r.previous, r.before, 0
+	if kind == 'P' {
+		r.main.skipped = r.header.skipped(r.previous[0])
+	}
+	f.decode(c, r.current, &r.main)
+	return func() (*telemetry.Message, error) {
+		us := r.current[r.timeField]
+		if r.timed {
+			us = r.time + int64(int32(uint32(us)-uint32(r.time))) // 32 bits of it are logged
+			if d := us - r.time; (d < 0 || d > longest) && !(kind == 'I' && us-r.doubtful >= 0 && us-r.doubtful < longest) {
+				r.known, r.doubtful = false, us
+				return nil, nil // damaged, or behind a pause: the next whole frame decides
+			}
+		}
+		r.time, r.timed, r.known = us, true, true
+		r.previous, r.before, r.current = r.current, r.previous, r.before
+		if kind == 'I' {
+			copy(r.before, r.previous)
+		}
+		return r.send('I', r.previous, us)
+	}
+}
+
+// other decodes a frame of another kind.
+func (r *Reader) other(c *cursor, kind byte, f *frame) func() (*telemetry.Message, error) {
+	r.values = slices.Grow(r.values[:0], len(f.names))[:len(f.names)]
+	f.decode(c, r.values, &from{home: r.home, mainTime: r.time, constants: &r.header.constants})
+	return func() (*telemetry.Message, error) {
+		if kind == 'H' {
+			if len(r.values) >= 2 {
+				r.home = [2]int64(r.values[:2])
+			}
+			return nil, nil
+		}
+		if !r.timed {
+			return nil, nil
+		}
+		return r.send(kind, r.values, r.time)
+	}
+}
+
+// The events that are more than a note.
+const (
+	eventBeep       = 0
+	eventAdjustment = 13
+	eventResume     = 14
+	eventDisarm     = 15
+	eventMode       = 30
+	eventFailure    = 40
+	eventEnd        = 255
+)
+
+// end is the text of the last event.
+const end = "End of log\x00"
+
+// event decodes an event.
+func (r *Reader) event(c *cursor) func() (*telemetry.Message, error) {
+	switch c.byte() {
+	case eventBeep, eventDisarm, eventFailure:
+		c.varying()
+	case eventMode:
+		c.varying()
+		c.varying()
+	case eventAdjustment:
+		if c.byte() < 128 {
+			c.zigzag()
+		} else {
+			c.little(4)
+		}
+	case eventResume:
+		c.varying()
+		us := c.varying()
+		return func() (*telemetry.Message, error) {
+			r.time, r.timed, r.known = r.time+int64(uint32(us)-uint32(r.time)), true, false
+			return nil, nil
+		}
+	case eventEnd:
+		for i := range len(end) {
+			if c.byte() != end[i] && !c.short {
+				c.wrong = true
+			}
+		}
+		return func() (*telemetry.Message, error) {
+			r.known, r.ended = false, true
+			return nil, nil
+		}
+	default:
+		c.wrong = true
+	}
+	return nothingToSay
+}
