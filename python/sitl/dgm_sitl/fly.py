@@ -1,0 +1,69 @@
+"""One flight: the firmware, the vehicle and the pilot in step."""
+
+import pathlib
+import shutil
+import time
+
+from .firmware import Failed, Firmware
+from .pilot import Pilot
+from .vehicle import Change, Vehicle
+
+STEP = 0.002  # s
+RISES = 8.0  # s, when the pilot leaves the ground: the firmware lets nobody arm in its first five seconds
+LANDS = 1.0  # s, of closed throttle and then disarmed, at the end
+
+
+def fly(program, clock, settings, directory: pathlib.Path, seed: int, duration: float, change=None, changes_at: float = 0.0, watch=None, paced=False):
+    """Fly for duration, s, and return the path of the blackbox log in directory.
+
+    settings -- folder with the firmware's settings, from Firmware.configure
+    change -- what is different from changes_at on, s after the pilot has left the ground; none where it is None
+    watch -- is called with (t, sensed, motors) every 8 ms of the flight, motors as Betaflight counts them
+    paced -- not faster than time passes
+    """
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    shutil.copy2(settings / "eeprom.bin", directory)
+    firmware, pilot, vehicle = Firmware(program, clock, directory), Pilot(seed), Vehicle(seed=seed)
+    commands, airborne = (0.0,) * 4, False
+    try:
+        since = awake(firmware, vehicle)
+        began, steps = time.monotonic(), int((RISES + duration + LANDS) / STEP)
+        for i in range(steps):
+            t = i * STEP
+            if change is not None and t >= RISES + changes_at:
+                vehicle, change = vehicle.changed(change), None
+            sensed = vehicle.sensed()
+            sticks = pilot.sticks(t, sensed, RISES, STEP)
+            if t > RISES + duration:
+                sticks = [1500, 1500, 1000, 1500, 2000 if t < RISES + duration + LANDS / 2 else 1000, 2000]
+            commands = firmware.exchange(since + t, sensed, sticks) or commands
+            vehicle.step(commands, STEP)
+            airborne = airborne or sensed.position[2] > 0.3
+            if watch is not None and i % 4 == 0 and RISES <= t <= RISES + duration:
+                watch(t, sensed, (commands[3], commands[0], commands[1], commands[2]))
+            if paced and (ahead := t - (time.monotonic() - began)) > 0.002:
+                time.sleep(ahead)
+    finally:
+        firmware.close()
+    logs = firmware.logs()
+    if not airborne or len(logs) != 1:
+        raise Failed(f"the vehicle has not flown (logs: {[p.name for p in logs]}); the firmware says why in {directory / 'firmware.txt'}")
+    return logs[0].rename(directory / "flight.bfl")
+
+
+def awake(firmware, vehicle):
+    """Start the firmware, and return the time, s of the simulation, from which it answers every state."""
+    for _ in range(3):
+        firmware.start()
+        answered, t = 0, 1.0
+        while t < 11 and answered < 500:
+            answered = 0 if firmware.exchange(t, vehicle.sensed(), None) is None else answered + 1
+            t += STEP
+        if answered == 500:
+            return t
+        firmware.stop()
+    raise Failed(f"the firmware does not answer; it says why in {firmware.directory / 'firmware.txt'}")
+
+
+__all__ = ["Change", "fly"]
