@@ -37,13 +37,18 @@ type Through struct {
 // there; and messages on the subjects of others. What it may do, by the grants, is tried with the answer elsewhere. connect
 // connects as a role. progress (optional) is called after each role.
 func (a *Authority) Examine(ctx context.Context, connect func(role string) (*nats.Conn, error), progress func(role string, tried int)) (Audit, error) {
-	return a.examine(ctx, connect, progress, mostTargets)
+	return a.examine(ctx, connect, progress, mostTargets, a.Roles()[1:])
+}
+
+// ExamineAs is Examine with the credentials of one role alone.
+func (a *Authority) ExamineAs(ctx context.Context, connect func(role string) (*nats.Conn, error), role string) (Audit, error) {
+	return a.examine(ctx, connect, nil, mostTargets, []string{role})
 }
 
 const mostTargets = 100
 
-// examine is Examine with the first so many of the subjects at which answers are to come.
-func (a *Authority) examine(ctx context.Context, connect func(role string) (*nats.Conn, error), progress func(role string, tried int), targets int) (Audit, error) {
+// examine is Examine with the first so many of the subjects at which answers are to come, as some roles.
+func (a *Authority) examine(ctx context.Context, connect func(role string) (*nats.Conn, error), progress func(role string, tried int), targets int, as []string) (Audit, error) {
 	x := &examiner{a: a, targets: targets, out: Audit{Through: []Through{}}}
 	nc, err := connect(RoleOperator)
 	if err != nil {
@@ -75,6 +80,9 @@ func (a *Authority) examine(ctx context.Context, connect func(role string) (*nat
 		}
 	}
 	for i, role := range a.Roles()[1:] {
+		if !slices.Contains(as, role) {
+			continue
+		}
 		if err := x.role(ctx, conns[i], role); err != nil {
 			return x.out, fmt.Errorf("%s: %w", role, err)
 		}

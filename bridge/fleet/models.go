@@ -95,6 +95,23 @@ func (m *Models) List(ctx context.Context) (all []Model, unreadable []string, er
 	return list[Model](ctx, m.js, modelIndex, ">")
 }
 
+// Newest returns the newest model of a vehicle.
+func (m *Models) Newest(ctx context.Context, vehicle string) (newest Model, err error) {
+	all, _, err := m.List(ctx)
+	if err != nil {
+		return newest, err
+	}
+	for _, e := range all {
+		if e.Job.Vehicle == vehicle && e.Trained.After(newest.Trained) {
+			newest = e
+		}
+	}
+	if newest.ID == "" {
+		return newest, fmt.Errorf("%s has no model; dgm-fleet train queues a job for one", vehicle)
+	}
+	return newest, nil
+}
+
 // Of returns the result of a job; ok is false where there is none.
 func (m *Models) Of(ctx context.Context, j *Job) (model Model, ok bool, err error) {
 	model, _, err = get[Model](ctx, m.index, j.key())

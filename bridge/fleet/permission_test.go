@@ -289,7 +289,7 @@ func TestNobodyActsForAnother(t *testing.T) {
 	if os.Getenv("DGM_SLOW") != "" {
 		targets = mostTargets
 	}
-	audit, err := r.of.examine(t.Context(), r.connect, func(role string, tried int) { t.Log(role, tried) }, targets)
+	audit, err := r.of.examine(t.Context(), r.connect, func(role string, tried int) { t.Log(role, tried) }, targets, r.of.Roles()[1:])
 	if err != nil || audit.Tried < 500*len(r.of.Roles()[1:]) {
 		t.Errorf("%d tried, %v", audit.Tried, err)
 	}
@@ -302,7 +302,7 @@ func TestNobodyActsForAnother(t *testing.T) {
 func TestTheAuditFinds(t *testing.T) {
 	r := secured(t)
 	r.key[RobotRole("drone-1")], r.of.Keys[RobotRole("drone-1")] = r.key[RoleOperator], r.of.Keys[RoleOperator]
-	audit, err := r.of.examine(t.Context(), r.connect, nil, 2)
+	audit, err := r.of.examine(t.Context(), r.connect, nil, 2, r.of.Roles()[1:])
 	if err != nil {
 		t.Fatal(err)
 	}

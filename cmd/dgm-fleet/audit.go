@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ Without --nats it starts the server that dgm-fleet setup --accounts describes it
 				return cli.Usage("--nats and --keys go together: the server, and the keys of its roles")
 			}
 			if url == "" {
-				s, keys, err := ownServer(cmd)
+				s, keys, err := ownServer(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -99,7 +100,7 @@ func connectAs(url, dir, role string) (*nats.Conn, error) {
 }
 
 // ownServer starts the server that setup describes, with the stores of two robots.
-func ownServer(cmd *cobra.Command) (s *server.Server, keys string, err error) {
+func ownServer(ctx context.Context) (s *server.Server, keys string, err error) {
 	dir, err := os.MkdirTemp("", "dgm-fleet-audit-")
 	if err != nil {
 		return nil, "", err
@@ -129,7 +130,7 @@ func ownServer(cmd *cobra.Command) (s *server.Server, keys string, err error) {
 	keys = filepath.Join(dir, keyFolder)
 	nc, err := connectAs(s.ClientURL(), keys, fleet.RoleOperator)
 	if err == nil {
-		err = fleet.Setup(cmd.Context(), nc, fleet.Settings{Robots: a.robots})
+		err = fleet.Setup(ctx, nc, fleet.Settings{Robots: a.robots})
 		nc.Close()
 	}
 	if err != nil {

@@ -1,17 +1,22 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-fleet/chaos"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/trainer"
 )
 
 func chaosCommand() *cobra.Command {
@@ -23,7 +28,10 @@ func chaosCommand() *cobra.Command {
 		Long: `Start three servers in a cluster, a controller, workers and robots on the loopback, each a process of its own, and disturb
 them: any of them is killed at random; a leaf node with a quarter of the robots is cut off; the servers' stores are full; so are their disks, where file systems may be mounted. Robots upload
 logs, made-up models are trained and promoted, and files of other vehicles and unsigned ones are put in the place of models. After
-each scenario everything that was acknowledged is looked for.`,
+each scenario everything that was acknowledged is looked for.
+
+The scenarios after these have a server with an account for each role: the credential of a robot or a viewer is in wrong hands, a
+robot sends statuses of another, one log of three cannot be used, a worker's clock is wrong, a canary shows nothing of its model.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Robots < 1 || o.Robots > 99 || o.Workers < 1 || o.Duration < time.Second {
@@ -33,6 +41,7 @@ each scenario everything that was acknowledged is looked for.`,
 			if o.Program, err = os.Executable(); err != nil {
 				return err
 			}
+			o.Accounts, o.Train, o.Settings = accountsForChaos, train, trainer.Quick().TOML()
 			o.Log = func(line string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-fleet: %s\n", line) }
 			all, err := chaos.Run(cmd.Context(), o)
 			if err != nil {
@@ -42,9 +51,9 @@ each scenario everything that was acknowledged is looked for.`,
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"chaos": all})
 			} else {
 				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
-				fmt.Fprintln(w, "SCENARIO\tOK\tDISTURBANCES\tJOBS\tLOST\tRESULTS TWICE\tLOGS\tLOST\tPROMOTIONS\tWRONG MODELS\tROBOTS BEHIND\tPREDICTION p50, p99, ms\tECHO p50, p99, ms\tUNANSWERED\tERROR")
+				fmt.Fprintln(w, "SCENARIO\tOK\tDISTURBANCES\tJOBS\tLOST\tRESULTS TWICE\tLOGS\tLOST\tPROMOTIONS\tWRONG MODELS\tROBOTS BEHIND\tTRIED\tTHROUGH\tPREDICTION p50, p99, ms\tECHO p50, p99, ms\tUNANSWERED\tERROR")
 				for _, r := range all {
-					fmt.Fprintf(w, "%s\t%v\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f, %.2f\t%.2f, %.2f\t%d of %d\t%q\n", r.Scenario, r.OK, r.Kills, r.Jobs, r.JobsLost, r.ResultsTwice, r.Logs, r.LogsLost, r.Models, r.WrongModels, r.Behind,
+					fmt.Fprintf(w, "%s\t%v\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f, %.2f\t%.2f, %.2f\t%d of %d\t%q\n", r.Scenario, r.OK, r.Kills, r.Jobs, r.JobsLost, r.ResultsTwice, r.Logs, r.LogsLost, r.Models, r.WrongModels, r.Behind, r.Tried, len(r.Through),
 						1e3*r.Latency.PredictP50, 1e3*r.Latency.PredictP99, 1e3*r.Latency.EchoP50, 1e3*r.Latency.EchoP99, r.Latency.Unanswered, r.Latency.Pairs, r.Error+r.Skip)
 				}
 				err = w.Flush()
@@ -59,11 +68,30 @@ each scenario everything that was acknowledged is looked for.`,
 	}
 	f := cmd.Flags()
 	f.DurationVar(&o.Duration, "duration", o.Duration, "how long each scenario disturbs")
-	f.StringSliceVar(&o.Scenarios, "scenario", nil, "kill, partition, full or disk (default: all)")
+	f.StringSliceVar(&o.Scenarios, "scenario", nil, strings.Join(chaos.Names(), ", ")+" (default: all)")
 	f.IntVar(&o.Robots, "robots", o.Robots, "simulated robots")
 	f.IntVar(&o.Workers, "workers", o.Workers, "workers")
 	f.BoolVar(&asJSON, "json", false, "one JSON document on standard output")
 	return cmd
+}
+
+// accountsForChaos starts the server that dgm-fleet setup describes.
+func accountsForChaos(ctx context.Context) (chaos.Server, error) {
+	s, keys, err := ownServer(ctx)
+	if err != nil {
+		return chaos.Server{}, err
+	}
+	url := s.ClientURL()
+	out := chaos.Server{Connect: func(role string) (*nats.Conn, error) { return connectAs(url, keys, role) }}
+	out.Close = func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+		_ = os.RemoveAll(filepath.Dir(keys)) // a temporary folder
+	}
+	if out.Robots, err = robotsOf(keys); err != nil {
+		out.Close()
+	}
+	return out, err
 }
 
 // chaosPartCommand is a process of dgm-fleet chaos.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/cmd/dgm-fleet/chaos"
@@ -139,7 +141,7 @@ func TestChaos(t *testing.T) {
 	}
 	o := chaos.Options{Program: program, Robots: 3, Workers: 2, Duration: 5 * time.Second, Scenarios: []string{"kill"}, Log: func(l string) { t.Log(l) }}
 	if os.Getenv("DGM_SLOW") != "" {
-		o.Scenarios = nil // all
+		o.Scenarios = []string{"kill", "partition", "full", "disk"}
 	}
 	all, err := chaos.Run(t.Context(), o)
 	if err != nil || len(all) == 0 {
@@ -148,6 +150,46 @@ func TestChaos(t *testing.T) {
 	for _, r := range all {
 		if !r.OK || r.Skip == "" && (r.Jobs == 0 || r.Logs == 0 || r.Latency.Pairs == 0) {
 			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// attacks runs scenarios on a server with accounts, in which one role may connect as another.
+func attacks(t *testing.T, as map[string]string, names ...string) map[string]chaos.Outcome {
+	t.Helper()
+	o := chaos.Options{Scenarios: names, Log: func(l string) { t.Log(l) }, Train: train, Settings: trainer.Quick().TOML()}
+	o.Accounts = func(ctx context.Context) (chaos.Server, error) {
+		s, err := accountsForChaos(ctx)
+		own := s.Connect
+		s.Connect = func(role string) (*nats.Conn, error) { return own(cmp.Or(as[role], role)) }
+		return s, err
+	}
+	all, err := chaos.Run(t.Context(), o)
+	if err != nil || len(all) != len(names) {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	out := map[string]chaos.Outcome{}
+	for _, r := range all {
+		out[r.Scenario] = r
+	}
+	return out
+}
+
+// What is in wrong hands harms nobody else; where a robot has the operator's account, the scenarios find it.
+func TestAttacks(t *testing.T) {
+	t.Parallel()
+	names := []string{"stolen-robot", "stolen-viewer", "forged-status", "clock-in-2100", "canary-in-silence"}
+	if os.Getenv("DGM_SLOW") != "" {
+		names = append(names, "poisoned-log")
+	}
+	for name, r := range attacks(t, nil, names...) {
+		if !r.OK || strings.HasPrefix(name, "stolen") && r.Tried < 500 {
+			t.Errorf("%+v", r)
+		}
+	}
+	for name, r := range attacks(t, map[string]string{fleet.RobotRole("drone-1"): fleet.RoleOperator}, "stolen-robot", "forged-status") {
+		if r.OK || r.Error == "" && len(r.Through) == 0 {
+			t.Errorf("%s: a robot with the operator's account harms nobody: %+v", name, r)
 		}
 	}
 }

@@ -171,7 +171,7 @@ func fetchCommand() *cobra.Command {
 				return err
 			}
 			return with(cmd, &server, func(ctx context.Context, c client) error {
-				newest, err := newestOf(ctx, c, vehicle)
+				newest, err := c.models.Newest(ctx, vehicle)
 				if err != nil {
 					return err
 				}
@@ -196,21 +196,4 @@ func fetchCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("vehicle", "study")
 	cli.Require(cmd, "out")
 	return cmd
-}
-
-// newestOf returns the newest model of a vehicle.
-func newestOf(ctx context.Context, c client, vehicle string) (newest fleet.Model, err error) {
-	all, _, err := c.models.List(ctx)
-	if err != nil {
-		return newest, err
-	}
-	for _, m := range all {
-		if m.Job.Vehicle == vehicle && m.Trained.After(newest.Trained) {
-			newest = m
-		}
-	}
-	if newest.ID == "" {
-		return newest, fmt.Errorf("%s has no model; dgm-fleet train queues a job for one", vehicle)
-	}
-	return newest, nil
 }

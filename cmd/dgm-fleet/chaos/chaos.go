@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 )
@@ -24,6 +25,10 @@ type Options struct {
 	Duration        time.Duration // of each scenario
 	Scenarios       []string      // (optional) names; defaults to all
 	Log             func(line string)
+
+	Accounts func(ctx context.Context) (Server, error)                        // starts a server with an account for each role
+	Train    func(ctx context.Context, t fleet.Training) (fleet.Model, error) // as workers do
+	Settings string                                                           // of a training
 }
 
 // Outcome is what was counted in one scenario.
@@ -43,6 +48,9 @@ type Outcome struct {
 	Error  string `json:"error,omitempty"`
 	Skip   string `json:"skipped,omitempty"` // why the scenario was not run; it is then OK
 
+	Tried   int             `json:"tried,omitempty"`   // what a role may not do, in wrong hands
+	Through []fleet.Through `json:"through,omitempty"` // of it
+
 	Latency Latency `json:"latency"`
 
 	Settled float64 `json:"settled"` // s from the end of the disturbance until all was well
@@ -54,10 +62,21 @@ type scenario struct {
 	leaf    bool
 	disks   bool // of servers, file systems of their own
 	disturb func(ctx context.Context, w *simulation, o *Outcome) error
+	attack  func(ctx context.Context, a *attacked, o *Outcome) error // in place of disturb: on a server with accounts
 }
 
 var scenarios = []scenario{
-	{"kill", false, false, killAny}, {"partition", true, false, cutLeaf}, {"full", false, false, fill}, {"disk", false, true, fillDisks},
+	{name: "kill", disturb: killAny}, {name: "partition", leaf: true, disturb: cutLeaf}, {name: "full", disturb: fill}, {name: "disk", disks: true, disturb: fillDisks},
+	{name: "stolen-robot", attack: stolenRobot}, {name: "stolen-viewer", attack: stolenViewer}, {name: "forged-status", attack: forgedStatus},
+	{name: "poisoned-log", attack: poisonedLog}, {name: "clock-in-2100", attack: clockIn2100}, {name: "canary-in-silence", attack: canaryInSilence},
+}
+
+// Names returns those of all scenarios, in their order.
+func Names() (all []string) {
+	for _, s := range scenarios {
+		all = append(all, s.name)
+	}
+	return all
 }
 
 // Run runs all scenarios, one after the other, each with processes of its own.
@@ -66,7 +85,11 @@ func Run(ctx context.Context, o Options) (all []Outcome, err error) {
 		if len(o.Scenarios) > 0 && !slices.Contains(o.Scenarios, s.name) {
 			continue
 		}
-		r, err := run(ctx, o, s)
+		do := run
+		if s.attack != nil {
+			do = attack
+		}
+		r, err := do(ctx, o, s)
 		if ctx.Err() != nil {
 			return all, context.Cause(ctx)
 		}
@@ -76,7 +99,7 @@ func Run(ctx context.Context, o Options) (all []Outcome, err error) {
 		if err != nil {
 			r.Error = err.Error()
 		}
-		r.OK = err == nil && r.JobsLost+r.ResultsTwice+r.LogsLost+r.WrongModels+r.Behind == 0
+		r.OK = err == nil && r.JobsLost+r.ResultsTwice+r.LogsLost+r.WrongModels+r.Behind+len(r.Through) == 0
 		all = append(all, r)
 		o.Log(fmt.Sprintf("%+v", r))
 	}
@@ -180,7 +203,7 @@ func fill(ctx context.Context, w *simulation, o *Outcome) error {
 		}
 		return nil
 	}
-	if err := again(func(dir string) int64 { return stored(dir) + 256<<10 }); err != nil {
+	if err := again(func(dir string) int64 { return sizeOf(dir) + 256<<10 }); err != nil {
 		return err
 	}
 	<-ctx.Done()
@@ -229,8 +252,8 @@ func fillUp(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// stored returns the size of all files in a folder.
-func stored(dir string) (sum int64) {
+// sizeOf returns the size of all files in a folder.
+func sizeOf(dir string) (sum int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			if info, err := d.Info(); err == nil {

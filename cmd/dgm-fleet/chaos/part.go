@@ -113,25 +113,28 @@ func (p *part) work(ctx context.Context, nc *nats.Conn) error {
 		return err
 	}
 	w := &fleet.Worker{Name: p.Name, Version: "chaos", Logs: logs, Queue: queue, Models: models, Dir: p.Dir, Log: func(string) {}}
-	w.Train = func(ctx context.Context, t fleet.Training) (fleet.Model, error) {
-		cli.Wait(ctx, 200*time.Millisecond+rand.N(time.Second))
-		m := artificial.New(size, rand.Uint64())
-		if err := m.Sealed(); err != nil {
-			return fleet.Model{}, err
-		}
-		b, err := m.Encode()
-		if err == nil {
-			m, err = model.Decode(b)
-		}
-		if err == nil {
-			err = os.WriteFile(t.Out, b, 0o666)
-		}
-		if err != nil {
-			return fleet.Model{}, err
-		}
-		return fleet.Model{ID: m.ID}, ctx.Err()
-	}
+	w.Train = madeUp
 	return w.Run(ctx)
+}
+
+// madeUp writes another model at each try, after a moment.
+func madeUp(ctx context.Context, t fleet.Training) (fleet.Model, error) {
+	cli.Wait(ctx, 200*time.Millisecond+rand.N(time.Second))
+	m := artificial.New(size, rand.Uint64())
+	if err := m.Sealed(); err != nil {
+		return fleet.Model{}, err
+	}
+	b, err := m.Encode()
+	if err == nil {
+		m, err = model.Decode(b)
+	}
+	if err == nil {
+		err = os.WriteFile(t.Out, b, 0o666)
+	}
+	if err != nil {
+		return fleet.Model{}, err
+	}
+	return fleet.Model{ID: m.ID}, ctx.Err()
 }
 
 // control carries rollouts on and delivers what was decided.
