@@ -22,6 +22,7 @@ CHANGED = {
 }
 DURATION, CHANGES = 25.0, 12.0  # s
 HORIZON = "500ms"
+SETTLED = "5s"  # of a blackbox log: before, the vehicle leaves the ground, which no model of its flight predicts
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 PROGRAMS = ("./cmd/dgm-bridge", "./cmd/dgm-train", "./cmd/dgm-eval", "./cmd/dgm-estimator", "github.com/nats-io/nats-server/v2")
 
@@ -41,9 +42,9 @@ def main():
         sys.exit(f"dgm_sitl: {e}")
     except KeyboardInterrupt:
         sys.exit(f"dgm_sitl: interrupted; what was made is in {out}, the next run goes on")
-    named = doc["worn"]["fault"]
-    right = named is not None and named["kind"] == "actuator gain" and named["name"] == Change.motor(WORN)
-    print(f"dgm_sitl: {'the worn propeller was named' if right else 'the worn propeller was not named'}; wrote {out / 'sitl.json'}, {out / 'sitl.png'}")
+    fault, live_, motor = doc["worn"]["fault"], doc["worn"]["named"], Change.motor(WORN)
+    right = fault is not None and (fault["kind"], fault["name"]) == ("actuator gain", motor) and live_ is not None and live_["motor"] == motor
+    print(f"dgm_sitl: {'the worn propeller was named, live and from the log' if right else 'the worn propeller was not named'}; wrote {out / 'sitl.json'}, {out / 'sitl.svg'}")
     sys.exit(0 if right else 1)
 
 
@@ -73,14 +74,15 @@ class Run:
         for name in CHANGED:
             faults = json.loads(self.program("dgm-eval", "--model", model, "--log", self.imported([name], name), "--faults", *nominal, "--json"))["faults"]
             doc.setdefault(name, {})["fault"] = faults[0] if faults else None
+            doc[name]["adaptation"] = self.adaptation(model, self.out / f"{name}.msgpack")
             self.say(f"{name}: " + (describe(faults[0]) if faults else "no fault is named"))
         (self.out / "sitl.json").write_text(json.dumps(doc, indent=1) + "\n")
-        picture.draw(self.out / "sitl.png", doc)
+        picture.draw(self.out / "sitl.svg", doc, CHANGES)
         return doc
 
     def tools(self):
         self.firmware = build(self.out / "firmware", self.say)
-        self.clock = self.out / "firmware" / "clock.so"
+        self.clock = self.out / "clock.so"
         source = pathlib.Path(__file__).with_name("clock.c")
         for command in (["cc", "-O2", "-shared", "-fPIC", "-o", self.clock, source, "-ldl", "-lpthread"], ["go", "build", "-o", f"{self.out / 'bin'}/", *PROGRAMS]):
             done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
@@ -102,7 +104,7 @@ class Run:
     def imported(self, names, to):
         """The flight log of blackbox logs."""
         path = self.out / f"{to}.msgpack"
-        self.program("dgm-bridge", "import", "blackbox", "--preset", "betaflight", *(self.out / n / "flight.bfl" for n in names), "--out", path)
+        self.program("dgm-bridge", "import", "blackbox", "--preset", "betaflight", "--from", SETTLED, *(self.out / n / "flight.bfl" for n in names), "--out", path)
         return path
 
     def train(self):
@@ -115,6 +117,11 @@ class Run:
         self.training = {k: doc[k] for k in ("cpu_seconds", "verdict") if k in doc}
         return model
 
+    def adaptation(self, model, log):
+        """What adaptation brings under the plan that was flown, by the time since the start of the log."""
+        doc = json.loads(self.program("dgm-eval", "--model", model, "--log", log, "--adapt", "--json"))
+        return {"since": doc["adapted"]["since"], "amounts": doc["adapted"]["amounts"]}
+
     def live(self, name, seed, change, model):
         self.say(f"flight with an estimator: after {CHANGES:g} s the propeller {WORN} has {change.thrust[change.rotor(WORN)]:.0%} of its thrust")
         directory = self.out / name
@@ -125,7 +132,9 @@ class Run:
         doc = live.run(self.out / "bin", model, flown, CHANGES)
         for when, rows in doc["scores"].items():
             for how, r in rows.items():
-                self.say(f"{when}, {how}: error {r['error']:.3f} of holding, 95 % intervals covered {r['covered']:.1%} of {r['n']} values")
+                self.say(f"live, {when}, {how}: error {r['error']:.3f} of holding, 95 % intervals covered {r['covered']:.1%} of {r['n']} values")
+        found = doc["named"]
+        self.say("live, adaptation: " + (f"{found['motor']}: gain {found['gain']:.1f} ± {2 * found['std']:.1f} %, {found['after_s']:.1f} s after the change" if found else "no motor"))
         return doc
 
 

@@ -10,6 +10,7 @@ from .vehicle import Change, Vehicle
 
 STEP = 0.002  # s
 RISES = 8.0  # s, when the pilot leaves the ground: the firmware lets nobody arm in its first five seconds
+CLIMBS = 3.0  # s, until it flies as it will
 LANDS = 1.0  # s, of closed throttle and then disarmed, at the end
 
 
@@ -18,7 +19,7 @@ def fly(program, clock, settings, directory: pathlib.Path, seed: int, duration: 
 
     settings -- folder with the firmware's settings, from Firmware.configure
     change -- what is different from changes_at on, s after the pilot has left the ground; none where it is None
-    watch -- is called with (t, sensed, motors) every 8 ms of the flight, motors as Betaflight counts them
+    watch -- is called with (t, sensed, motors) every 8 ms from CLIMBS on, motors as Betaflight counts them
     paced -- not faster than time passes
     """
     shutil.rmtree(directory, ignore_errors=True)
@@ -40,7 +41,7 @@ def fly(program, clock, settings, directory: pathlib.Path, seed: int, duration: 
             commands = firmware.exchange(since + t, sensed, sticks) or commands
             vehicle.step(commands, STEP)
             airborne = airborne or sensed.position[2] > 0.3
-            if watch is not None and i % 4 == 0 and RISES <= t <= RISES + duration:
+            if watch is not None and i % 4 == 0 and RISES + CLIMBS <= t <= RISES + duration:
                 watch(t, sensed, (commands[3], commands[0], commands[1], commands[2]))
             if paced and (ahead := t - (time.monotonic() - began)) > 0.002:
                 time.sleep(ahead)

@@ -14,6 +14,7 @@ from .fly import RISES
 
 KINDS = {"without adaptation": "off", "with adaptation": "on"}  # of estimators: what each is told about adaptation
 LATER = 0.2  # s, of the predictions that are scored
+CERTAIN = 4.0  # standard deviations of a gain that names a motor
 SETTLES = 3.0  # s after a change that are not scored: adaptation has to learn it first
 
 
@@ -42,6 +43,7 @@ def _free():
 
 async def _fly(url, flown, changes):
     import dgm
+    import msgpack
     import nats
 
     nc = await nats.connect(url)
@@ -53,6 +55,16 @@ async def _fly(url, flown, changes):
             predictions[i].append(p)
 
     listening = [asyncio.create_task(listen(i)) for i in range(len(KINDS))]
+    amounts = []  # what the estimator with adaptation has learned: time of flight, and the value and standard deviation of each gain
+
+    async def hear(status):
+        async for m in status.messages:
+            doc = msgpack.unpackb(m.data)
+            if states and doc.get("amounts"):
+                gains = {a["name"].removeprefix("gain "): (a["value"], a["std"]) for a in doc["amounts"] if a["name"].startswith("gain ")}
+                amounts.append((states[-1][0], gains))
+
+    listening.append(asyncio.create_task(hear(await nc.subscribe(f"dgm.status.quad{list(KINDS.values()).index('on')}"))))
     loop, states, queue = asyncio.get_running_loop(), [], asyncio.Queue()
 
     def watch(t, sensed, motors):  # in the thread of the flight
@@ -75,7 +87,17 @@ async def _fly(url, flown, changes):
     await nc.close()
     if any(len(p) < len(states) / 2 for p in predictions):
         raise Failed(f"of {len(states)} states only {[len(p) for p in predictions]} were answered")
-    return scores(states, predictions, changes)
+    return {**scores(states, predictions, changes), "gains": amounts, "named": named(amounts, changes)}
+
+
+def named(amounts, changes):
+    """The first motor, and when, whose gain is CERTAIN standard deviations from none after the change, and half as far from that of every other."""
+    for t, gains in amounts:
+        farthest = sorted(gains, key=lambda n: -abs(gains[n][0]) / gains[n][1])
+        name, value, std = farthest[0], *gains[farthest[0]]
+        if t > changes and abs(value) > CERTAIN * std and all(abs(gains[n][0] - value) > CERTAIN / 2 * std for n in farthest[1:]):
+            return {"motor": name, "after_s": t - changes, "gain": value, "std": std}
+    return None
 
 
 def angles(q):
@@ -102,7 +124,7 @@ def scores(states, predictions, changes):
             mean[j], width[j], hold[j] = p.mean[at], 1.96 * p.obs_std[at] * factor, x[p.seq]
             mean[j, 2] += 2 * math.pi * round((x[j, 2] - mean[j, 2]) / (2 * math.pi))
         doc["predicted"][kind] = {"mean": mean.tolist(), "half": width.tolist()}
-        for when, part in {"before the change": (t > 3) & (t < changes), "after it": t > changes + SETTLES}.items():
+        for when, part in {"before the change": t < changes, "after it": t > changes + SETTLES}.items():
             ok = part & ~np.isnan(mean[:, 0])
             off, still = x[ok] - mean[ok], x[ok] - hold[ok]
             error = np.exp(np.mean(np.log(np.sqrt((off**2).mean(axis=0)) / np.sqrt((still**2).mean(axis=0)))))

@@ -2,28 +2,36 @@
 
 import numpy as np
 
+COLOURS = ("#cb181d", "#2171b5", "#238b45", "#6a51a3")
 
-def draw(path, doc):
-    """Draw a second and a half of predictions before the change and after it, with adaptation and without."""
+
+def draw(path, doc, change):
+    """Draw what adaptation learns of each motor in the live flight, and its errors and coverage under the plan that was flown."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     live = doc["worn"]
-    t, x = np.array(live["time"]), np.array(live["measured"])
-    channel = live["channels"].index("q")
-    figure, axes = pyplot.subplots(2, 1, figsize=(9, 6), sharex=True, sharey=True, constrained_layout=True)
-    for axis, (kind, got) in zip(axes, live["predicted"].items()):
-        mean, half = np.array(got["mean"])[:, channel], np.array(got["half"])[:, channel]
-        part = (t > 8) & (t < 20)
-        axis.fill_between(t[part], (mean - half)[part], (mean + half)[part], color="#9ecae1", label=f"95 % interval, predicted {live['later_s']:g} s before")
-        axis.plot(t[part], mean[part], color="#2171b5", lw=1, label="mean")
-        axis.plot(t[part], x[part, channel], color="black", lw=0.8, label="measured")
-        axis.axvline(12, color="#cb181d", ls="--", lw=1)
-        axis.set_title(kind, loc="left", fontsize=10)
-        axis.set_ylabel("pitch rate q in rad/s")
-    axes[0].legend(loc="upper left", fontsize=8, ncols=3)
-    axes[1].set_xlabel("time of flight in s; the propeller wears out at the dashed line")
-    figure.savefig(path, dpi=110)
+    figure, (gains, errors) = pyplot.subplots(2, 1, figsize=(9, 6.6), constrained_layout=True)
+    t = np.array([a[0] for a in live["gains"]])
+    for motor, colour in zip(sorted(live["gains"][0][1]), COLOURS):
+        value, std = np.array([a[1][motor] for a in live["gains"]]).T
+        gains.fill_between(t, value - 2 * std, value + 2 * std, color=colour, alpha=0.15)
+        gains.plot(t, value, color=colour, marker="o", ms=3, label=motor)
+    gains.axvline(change, color="black", ls="--", lw=1)
+    gains.set(xlabel="time of flight, s", ylabel="gain, %", title="Learned in flight: how much more or less each motor does (± 2 standard deviations)")
+    gains.set_ylim(-14, 10)
+    gains.legend(ncols=4, fontsize=9, loc="upper left")
+    rows = [r for r in live["adaptation"]["since"] if r["windows"]]
+    names = [f"{r['from']:g}-{r['to']:g} s" if r["to"] else f"from {r['from']:g} s" for r in rows]
+    place = np.arange(len(rows))
+    errors.bar(place - 0.2, [r["coverage95_before"] for r in rows], 0.38, color="#bdbdbd", label="95 % intervals covered, without adaptation")
+    errors.bar(place + 0.2, [r["coverage95"] for r in rows], 0.38, color="#6baed6", label="95 % intervals covered, with adaptation")
+    errors.plot(place, [r["rmse_ratio"] for r in rows], color="#cb181d", marker="o", ms=4, label="RMSE with adaptation over that without")
+    errors.axhline(0.95, color="black", lw=0.8, ls=":")
+    errors.set_xticks(place, names, fontsize=8)
+    errors.set(xlabel="time in the log, which begins 3 s after take-off: the propeller wears out at 9 s", ylim=(0, 1.1))
+    errors.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+    figure.savefig(path)
     pyplot.close(figure)
