@@ -56,7 +56,7 @@ class Vehicle:
         self.change = change
         self.rng = np.random.default_rng(seed)
         self.model = Multirotor(_loaded(change), control_abstraction="cmd_motor_speeds", aero=True, enable_ground=True,
-                                integrator_kwargs={"method": "RK23", "rtol": 1e-3, "atol": 1e-4, "first_step": 1e-3})
+                                integrator_kwargs={"method": "RK23", "rtol": 1e-2, "atol": 1e-3, "first_step": 2e-3})
         self.state = {"x": np.zeros(3), "v": np.zeros(3), "q": np.array([0, 0, 0, 1.0]), "w": np.zeros(3), "wind": np.zeros(3), "rotor_speeds": np.zeros(4)}
         self._acceleration = np.zeros(3)
 
