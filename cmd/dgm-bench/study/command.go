@@ -2,6 +2,7 @@ package study
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -137,16 +138,16 @@ func (s *Study) execute(cmd *cobra.Command, o *options, units []Work) error {
 	if err != nil {
 		return err
 	}
-	rows, err := s.run(cmd.Context(), cmd.ErrOrStderr(), store, units)
-	if err != nil {
-		return err
+	rows, failed := s.run(cmd.Context(), cmd.ErrOrStderr(), store, units)
+	if failed != nil && (cmd.Context().Err() != nil || len(rows) == 0) {
+		return failed
 	}
 	if o.json {
 		err = s.document(cmd.OutOrStdout(), rows)
 	} else {
 		err = s.show(cmd, store, rows)
 	}
-	if err == nil && s.Failed != nil {
+	if err = errors.Join(err, failed); err == nil && s.Failed != nil {
 		err = s.Failed(rows)
 	}
 	return err

@@ -59,10 +59,11 @@ type runner struct {
 	begun   int // of todo
 	running int
 	took    estimate
+	failed  []error
 }
 
-// run works through units and returns their rows, in the order of the units. After an
-// interrupt finished units stay stored.
+// run works through units and returns the rows of those that are whole, in the order of the units, with the error of the others.
+// After an interrupt finished units stay stored.
 func (s *Study) run(ctx context.Context, progress io.Writer, store *Results, units []Work) ([]*Row, error) {
 	r := &runner{study: s, store: store, progress: progress, workers: 1}
 	for _, w := range units {
@@ -91,16 +92,12 @@ func (s *Study) run(ctx context.Context, progress io.Writer, store *Results, uni
 	if errors.Is(err, context.Canceled) && store.Dir != "" {
 		fmt.Fprintf(progress, "%d of %d results are in %s; the same command resumes there\n", stored+r.took.n, len(units), store.Dir)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return s.rowsOf(store, units), nil
+	return s.rowsOf(store, units), err
 }
 
-// all works through all units that are to do; the first that fails ends the others.
+// all works through all units that are to do. One that fails costs its own rows: the others go on, and the error names all
+// that have failed.
 func (r *runner) all(ctx context.Context) error {
-	within, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	work := make(chan Work, len(r.todo))
 	for _, w := range r.todo {
 		work <- w
@@ -110,17 +107,27 @@ func (r *runner) all(ctx context.Context) error {
 	for range r.workers {
 		wait.Go(func() {
 			for w := range work {
-				if within.Err() != nil {
+				if ctx.Err() != nil {
 					return
 				}
-				if err := r.one(within, w); err != nil {
-					stop(fmt.Errorf("%s: %w", w.Key, err))
+				if err := r.one(ctx, w); err != nil && ctx.Err() == nil {
+					r.fail(w.Key, err)
 				}
 			}
 		})
 	}
 	wait.Wait()
-	return cmp.Or(ctx.Err(), context.Cause(within))
+	return cmp.Or(ctx.Err(), errors.Join(r.failed...))
+}
+
+// fail notes that a unit has failed.
+func (r *runner) fail(k Key, err error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.failed = append(r.failed, fmt.Errorf("%s: %w", k, err))
+	if left := len(r.todo) - r.begun; left > 0 {
+		fmt.Fprintf(r.progress, "%s has failed: %v; %d left\n", k, err, left)
+	}
 }
 
 // one works through a unit.

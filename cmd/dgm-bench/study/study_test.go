@@ -313,6 +313,26 @@ func TestMeasurement(t *testing.T) {
 	}
 }
 
+// A unit that fails costs its own rows: the others are measured and printed, and the error names it.
+func TestOneFails(t *testing.T) {
+	s := &Study{
+		Name:  "measure",
+		Units: func() ([]Work, error) { return []Work{{Key: Key{Set: "a"}}, {Key: Key{Set: "b"}}, {Key: Key{Set: "c"}}}, nil },
+		Run: func(_ context.Context, u *Unit) error {
+			if u.Set == "b" {
+				return errors.New("it burns")
+			}
+			u.Put("v", u.Set)
+			return nil
+		},
+		Keys: []string{"v"},
+	}
+	code, out, errs := command(s, "--json")
+	if code != cli.Failed || out != `{"measure":[{"v":"a"},{"v":"c"}]}`+"\n" || strings.Count(errs, "b-0: it burns") != 1 || !strings.Contains(errs, "b-0 has failed: it burns; 1 left") {
+		t.Errorf("code %d: %s%s", code, out, errs)
+	}
+}
+
 // Only what is between markers changes.
 func TestRewrite(t *testing.T) {
 	rows := []*Row{NewRow(Key{Set: "a"}).Put("v", 1.25), NewRow(Key{Set: "a", Seed: 1}).Put("v", 1.75), NewRow(Key{Set: "b"})}
