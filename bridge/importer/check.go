@@ -20,7 +20,7 @@ func ReadMap(path string) (*Map, error) {
 	if err := mapfile.Read(path, m); err != nil {
 		return nil, err
 	}
-	return m, m.Check()
+	return m, cmp.Or(m.inherit(), m.Check())
 }
 
 // ParseMap is ReadMap of data; name is what errors call it.
@@ -29,7 +29,7 @@ func ParseMap(name string, data []byte) (*Map, error) {
 	if err := mapfile.Parse(name, data, m); err != nil {
 		return nil, err
 	}
-	return m, m.Check()
+	return m, cmp.Or(m.inherit(), m.Check())
 }
 
 // Check returns the first thing in a map that is wrong, named by key, as a

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
@@ -243,7 +242,7 @@ func (m *Map) drive(c *Channel, files []*survey) (Channel, error) {
 		var names, fields []string
 		for i, n := range motors {
 			if n > 0 {
-				names, fields = append(names, strings.TrimRight(c.names()[0], "0123456789")+strconv.Itoa(i+1)), append(fields, s.Outputs.field(n))
+				names, fields = append(names, s.Outputs.name(c, i)), append(fields, s.Outputs.field(n))
 			}
 		}
 		if len(names) == 0 {

@@ -19,6 +19,7 @@ import (
 // channels are read from fields of topics, or from columns of a table of text, which
 // time.column begins.
 type Map struct {
+	Like      string     `toml:"like"`    // (optional) a preset whose states, phases and conditions this map has, where it says nothing else
 	Vehicle   string     `toml:"vehicle"` // one token, as in the subjects of its messages
 	Frames    string     `toml:"frames"`  // (optional) ned-frd or enu-flu: the axes of the log's vectors and attitudes; else those recorded
 	Where     Where      `toml:"where"`   // of topics: (optional) the sender, where a topic has several and a source does not name one

@@ -12,6 +12,7 @@ type Outputs struct {
 	Field     string         `toml:"field"`
 	Parameter string         `toml:"parameter"` // (optional) the setting with the function of output {}
 	Functions []int          `toml:"functions"` // those of motor 1, 2, …
+	Names     []string       `toml:"names"`     // (optional) of the channels, one for each function; else the first name of the channel with the motor's number
 	Count     string         `toml:"count"`     // (optional) the setting that holds the number of motors, where there are no functions
 	Motors    map[string]int `toml:"motors"`    // (optional) the number by its value; else the value is the number
 }
@@ -19,6 +20,14 @@ type Outputs struct {
 // field returns the field of an output.
 func (o *Outputs) field(n int) string {
 	return strings.NewReplacer("{}", strconv.Itoa(n), "{0}", strconv.Itoa(n-1)).Replace(o.Field)
+}
+
+// name returns that of the channel with the motor of function i, from 0.
+func (o *Outputs) name(c *Channel, i int) string {
+	if i < len(o.Names) {
+		return o.Names[i]
+	}
+	return strings.TrimRight(c.names()[0], "0123456789") + strconv.Itoa(i+1)
 }
 
 // mostBeyond is how many outputs behind those of a source are looked at.

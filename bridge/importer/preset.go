@@ -1,10 +1,14 @@
 package importer
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
 // presets are maps for robots that many people have, each commented.
@@ -41,4 +45,55 @@ func Preset(name string) (*Map, error) {
 		return nil, err
 	}
 	return ParseMap("preset "+name, []byte(text))
+}
+
+// inherit takes from the preset that the map is like what it does not say itself: states and auxiliary channels, before its own, and
+// phases, validity, resets, primary instances and kinematics. Inputs and refusals are its own.
+func (m *Map) inherit() error {
+	if m.Like == "" {
+		return nil
+	}
+	other, err := Preset(m.Like)
+	if err != nil {
+		return m.wrong("like", err.Error(), "name one of them, or leave it out")
+	}
+	if other.Like != "" {
+		return m.wrong("like", fmt.Sprintf("preset %q is like another one itself", m.Like), "name that one")
+	}
+	own := map[string]bool{}
+	for i := range m.Channels {
+		for _, n := range m.Channels[i].names() {
+			own[n] = true
+		}
+	}
+	var channels []Channel
+	for _, c := range other.Channels {
+		if c.Role != channel.Input && !slices.ContainsFunc(c.names(), func(n string) bool { return own[n] }) {
+			channels = append(channels, c)
+		}
+	}
+	m.Channels = append(channels, m.Channels...)
+	m.Phases, m.Resets, m.Primaries = first(m.Phases, other.Phases), first(m.Resets, other.Resets), first(m.Primaries, other.Primaries)
+	m.Frames, m.Kinematics = cmp.Or(m.Frames, other.Frames), cmp.Or(m.Kinematics, other.Kinematics)
+	m.KinematicsOptional = m.KinematicsOptional || other.KinematicsOptional
+	names := map[string]bool{}
+	for i := range m.Channels {
+		for _, n := range m.Channels[i].names() {
+			names[n] = true
+		}
+	}
+	for _, v := range other.Valid {
+		if !slices.ContainsFunc(v.Channels, func(n string) bool { return !names[n] }) {
+			m.Valid = append(m.Valid, v)
+		}
+	}
+	return nil
+}
+
+// first returns the first list that has something.
+func first[T any](own, other []T) []T {
+	if len(own) > 0 {
+		return own
+	}
+	return other
 }

@@ -316,8 +316,10 @@ func TestMeasurement(t *testing.T) {
 // A unit that fails costs its own rows: the others are measured and printed, and the error names it.
 func TestOneFails(t *testing.T) {
 	s := &Study{
-		Name:  "measure",
-		Units: func() ([]Work, error) { return []Work{{Key: Key{Set: "a"}}, {Key: Key{Set: "b"}}, {Key: Key{Set: "c"}}}, nil },
+		Name: "measure",
+		Units: func() ([]Work, error) {
+			return []Work{{Key: Key{Set: "a"}}, {Key: Key{Set: "b"}}, {Key: Key{Set: "c"}}}, nil
+		},
 		Run: func(_ context.Context, u *Unit) error {
 			if u.Set == "b" {
 				return errors.New("it burns")
