@@ -14,24 +14,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// ReadMap reads a map.toml. Errors are *mapfile.Error, or of package os.
-func ReadMap(path string) (*Map, error) {
-	m := &Map{file: path}
-	if err := mapfile.Read(path, m); err != nil {
-		return nil, err
-	}
-	return m, cmp.Or(m.inherit(), m.Check())
-}
-
-// ParseMap is ReadMap of data; name is what errors call it.
-func ParseMap(name string, data []byte) (*Map, error) {
-	m := &Map{file: name}
-	if err := mapfile.Parse(name, data, m); err != nil {
-		return nil, err
-	}
-	return m, cmp.Or(m.inherit(), m.Check())
-}
-
 // Check returns the first thing in a map that is wrong, named by key, as a
 // *mapfile.Error. The attitudes of a table become channels, its columns fields.
 func (m *Map) Check() error {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
@@ -15,6 +16,24 @@ import (
 //
 //go:embed presets/*.toml
 var presets embed.FS
+
+// ReadMap reads a map.toml. Errors are *mapfile.Error, or of package os.
+func ReadMap(path string) (*Map, error) {
+	m := &Map{file: path}
+	if err := mapfile.Read(path, m); err != nil {
+		return nil, err
+	}
+	return m, cmp.Or(m.inherit(), m.Check())
+}
+
+// ParseMap is ReadMap of data; name is what errors call it.
+func ParseMap(name string, data []byte) (*Map, error) {
+	m := &Map{file: name}
+	if err := mapfile.Parse(name, data, m); err != nil {
+		return nil, err
+	}
+	return m, cmp.Or(m.inherit(), m.Check())
+}
 
 // Presets returns the names of the maps that come with the program.
 func Presets() []string {
