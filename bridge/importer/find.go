@@ -46,7 +46,7 @@ func find(s *Source, paths []string, files []*survey) (id topicID, reason string
 		return id, what + " is not in " + files[0].base()
 	}
 	if names := namesOf(all); len(names) > 1 {
-		return id, fmt.Sprintf("several topics are of type %s: %s; name one as topic", s.Type, strings.Join(names, ", "))
+		return id, fmt.Sprintf("several topics are of type %s: %s; choose with --topic, or name one as topic in a map", s.Type, strings.Join(names, ", "))
 	}
 	if chosen := slices.DeleteFunc(slices.Clone(all), func(c *telemetry.Count) bool { return !s.prefer.selects(c.Topic) }); len(s.Where) == 0 && len(chosen) > 0 {
 		all = chosen
@@ -91,7 +91,8 @@ func match(s *Source, f *survey) (all []*telemetry.Count) {
 		switch {
 		case s.id != nil && f.id(t) != *s.id,
 			t.Name != s.Topic && (s.Type == "" || t.Kind != s.Type),
-			s.Instance != nil && t.Instance != *s.Instance:
+			s.Instance != nil && t.Instance != *s.Instance,
+			s.Topic == "" && f.passesOver(t):
 			continue
 		}
 		all = append(all, c)
@@ -99,11 +100,11 @@ func match(s *Source, f *survey) (all []*telemetry.Count) {
 	return all
 }
 
-func namesOf(all []*telemetry.Count) (names []string) {
-	for _, c := range all {
-		names = append(names, c.Topic.Name)
-	}
-	return slices.Compact(names)
+// passesOver reports whether another topic of the type of t was chosen.
+func (f *survey) passesOver(t *telemetry.Topic) bool {
+	return !slices.Contains(f.chosen, t.Name) && slices.ContainsFunc(f.counts, func(c *telemetry.Count) bool {
+		return c.Topic.Kind == t.Kind && slices.Contains(f.chosen, c.Topic.Name)
+	})
 }
 
 // lowest returns which of the topics of one name is meant: an instance that has one value
@@ -192,7 +193,7 @@ func (m *Map) expand(files []*survey) (*Map, error) {
 func (c *Channel) expand(files []*survey) (all []Channel, why string) {
 	topics := slices.DeleteFunc(match(&c.Source, files[0]), func(t *telemetry.Count) bool { return !c.Where.selects(t.Topic) })
 	if names := namesOf(topics); len(names) > 1 {
-		return nil, fmt.Sprintf("several topics are of type %s: %s; name one as topic", c.Type, strings.Join(names, ", "))
+		return nil, fmt.Sprintf("several topics are of type %s: %s; choose with --topic, or name one as topic in a map", c.Type, strings.Join(names, ", "))
 	}
 	if len(topics) == 0 {
 		_, why := find(&c.Source, nil, files)

@@ -38,6 +38,8 @@ type Map struct {
 	KinematicsOptional bool            `toml:"kinematics_optional"` // (optional) what the data contradict is left out; else it is an error
 	Body               kinematics.Body `toml:"body"`                // (optional) which; defaults to the usual names
 
+	Topics []string `toml:"-"` // (optional) which are read of several of one type, where a source names the type
+
 	file    string // its name, for errors
 	joined  bool   // it describes tables whose columns are read as topics
 	lenient bool   // channels that are not in a log are left out

@@ -94,6 +94,9 @@ func (m *Map) inherit() error {
 	m.Channels = append(channels, m.Channels...)
 	m.Phases, m.Resets, m.Primaries = first(m.Phases, other.Phases), first(m.Resets, other.Resets), first(m.Primaries, other.Primaries)
 	m.Frames, m.Kinematics = cmp.Or(m.Frames, other.Frames), cmp.Or(m.Kinematics, other.Kinematics)
+	if b := &m.Body; b.Axes == "" && len(b.Position)+len(b.Velocity)+len(b.Attitude)+len(b.Rates) == 0 {
+		m.Body = other.Body
+	}
 	m.KinematicsOptional = m.KinematicsOptional || other.KinematicsOptional
 	names := map[string]bool{}
 	for i := range m.Channels {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/timebase"
@@ -31,6 +32,7 @@ func (id topicID) String() string {
 type survey struct {
 	path     string
 	counts   []*telemetry.Count
+	chosen   []string // topics, of several of one type
 	problems []telemetry.Problem
 	times    timebase.Model
 	first    map[phaseKey]bool // the first known value of each phase
@@ -121,7 +123,7 @@ type surveyed struct {
 
 // surveyTopics reads a file of topics once.
 func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opener, progress func(float64)) (*survey, error) {
-	f := &survey{path: path, first: map[phaseKey]bool{}, moves: map[topicID]bool{}, settings: map[string]float64{}, kinds: map[int]float64{}, cores: map[int]float64{}}
+	f := &survey{path: path, chosen: m.Topics, first: map[phaseKey]bool{}, moves: map[topicID]bool{}, settings: map[string]float64{}, kinds: map[int]float64{}, cores: map[int]float64{}}
 	pass := &surveying{survey: f, m: m, early: map[[2]int]bool{}}
 	for _, c := range m.Clocks {
 		f.times.Give(c.Name, int64(1e9*c.Offset))
@@ -149,6 +151,11 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 		pass.keep(c.Topic)
 	}
 	f.problems = s.Problems().All()
+	for _, name := range m.Topics {
+		if !slices.ContainsFunc(counts, func(c *telemetry.Count) bool { return c.Topic.Name == name }) {
+			return nil, fmt.Errorf("%s has no topic %s; there are: %s", path, name, strings.Join(namesOf(counts), ", "))
+		}
+	}
 	return f, nil
 }
 
@@ -361,3 +368,11 @@ func (e *extrema) add(x []float64) {
 
 // varies reports whether value i had more than one value.
 func (e *extrema) varies(i int) bool { return e.high[i] > e.low[i] }
+
+// namesOf returns the names of topics, each once.
+func namesOf(all []*telemetry.Count) (names []string) {
+	for _, c := range all {
+		names = append(names, c.Topic.Name)
+	}
+	return slices.Compact(names)
+}

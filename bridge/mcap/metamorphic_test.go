@@ -36,7 +36,7 @@ type note struct {
 var channels = []struct {
 	topic  string
 	schema uint16
-}{{"/odom", 1}, {"/cmd_vel", 2}, {"/joint_states", 3}, {"/tf", 4}, {"/odom", 1}, {"/cmd_vel", 2}, {"/cmd_vel_nav", 2}}
+}{{"/odom", 1}, {"/cmd_vel", 2}, {"/joint_states", 3}, {"/tf", 4}, {"/odom", 1}, {"/cmd_vel", 2}, {"/cmd_vel_nav", 2}, {"/odometry/filtered", 1}, {"/ackermann_cmd", 5}}
 
 // second is a time in a recording, ns.
 const second = int64(1e9)
@@ -74,7 +74,7 @@ func written(t testing.TB, all []note) []byte {
 	must(err)
 	must(w.WriteHeader(&foxglove.Header{Profile: "ros2"}))
 	for i, s := range []struct{ name, text string }{
-		{"nav_msgs/msg/Odometry", odometryMsg}, {"geometry_msgs/msg/Twist", plainTwistMsg}, {"sensor_msgs/msg/JointState", jointStateMsg}, {"tf2_msgs/msg/TFMessage", tfMsg},
+		{"nav_msgs/msg/Odometry", odometryMsg}, {"geometry_msgs/msg/Twist", plainTwistMsg}, {"sensor_msgs/msg/JointState", jointStateMsg}, {"tf2_msgs/msg/TFMessage", tfMsg}, {"ackermann_msgs/msg/AckermannDriveStamped", ackermannMsg},
 	} {
 		must(w.WriteSchema(&foxglove.Schema{ID: uint16(i + 1), Name: s.name, Encoding: "ros2msg", Data: []byte(s.text)}))
 	}
@@ -119,6 +119,12 @@ func patrol(n int) (all []note) {
 // try imports files by a preset.
 func try(t testing.TB, preset string, where importer.Where, files ...[]byte) (*flightlog.Log, *importer.Summary, error) {
 	t.Helper()
+	return tryTopics(t, preset, nil, where, files...)
+}
+
+// tryTopics is try with some topics, of several of one type.
+func tryTopics(t testing.TB, preset string, topics []string, where importer.Where, files ...[]byte) (*flightlog.Log, *importer.Summary, error) {
+	t.Helper()
 	dir := t.TempDir()
 	var in []string
 	for i, f := range files {
@@ -131,7 +137,7 @@ func try(t testing.TB, preset string, where importer.Where, files ...[]byte) (*f
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Where = where
+	m.Where, m.Topics = where, topics
 	out := filepath.Join(dir, "f.msgpack")
 	s, err := importer.Import(context.Background(), importer.Job{Format: "mcap", Map: m, Inputs: in, Out: out, Open: telemetry.Opens(mcap.Open)})
 	if err != nil {

@@ -92,3 +92,13 @@ module geometry_msgs { module msg { struct Twist { geometry_msgs::msg::Vector3 l
 ` + sep + `IDL: geometry_msgs/msg/Vector3
 module geometry_msgs { module msg { struct Vector3 { double x; double y; double z; }; }; };
 `
+
+const ackermannMsg = `std_msgs/Header header
+ackermann_msgs/AckermannDrive drive
+` + headerMsg + sep + `MSG: ackermann_msgs/AckermannDrive
+float32 steering_angle
+float32 steering_angle_velocity
+float32 speed
+float32 acceleration
+float32 jerk
+`

@@ -32,6 +32,7 @@ type importOptions struct {
 	all, printMap         bool
 	allowLoss, json       bool
 	where                 map[string]string
+	topics                []string
 }
 
 func importCommand(f *format) *cobra.Command {
@@ -48,6 +49,7 @@ func importCommand(f *format) *cobra.Command {
 		flags.StringVar(&o.mapFile, "map", "", "map of the topics (toml)")
 		flags.StringVar(&o.preset, "preset", "", "a map that comes with the program: "+strings.Join(importer.Presets(), ", "))
 		flags.StringVar(&o.base, "base", "", "topic whose timestamps are the rows', in place of the map's")
+		flags.StringSliceVar(&o.topics, "topic", nil, "which topic is read, of several of a type that the map names")
 		flags.StringToStringVar(&o.where, "where", nil, "of a topic with several senders the one whose messages have a text, as in child_frame_id=base_link")
 		flags.BoolVar(&o.all, "all", false, "keep the robot on the ground, too: leave the map's phases out")
 		flags.BoolVar(&o.printMap, "print-map", false, "write the preset's map to standard output, and nothing else")
@@ -137,6 +139,7 @@ func (o *importOptions) override(m *importer.Map) error {
 	if len(o.where) > 0 {
 		m.Where = o.where
 	}
+	m.Topics = o.topics
 	if o.base != "" {
 		name, instance, err := splitTopic(o.base)
 		if err != nil {
