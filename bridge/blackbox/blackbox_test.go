@@ -333,3 +333,56 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// A header that was cut off costs its own log, and the next one is read.
+func TestCutHeader(t *testing.T) {
+	r, rng := &recorder{}, rand.New(rand.NewPCG(6, 6))
+	first := r.flight(rng, 40, 8e6)
+	r.end()
+	cut := &recorder{}
+	cut.flight(rng, 1, 1e6)
+	r.Write(cut.Bytes()[:bytes.Index(cut.Bytes(), []byte("H Field I encoding"))])
+	second := r.flight(rng, 30, 2e6)
+	g := read(t, r.Bytes())
+	if len(g.problems) != 1 || g.problems[0].Record != "header" {
+		t.Error(g.problems)
+	}
+	one, two := g, g
+	if len(g.values) != 70 {
+		t.Fatalf("%d frames: %v", len(g.values), g.err)
+	}
+	one.values, one.times, two.values, two.times = g.values[:40], g.times[:40], g.values[40:], g.times[40:]
+	check(t, &one, first, int64(first[0][1]))
+	check(t, &two, second, int64(second[0][1]))
+}
+
+// Where the battery goes before a log is closed, memory that was never written follows its last frame.
+func TestErasedMemory(t *testing.T) {
+	r := &recorder{}
+	want := r.flight(rand.New(rand.NewPCG(7, 7)), 40, 8e6)
+	r.Write(bytes.Repeat([]byte{0xff}, 3000))
+	g := read(t, r.Bytes())
+	if check(t, &g, want, int64(want[0][1])); len(g.problems) != 0 {
+		t.Error(g.problems)
+	}
+}
+
+// What damage hides may be longer than frames are ever apart.
+func TestLongGapBehindDamage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	r := &recorder{}
+	names, encodings, _ := every()
+	r.head(names, encodings)
+	head := r.Len()
+	all := &recorder{}
+	all.flight(rng, 64, 5e6)
+	late := &recorder{}
+	want := late.flight(rng, 96, 65e6)
+	r.Write(all.Bytes()[head:])
+	r.Write(bytes.Repeat([]byte{0x55}, 200))
+	r.Write(late.Bytes()[head:])
+	g := read(t, r.Bytes())
+	if n := len(g.times); n < 64+60 || g.times[n-1] != int64(want[95][1])*1000 {
+		t.Errorf("%d frames, %v", n, g.problems)
+	}
+}

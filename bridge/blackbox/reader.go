@@ -22,6 +22,8 @@ const (
 	maxLines  = 1 << 12
 	maxFields = 512
 	maxFrame  = 1 << 12
+	erased    = 64   // bytes of 0xff are memory that nothing was written to
+	steady    = 1e5  // µs, from a main frame to the next
 	longest   = 10e6 // µs from one main frame to the next, without word of a pause
 )
 
@@ -89,8 +91,8 @@ func (r *Reader) begin() error {
 	h := newHeader()
 	for lines := 0; ; lines++ {
 		held := r.Window.Peek(maxLine)
-		if len(held) < 2 || held[0] != 'H' || held[1] != ' ' {
-			break
+		if len(held) < 2 || held[0] != 'H' || held[1] != ' ' || lines > 0 && bytes.HasPrefix(held, Magic) {
+			break // a header that was cut off ends where the next begins
 		}
 		end := bytes.IndexByte(held, '\n')
 		if end < 0 || lines > maxLines {
@@ -220,7 +222,7 @@ func (r *Reader) record() (*telemetry.Message, error) {
 		return nil, r.End(at, 0)
 	}
 	if bytes.HasPrefix(held, Magic) {
-		return nil, r.begin()
+		return nil, r.next(at)
 	}
 	if n := len(held) - len(bytes.TrimLeft(held, "\x00\xff")); n > 0 && r.ended {
 		r.Window.Pass(n) // memory behind the last log that nothing was written to
@@ -247,12 +249,39 @@ func (r *Reader) record() (*telemetry.Message, error) {
 	case c.short && len(held) < maxFrame:
 		return nil, r.End(at, len(held))
 	case c.short || c.wrong || !(kind == 'E' && held[1] == eventEnd) && !r.follows(held[c.at:], len(held) < maxFrame):
+		if rest := held[c.at:]; !c.short && !c.wrong && len(rest) > erased && len(bytes.TrimLeft(rest[:erased], "\xff")) == 0 {
+			r.ended = true // the battery went before the log was closed
+			break
+		}
 		r.known = false
 		r.Resync(at, "frame "+string(rune(kind)), "damaged", 0, 2, r.again)
 		return nil, nil
 	}
 	r.Window.Pass(c.at)
 	return read()
+}
+
+// next reads the header of a further log. One that cannot be read costs its own log.
+func (r *Reader) next(at int64) error {
+	before := r.header
+	err := r.begin()
+	if err == nil || r.Window.Err() != nil {
+		return err
+	}
+	r.header, r.known, r.ended = before, false, true
+	r.Report.Add(at, "header", "the log behind it is not read: %v", err)
+	for {
+		held := r.Window.Peek(window / 2)
+		if i := bytes.Index(held, Magic); i >= 0 {
+			r.Window.Pass(i)
+			return nil
+		}
+		if len(held) < window/2 {
+			r.Window.Pass(len(held))
+			return nil
+		}
+		r.Window.Pass(len(held) - len(Magic))
+	}
 }
 
 // again returns where, among the first most bytes, a header or a whole main frame begins whose time is near the last.
@@ -268,11 +297,27 @@ func (r *Reader) again(held []byte, most int) int {
 		c := &cursor{b: held[i:min(len(held), i+maxFrame)], at: 1}
 		f.decode(c, r.current, &r.main)
 		d := int64(int32(uint32(r.current[r.timeField]) - uint32(r.time)))
-		if !c.short && !c.wrong && (!r.timed || d >= 0 && d <= longest) && r.follows(held[i+c.at:], i+c.at == len(held)) {
+		near := !r.timed || d >= 0 && d <= longest || r.follow(f, held[i:], c.at)
+		if !c.short && !c.wrong && near && r.follows(held[i+c.at:], i+c.at == len(held)) {
 			return i
 		}
 	}
 	return -1
+}
+
+// follow reports whether a main frame that ends at a place, of a time far from the last, is followed by differences from it that go
+// on in time: what was lost took longer than frames are apart.
+func (r *Reader) follow(f *frame, held []byte, end int) bool {
+	part := r.header.frames['P']
+	if part == nil || end >= len(held) || held[end] != 'P' || r.current[r.timeField] < int64(uint32(r.time)) {
+		return false
+	}
+	c := &cursor{b: held[end:min(len(held), end+maxFrame)], at: 1}
+	values, by := make([]int64, len(f.names)), r.main
+	by.previous, by.before = r.current, r.current
+	part.decode(c, values, &by)
+	d := values[r.timeField] - r.current[r.timeField]
+	return !c.short && !c.wrong && d > 0 && d < steady && r.follows(held[end+c.at:], false)
 }
 
 // follows reports whether a frame begins there, or the file ends.
@@ -361,6 +406,9 @@ func (r *Reader) event(c *cursor) func() (*telemetry.Message, error) {
 		c.varying()
 		us := c.varying()
 		return func() (*telemetry.Message, error) {
+			if !r.timed {
+				r.time = 0
+			}
 			r.time, r.timed, r.known = r.time+int64(uint32(us)-uint32(r.time)), true, false
 			return nil, nil
 		}
