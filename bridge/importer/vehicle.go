@@ -109,7 +109,9 @@ func (o *Outputs) motors(f *survey) (outputs []int, known bool, other string) {
 		n, ok := matches(o.Parameter, name)
 		if v := int(f.settings[name]); o.Parameter != "" && ok && v != 0 {
 			if slices.Contains(o.Functions, v) {
-				function[v] = n
+				if other := function[v]; other == 0 || n < other { // of two ailerons the first
+					function[v] = n
+				}
 			} else {
 				others = append(others, fmt.Sprintf("%s = %d", name, v))
 			}

@@ -47,6 +47,8 @@ func TestServosByTheirFunctions(t *testing.T) {
 		{"ardupilot-rover", []string{"SERVO1_FUNCTION", "SERVO3_FUNCTION", "SERVO4_FUNCTION"}, []float32{26, 70, 1}, []string{"steering", "throttle"}, []int{0, 2}},
 		{"ardupilot-rover", []string{"SERVO2_FUNCTION", "SERVO4_FUNCTION"}, []float32{74, 73}, []string{"throttle_left", "throttle_right"}, []int{3, 1}},
 		{"ardupilot-plane", []string{"SERVO1_FUNCTION", "SERVO2_FUNCTION", "SERVO3_FUNCTION", "SERVO4_FUNCTION"}, []float32{4, 19, 70, 21}, []string{"aileron", "elevator", "throttle", "rudder"}, []int{0, 1, 2, 3}},
+		{"ardupilot-plane", []string{"SERVO2_FUNCTION", "SERVO10_FUNCTION", "SERVO4_FUNCTION", "SERVO3_FUNCTION"}, []float32{4, 4, 19, 70}, []string{"aileron", "elevator", "throttle"}, []int{1, 3, 2}},
+		{"ardupilot-plane", nil, nil, []string{"aileron", "elevator", "throttle", "rudder"}, []int{0, 1, 2, 3}},
 		{"ardupilot-plane", []string{"SERVO1_FUNCTION", "SERVO2_FUNCTION", "SERVO3_FUNCTION"}, []float32{77, 78, 70}, []string{"throttle", "elevon_left", "elevon_right"}, []int{2, 0, 1}},
 	} {
 		path := write(t, filepath.Join(t.TempDir(), "a.BIN"), withSettings(whole, c.names, c.values))

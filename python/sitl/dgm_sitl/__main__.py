@@ -3,6 +3,7 @@
 import argparse
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -36,6 +37,7 @@ def main():
     o = options.parse_args()
     out = o.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("dgm_sitl: terminated"))  # and end what was started
     try:
         doc = Run(out, o.preset).all()
     except Failed as e:
@@ -46,7 +48,7 @@ def main():
     busy = worn["answered"][0] < worn["states"] / 2  # then adaptation has learned from the log only
     how = "from the log; live this computer was too busy" if busy else "live and from the log"
     found = worn["adaptation"]["named"] if busy else worn["named"]
-    right = worn["fault"] is not None and (worn["fault"]["kind"], worn["fault"]["name"]) == ("actuator gain", motor) and found is not None and found["motor"] == motor
+    right = worn["fault"] is not None and (worn["fault"]["kind"], worn["fault"]["name"]) == ("actuator gain", motor) and worn["fault"]["since"] > CHANGES - 5 and found is not None and found["motor"] == motor
     print(f"dgm_sitl: {'the worn propeller was named, ' + how if right else 'the worn propeller was not named'}; wrote {out / 'sitl.json'}, {out / 'sitl.svg'}")
     sys.exit(0 if right else 1)
 
@@ -88,7 +90,10 @@ class Run:
         self.clock = self.out / "clock.so"
         source = pathlib.Path(__file__).with_name("clock.c")
         for command in (["cc", "-O2", "-shared", "-fPIC", "-o", self.clock, source, "-ldl", "-lpthread"], ["go", "build", "-o", f"{self.out / 'bin'}/", *PROGRAMS]):
-            done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
+            try:
+                done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
+            except FileNotFoundError:
+                raise Failed(f"{command[0]} is not installed") from None
             if done.returncode != 0:
                 raise Failed(f"{' '.join(map(str, command))}: {done.stderr[-1000:]}")
         self.settings = self.out / "settings"
@@ -111,12 +116,12 @@ class Run:
         return path
 
     def train(self):
-        model = self.out / "flight.dgm"
-        log = self.imported(TRAINING, "flight")
-        if not model.exists():
+        model, trained = self.out / f"{self.preset}.dgm", self.out / f"{self.preset}.json"
+        log = self.imported(TRAINING, "training")
+        if not trained.exists():  # it is written last
             self.say(f"training on {len(TRAINING)} blackbox logs, some minutes")
-            (self.out / "training.json").write_text(self.program("dgm-train", "--log", log, "--horizon", HORIZON, "--preset", self.preset, "--out", model, "--json"))
-        doc = json.loads((self.out / "training.json").read_text())
+            trained.write_text(self.program("dgm-train", "--log", log, "--horizon", HORIZON, "--preset", self.preset, "--out", model, "--json"))
+        doc = json.loads(trained.read_text())
         self.training = {k: doc[k] for k in ("cpu_seconds", "verdict") if k in doc}
         return model
 

