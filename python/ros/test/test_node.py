@@ -388,14 +388,15 @@ def test_arm(network, files):
         rclpy.shutdown()
     assert len(got["prediction"]) > 150 and len(got["estimate"]) == len(got["state_now"]) and "/dgm/predicted_path" not in topics
     estimates = np.array([np.array(m.data)[1:5] for m in got["estimate"]])
-    first = int(np.argmin(np.abs(np.array(truth) - estimates[0]).sum(axis=1)))
-    assert np.allclose(estimates, truth[first : first + len(estimates)])  # whatever the order of the names
+    truth = np.array(truth)
+    states = [int(np.argmin(np.abs(truth - e).sum(axis=1))) for e in estimates]  # of which state each is: a busy computer loses some
+    assert np.allclose(estimates, truth[states]) and (np.diff(states) > 0).all()  # whatever the order of the names
     errors, holds = [], []
-    for i, m in enumerate(got["prediction"][:-20]):
+    for i, m in list(zip(reversed(states), reversed(got["prediction"])))[20:]:
         rows = np.reshape(m.data, (-1, 9))
         at = np.array([np.interp(0.2, rows[:, 0], c) for c in rows[:, 1:5].T])
-        errors.append(at - truth[first + i + 10])
-        holds.append(np.array(truth[first + i]) - truth[first + i + 10])
+        errors.append(at - truth[i + 10])
+        holds.append(truth[i] - truth[i + 10])
     ratio = np.sqrt(np.mean(np.square(errors)) / np.mean(np.square(holds)))
     print(f"an arm: error 0.2 s ahead over that of holding, targets held: {ratio:.2f}")
     assert ratio < 0.7  # targets that change within the 0.2 s are not known ahead
