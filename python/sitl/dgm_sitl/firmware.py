@@ -179,11 +179,15 @@ class Firmware:
         self._in.close()
         self._out.close()
 
+    def ended(self):
+        """Whether the firmware has ended."""
+        return self._process is None or self._process.poll() is not None
+
     def logs(self):
         """The blackbox logs so far, the oldest first."""
         return sorted(self.directory.glob("LOG*.BF*"))
 
-    def exchange(self, t, sensed, sticks, wait=2.0):
+    def exchange(self, t, sensed, sticks, wait=0.2):
         """Send what is sensed at time t, s, and the sticks (1000 to 2000: roll, pitch, throttle, yaw, arm, angle; None: there is no
         receiver, whose first word before the firmware has set it up would make the firmware deaf), and return
         the newest commands of the motors, 0 to 1: front right, rear left, front left, rear right; None where there is none within wait, s."""

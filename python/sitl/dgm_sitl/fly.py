@@ -10,6 +10,7 @@ from .vehicle import Change, Vehicle
 
 STEP = 0.002  # s
 RISES = 8.0  # s, when the pilot leaves the ground: the firmware lets nobody arm in its first five seconds
+PATIENCE = 10  # states in a row that are not answered: the firmware leaves one out now and then, and the motors keep their commands
 CLIMBS = 3.0  # s, until it flies as it will
 LANDS = 1.0  # s, of closed throttle and then disarmed, at the end
 
@@ -26,7 +27,7 @@ def fly(program, clock, settings, directory: pathlib.Path, seed: int, duration: 
     directory.mkdir(parents=True)
     shutil.copy2(settings / "eeprom.bin", directory)
     firmware, pilot, vehicle = Firmware(program, clock, directory), Pilot(seed), Vehicle(seed=seed)
-    commands, airborne = (0.0,) * 4, False
+    commands, airborne, missed = (0.0,) * 4, False, 0
     try:
         since = awake(firmware, vehicle)
         began, steps = time.monotonic(), int((RISES + duration + LANDS) / STEP)
@@ -38,9 +39,11 @@ def fly(program, clock, settings, directory: pathlib.Path, seed: int, duration: 
             sticks = pilot.sticks(t, sensed, RISES, STEP)
             if t > RISES + duration:
                 sticks = [1500, 1500, 1000, 1500, 2000 if t < RISES + duration + LANDS / 2 else 1000, 2000]
-            commands = firmware.exchange(since + t, sensed, sticks)
-            if commands is None:
-                raise Failed(f"{t:.2f} s: the firmware answers no more; it says why in {directory / 'firmware.txt'}")
+            answer = firmware.exchange(since + t, sensed, sticks)
+            missed = missed + 1 if answer is None else 0
+            if missed > PATIENCE or answer is None and firmware.ended():
+                raise Failed(f"{t:.2f} s: the firmware {'has ended' if firmware.ended() else 'answers no more'}; it says why in {directory / 'firmware.txt'}")
+            commands = answer or commands
             vehicle.step(commands, STEP)
             airborne = airborne or sensed.position[2] > 0.3
             if t > RISES + CLIMBS and t < RISES + duration and sensed.position[2] < 0.05:
