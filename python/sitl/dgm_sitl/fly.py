@@ -5,11 +5,10 @@ import shutil
 import time
 
 from .firmware import Failed, Firmware
-from .pilot import Pilot
+from .pilot import RISES, Pilot
 from .vehicle import Change, Vehicle
 
 STEP = 0.002  # s
-RISES = 8.0  # s, when the pilot leaves the ground: the firmware lets nobody arm in its first five seconds
 PATIENCE = 10  # states in a row that are not answered: the firmware leaves one out now and then, and the motors keep their commands
 CLIMBS = 3.0  # s, until it flies as it will
 LANDS = 1.0  # s, of closed throttle and then disarmed, at the end

@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from .firmware import IDLE, Failed, dies_with_us
-from .fly import RISES
+from .pilot import RISES
 
 KINDS = {"without adaptation": "off", "with adaptation": "on"}  # of estimators: what each is told about adaptation
 LATER = 0.2  # s, of the predictions that are scored

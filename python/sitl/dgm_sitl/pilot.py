@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+RISES = 8.0  # s, when the pilot leaves the ground: the firmware lets nobody arm in its first five seconds
 LIMIT = math.radians(50)  # of the firmware's angle mode, at a full stick
 ARMED, ANGLE = 2000, 2000
 TAP = (0.15, 0.15, 0.1)  # shares of a full stick
