@@ -356,6 +356,18 @@ func TestCutHeader(t *testing.T) {
 	check(t, &two, second, int64(second[0][1]))
 }
 
+// A further header whose first line has no end is reported, and the reading ends.
+func TestHeaderWithoutAnEnd(t *testing.T) {
+	r := &recorder{}
+	r.flight(rand.New(rand.NewPCG(9, 9)), 5, 1e6)
+	r.end()
+	r.Write(blackbox.Magic)
+	r.Write(bytes.Repeat([]byte("x"), 20000))
+	if g := read(t, r.Bytes()); g.err != nil || len(g.values) != 5 || len(g.problems) != 1 || g.problems[0].Record != "header" {
+		t.Errorf("%d frames, %v, %v", len(g.values), g.problems, g.err)
+	}
+}
+
 // Where the battery goes before a log is closed, memory that was never written follows its last frame.
 func TestErasedMemory(t *testing.T) {
 	r := &recorder{}

@@ -170,6 +170,9 @@ func (r *Reader) next(at int64) error {
 	}
 	r.header, r.known, r.ended = before, false, true
 	r.Report.Add(at, "header", "the log behind it is not read: %v", err)
+	if r.Window.Offset() == at {
+		r.Window.Pass(1) // its first line has no end
+	}
 	for {
 		held := r.Window.Peek(window / 2)
 		if i := bytes.Index(held, Magic); i >= 0 {

@@ -106,7 +106,7 @@ func (a *attacked) registered(ctx context.Context, nc *nats.Conn, vehicle string
 	return models.Put(ctx, fleet.Model{ID: made.ID, Job: fleet.NewJob(vehicle, []string{made.ID}, "", "chaos"), Trained: trained}, path)
 }
 
-// uploaded uploads a log of a robot with its own credential: a swinging pendulum.
+// uploaded uploads a log of a robot with its own credential.
 func (a *attacked) uploaded(ctx context.Context, vehicle string, seed int) (l fleet.Log, err error) {
 	part := part{Kind: "robot", Name: vehicle, Dir: a.dir}
 	path := filepath.Join(a.dir, fmt.Sprintf("%s-%d.msgpack", vehicle, seed))

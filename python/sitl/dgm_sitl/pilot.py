@@ -21,7 +21,6 @@ class Pilot:
         self.frequency = rng.uniform(0.4, 1.6, (3, 3)) * rng.uniform(1, 1.6)
         self.phase = rng.uniform(0, 2 * math.pi, (3, 3))
         self.height = 2.0
-        self.throttle = 0.0
         self.sum = np.zeros(3)
         self.taps, self.tapped = np.zeros(3), 0.0  # shares of a full stick: right, down, yaw; until when, s
         self.turn = rng.uniform(0.03, 0.1), rng.uniform(0, 6)
