@@ -79,12 +79,7 @@ func (m *Map) inherit() error {
 	if other.Like != "" {
 		return m.wrong("like", fmt.Sprintf("preset %q is like another one itself", m.Like), "name that one")
 	}
-	own := map[string]bool{}
-	for i := range m.Channels {
-		for _, n := range m.Channels[i].names() {
-			own[n] = true
-		}
-	}
+	own := m.channelNames()
 	var channels []Channel
 	for _, c := range other.Channels {
 		if c.Role != channel.Input && !slices.ContainsFunc(c.names(), func(n string) bool { return own[n] }) {
@@ -98,18 +93,24 @@ func (m *Map) inherit() error {
 		m.Body = other.Body
 	}
 	m.KinematicsOptional = m.KinematicsOptional || other.KinematicsOptional
-	names := map[string]bool{}
-	for i := range m.Channels {
-		for _, n := range m.Channels[i].names() {
-			names[n] = true
-		}
-	}
+	names := m.channelNames()
 	for _, v := range other.Valid {
 		if !slices.ContainsFunc(v.Channels, func(n string) bool { return !names[n] }) {
 			m.Valid = append(m.Valid, v)
 		}
 	}
 	return nil
+}
+
+// channelNames is the set of the names of all channels.
+func (m *Map) channelNames() map[string]bool {
+	out := map[string]bool{}
+	for i := range m.Channels {
+		for _, n := range m.Channels[i].names() {
+			out[n] = true
+		}
+	}
+	return out
 }
 
 // first returns the first list that has something.

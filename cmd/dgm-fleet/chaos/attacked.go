@@ -14,7 +14,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
-	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/node/stored"
 )
 
@@ -87,11 +86,7 @@ func (a *attacked) as(role string) (*nats.Conn, error) {
 
 // registered registers a made-up model of a vehicle, as trained at a time, with the connection of a role.
 func (a *attacked) registered(ctx context.Context, nc *nats.Conn, vehicle string, seed uint64, trained time.Time) (m fleet.Model, err error) {
-	made := artificial.New(size, seed)
-	if err = made.Sealed(); err != nil {
-		return m, err
-	}
-	b, err := made.Encode()
+	id, b, err := made(seed)
 	if err != nil {
 		return m, err
 	}
@@ -103,7 +98,7 @@ func (a *attacked) registered(ctx context.Context, nc *nats.Conn, vehicle string
 	if err != nil {
 		return m, err
 	}
-	return models.Put(ctx, fleet.Model{ID: made.ID, Job: fleet.NewJob(vehicle, []string{made.ID}, "", "chaos"), Trained: trained}, path)
+	return models.Put(ctx, fleet.Model{ID: id, Job: fleet.NewJob(vehicle, []string{id}, "", "chaos"), Trained: trained}, path)
 }
 
 // uploaded uploads a log of a robot with its own credential.

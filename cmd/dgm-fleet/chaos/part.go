@@ -120,21 +120,24 @@ func (p *part) work(ctx context.Context, nc *nats.Conn) error {
 // madeUp writes another model at each try, after a moment.
 func madeUp(ctx context.Context, t fleet.Training) (fleet.Model, error) {
 	cli.Wait(ctx, 200*time.Millisecond+rand.N(time.Second))
-	m := artificial.New(size, rand.Uint64())
-	if err := m.Sealed(); err != nil {
-		return fleet.Model{}, err
-	}
-	b, err := m.Encode()
+	id, file, err := made(rand.Uint64())
 	if err == nil {
-		m, err = model.Decode(b)
-	}
-	if err == nil {
-		err = os.WriteFile(t.Out, b, 0o666)
+		err = os.WriteFile(t.Out, file, 0o666)
 	}
 	if err != nil {
 		return fleet.Model{}, err
 	}
-	return fleet.Model{ID: m.ID}, ctx.Err()
+	return fleet.Model{ID: id}, ctx.Err()
+}
+
+// made returns the ID and the file of a made-up model.
+func made(seed uint64) (id string, file []byte, err error) {
+	m := artificial.New(size, seed)
+	if err = m.Sealed(); err != nil {
+		return "", nil, err
+	}
+	file, err = m.Encode()
+	return m.ID, file, err
 }
 
 // control carries rollouts on and delivers what was decided.
