@@ -165,10 +165,13 @@ func (b *Batch) adjoints() error {
 	case of.Size != size || len(b.q.StdAdjoint.X) > 0 && b.q.StdAdjoint.Size != size:
 		panic(wrongLength)
 	}
+	first := b.q.At(0) // all questions are of one condition
 	for i := range b.workers {
-		if w := &b.workers[i]; w.bars == nil || len(w.bars.Plan) != numbers {
+		w := &b.workers[i]
+		if w.bars == nil || len(w.bars.Plan) != numbers {
 			w.bars = w.fast.NewGradient(numbers)
 		}
+		w.fast.prepareAdjoint(&first, len(b.q.StdAdjoint.X) > 0)
 	}
 	return nil
 }

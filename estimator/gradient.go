@@ -61,9 +61,18 @@ func adjoint[T program.Float](all *adjoints[T], p *Predictor, by checkable, step
 		}
 		std = nil
 	}
-	a := all.of(p, p.signal(q).Condition(len(q.History) < p.m.History.Rows()*(p.m.K+p.m.P)), std != nil)
-	a.run(dst, p, q, mean, std)
+	all.of(p, q, std != nil).run(dst, p, q, mean, std)
 	return allFinite(dst.X0) && allFinite(dst.Plan)
+}
+
+// prepareAdjoint takes the memory for adjoints of queries like q, with adjoints of the standard deviations or without.
+func (f *Fast) prepareAdjoint(q *Query, std bool) {
+	std = std && (q.P0 == nil || !f.plain.m.Displacement)
+	if f.c == nil {
+		f.plain.adjoints.of(f.plain, q, std)
+	} else {
+		f.adjoints.of(f.plain, q, std)
+	}
 }
 
 // adjoints are the machines for gradients, by condition, without and with standard deviations.
@@ -78,8 +87,9 @@ type adjointMachine[T program.Float] struct {
 	input     []float64 // P
 }
 
-// of returns the machine of a condition.
-func (a *adjoints[T]) of(p *Predictor, c model.Condition, widths bool) *adjointMachine[T] {
+// of returns the machine for queries like q.
+func (a *adjoints[T]) of(p *Predictor, q *Query, widths bool) *adjointMachine[T] {
+	c := p.signal(q).Condition(len(q.History) < p.m.History.Rows()*(p.m.K+p.m.P))
 	place := &a[c][0]
 	if widths {
 		place = &a[c][1]
