@@ -144,14 +144,7 @@ func TestAnOperatorOverrulesARollout(t *testing.T) {
 func TestClocksOfOperators(t *testing.T) {
 	for _, skew := range []time.Duration{-time.Hour, time.Hour} {
 		skewed := func(s *simulated) {
-			r, revision, err := get[Rollout](t.Context(), s.c.In.rollouts, "g")
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Begun, r.Since = r.Begun.Add(skew), r.Since.Add(skew)
-			if _, err := s.c.In.rollouts.Update(t.Context(), "g", encoded(&r), revision); err != nil {
-				t.Fatal(err)
-			}
+			s.changes("g", func(r *Rollout) { r.Begun, r.Since = r.Begun.Add(skew), r.Since.Add(skew) })
 		}
 		s, old, next := begun(t)
 		skewed(s)
@@ -181,14 +174,14 @@ func TestClocksOfOperators(t *testing.T) {
 // Two rollouts that began at the same moment do not take a vehicle from each other.
 func TestRolloutsThatBeganAtOnce(t *testing.T) {
 	s, old, next := begun(t)
-	r, _, err := get[Rollout](t.Context(), s.c.In.rollouts, "g")
+	r, err := s.c.In.Rollout(t.Context(), "g")
 	if err != nil {
 		t.Fatal(err)
 	}
 	third := registered(t, s.c.In.Models, "a", 3)
 	r.Group, r.Vehicles, r.Model = "f", []string{"c", "b"}, third.Ref()
 	r.Begun = r.Begun.Add(time.Millisecond)
-	if _, err := s.c.In.rollouts.Create(t.Context(), "f", encoded(&r)); err != nil {
+	if err := s.c.In.decideRollout(t.Context(), &r, 0); err != nil {
 		t.Fatal(err)
 	}
 	s.look("g")

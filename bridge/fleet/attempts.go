@@ -49,9 +49,9 @@ func (a *Authority) attempts(role string, streams []string, most int) (groups []
 // targetsAt returns subjects at which an answer would do harm to a vehicle or the fleet; the first is the own inbox.
 func targetsAt(victim string) []string {
 	return []string{
-		"", "$JS.API.STREAM.DELETE.KV_" + installations, "$JS.API.STREAM.PURGE.OBJ_" + OwnLogs(victim), "$JS.API.CONSUMER.DELETE." + jobStream + "." + jobConsumer,
+		"", "$JS.API.STREAM.DELETE." + decisionStream, "$JS.API.STREAM.PURGE.OBJ_" + OwnLogs(victim), "$JS.API.CONSUMER.DELETE." + jobStream + "." + jobConsumer,
 		wire.PredictSubject(victim), wire.StateSubject(victim), wire.StatusSubject(victim), wire.ModelSubject(victim),
-		"$KV." + installations + "." + victim, "$KV." + logIndex + "." + victim + ".x", "$O." + OwnFlown(victim) + ".M.x", jobPrefix + "x",
+		decisionPrefix + "installation." + victim, "$KV." + logIndex + "." + victim + ".x", "$O." + OwnFlown(victim) + ".M.x", jobPrefix + "x",
 	}
 }
 

@@ -80,9 +80,9 @@ func (a *Authority) Grants(role string) []Grant {
 		}
 		return out
 	case RoleViewer:
-		out := info(jobStream, "KV_"+jobStates, "KV_"+logIndex, "KV_"+modelIndex, "KV_"+studyRows, "KV_"+installations, "KV_"+names, "KV_"+rollouts, "OBJ_"+logObjects, "OBJ_"+modelObjects, "OBJ_"+FlownObjects)
-		for _, kv := range []string{jobStates, logIndex, modelIndex, studyRows, installations, names, rollouts} {
-			out = append(out, direct("KV_"+kv, true)...)
+		out := info(jobStream, "KV_"+jobStates, "KV_"+logIndex, "KV_"+modelIndex, "KV_"+studyRows, decisionStream, "OBJ_"+logObjects, "OBJ_"+modelObjects, "OBJ_"+FlownObjects)
+		for _, stream := range []string{"KV_" + jobStates, "KV_" + logIndex, "KV_" + modelIndex, "KV_" + studyRows, decisionStream} {
+			out = append(out, direct(stream, true)...)
 		}
 		return append(out, Grant{"$JS.API.CONSUMER.INFO." + jobStream + "." + jobConsumer, false})
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
+	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
 // Controller carries rollouts on. All that it knows is in the stores and in the statuses of the vehicles: it can be
@@ -40,7 +40,7 @@ func (c *Controller) Run(ctx context.Context, group string) error {
 		}
 		if group != "" && err == nil {
 			r, err := c.In.Rollout(ctx, group)
-			if err == nil && r.Stage.Ended() || errors.Is(err, jetstream.ErrKeyNotFound) {
+			if err == nil && r.Stage.Ended() || errors.Is(err, ErrNoRollout) {
 				return err
 			}
 		}
@@ -108,9 +108,12 @@ func (c *Controller) deliverAll(ctx context.Context) error {
 
 // carry carries one rollout on. A decision is stored before it is carried out, and carried out again at every look.
 func (c *Controller) carry(ctx context.Context, group string) error {
-	now, revision, err := get[Rollout](ctx, c.In.rollouts, group)
+	now, of, err := decided[Rollout](ctx, c.In.log, model.ForRollout, group)
+	if err == nil && !now.Stage.Ended() {
+		err = of.expired()
+	}
 	if err != nil {
-		return explained(err)
+		return err
 	}
 	r, was, leftOut := &now, now.Stage, len(now.LeftOut)
 	installed := map[string]Installation{}
@@ -126,8 +129,8 @@ func (c *Controller) carry(ctx context.Context, group string) error {
 		r.note(was, installed)
 	}
 	if changed {
-		if _, err := c.In.rollouts.Update(ctx, r.Group, encoded(r), revision); err != nil {
-			if errors.Is(explained(err), errReplaced) {
+		if err := c.In.decideRollout(ctx, r, of.Number); err != nil {
+			if errors.Is(err, errReplaced) {
 				return nil // another controller, or an operator
 			}
 			return err

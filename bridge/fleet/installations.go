@@ -58,12 +58,10 @@ func (i *Installation) signed(r Ref) *Ref {
 type Installer struct {
 	Models *Models
 
-	key      ed25519.PrivateKey
-	js       jetstream.JetStream
-	files    jetstream.ObjectStore // of vehicles without one of their own
-	states   jetstream.KeyValue
-	names    jetstream.KeyValue
-	rollouts jetstream.KeyValue
+	key   ed25519.PrivateKey
+	js    jetstream.JetStream
+	files jetstream.ObjectStore // of vehicles without one of their own
+	log   *decisions
 }
 
 // OpenInstaller opens the installations of a fleet. Without a key they can be read only.
@@ -76,23 +74,16 @@ func OpenInstaller(ctx context.Context, nc *nats.Conn, key ed25519.PrivateKey) (
 	if err != nil {
 		return nil, err
 	}
-	in := &Installer{Models: m, key: key, js: js}
+	in := &Installer{Models: m, key: key, js: js, log: openDecisions(js, key)}
 	if in.files, err = js.ObjectStore(ctx, FlownObjects); err != nil {
 		return nil, fmt.Errorf("object store %s: %w", FlownObjects, explained(err))
 	}
-	if in.states, err = bucket(ctx, js, installations); err != nil {
-		return nil, err
-	}
-	if in.names, err = bucket(ctx, js, names); err != nil {
-		return nil, err
-	}
-	in.rollouts, err = bucket(ctx, js, rollouts)
-	return in, err
+	return in, in.log.refresh(ctx)
 }
 
 // List returns all installations, in no particular order, and what is wrong with those that cannot be read.
 func (in *Installer) List(ctx context.Context) (all []Installation, unreadable []string, err error) {
-	return list[Installation](ctx, in.Models.js, installations, "*")
+	return allDecided[Installation](ctx, in.log, model.ForInstallation)
 }
 
 // Get returns the installation of a vehicle, an empty one where the fleet has decided nothing.
@@ -101,38 +92,43 @@ func (in *Installer) Get(ctx context.Context, vehicle string) (Installation, err
 	return i, err
 }
 
-func (in *Installer) get(ctx context.Context, vehicle string) (Installation, uint64, error) {
-	i, revision, err := get[Installation](ctx, in.states, vehicle)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return Installation{Vehicle: vehicle}, 0, wire.CheckVehicle(vehicle)
+func (in *Installer) get(ctx context.Context, vehicle string) (Installation, decision, error) {
+	i, of, err := decided[Installation](ctx, in.log, model.ForInstallation, vehicle)
+	switch {
+	case err != nil:
+		return i, of, fmt.Errorf("installation of %s: %w", vehicle, err)
+	case of.Number == 0:
+		return Installation{Vehicle: vehicle}, of, wire.CheckVehicle(vehicle)
 	}
-	if err != nil {
-		return i, 0, fmt.Errorf("installation of %s: %w", vehicle, explained(err))
-	}
-	return i, revision, nil
+	return i, of, nil
 }
 
 // change changes the installation of a vehicle, and delivers its models. Of two clients that change it at a
 // time both changes are made, one after the other.
 func (in *Installer) change(ctx context.Context, vehicle string, do func(i *Installation) error) (Installation, error) {
 	for {
-		i, revision, err := in.get(ctx, vehicle)
+		i, of, err := in.get(ctx, vehicle)
 		if err != nil {
 			return i, err
 		}
+		was := string(encoded(&i))
 		if err := do(&i); err != nil {
 			return i, err
 		}
-		if revision == 0 {
-			_, err = in.states.Create(ctx, vehicle, encoded(&i))
-		} else {
-			_, err = in.states.Update(ctx, vehicle, encoded(&i), revision)
+		if err := in.notRevoked(ctx, i.Flown, i.Shadow); err != nil {
+			return i, fmt.Errorf("%s: %w", vehicle, err)
 		}
-		err = explained(err)
-		if errors.Is(err, errReplaced) || errors.Is(err, jetstream.ErrKeyExists) {
+		if of.Number > 0 && string(encoded(&i)) == was {
+			return in.Deliver(ctx, vehicle)
+		}
+		s := model.Statement{Purpose: model.ForInstallation, Vehicle: vehicle, Sequence: i.Sequence}
+		if i.Flown != nil {
+			s.Model = i.Flown.Model
+		}
+		switch err := in.log.decide(ctx, s, &i, of.Number); {
+		case errors.Is(err, errReplaced):
 			continue
-		}
-		if err != nil {
+		case err != nil:
 			return i, fmt.Errorf("installation of %s: %w", vehicle, err)
 		}
 		return in.Deliver(ctx, vehicle)
@@ -208,22 +204,22 @@ func FlownObject(vehicle string) string { return vehicle + ".dgm" }
 // the same.
 func (in *Installer) Deliver(ctx context.Context, vehicle string) (Installation, error) {
 	for {
-		i, revision, err := in.get(ctx, vehicle)
+		i, of, err := in.get(ctx, vehicle)
 		if err != nil {
 			return i, err
 		}
 		files, err := in.of(ctx, vehicle)
 		if err == nil {
-			err = in.deliver(ctx, files, vehicle, ShadowObject(vehicle), i.Shadow)
+			err = in.deliver(ctx, files, &of, ShadowObject(vehicle), i.Shadow)
 		}
 		if err == nil && i.Flown != nil {
-			err = in.deliver(ctx, files, vehicle, FlownObject(vehicle), i.Flown)
+			err = in.deliver(ctx, files, &of, FlownObject(vehicle), i.Flown)
 		}
 		if err != nil {
 			return i, fmt.Errorf("%s: it is decided and not delivered: %w", vehicle, explained(err))
 		}
 		// What another client decided meanwhile may have been overwritten.
-		if _, now, err := in.get(ctx, vehicle); err != nil || now == revision {
+		if _, now, err := in.get(ctx, vehicle); err != nil || now.Number == of.Number {
 			return i, err
 		}
 	}
@@ -238,7 +234,8 @@ func (in *Installer) of(ctx context.Context, vehicle string) (jetstream.ObjectSt
 	return own, err
 }
 
-func (in *Installer) deliver(ctx context.Context, files jetstream.ObjectStore, vehicle, object string, r *Ref) error {
+// deliver makes an object hold a model that was decided on, signed for the vehicle.
+func (in *Installer) deliver(ctx context.Context, files jetstream.ObjectStore, of *decision, object string, r *Ref) error {
 	info, err := files.GetInfo(ctx, object)
 	switch {
 	case errors.Is(err, jetstream.ErrObjectNotFound):
@@ -259,7 +256,17 @@ func (in *Installer) deliver(ctx context.Context, files jetstream.ObjectStore, v
 	if in.key == nil {
 		return errors.New("there is no key to sign it with: give --sign, the operator's private key")
 	}
-	file, err = model.Sign(file, in.key, model.Statement{Vehicle: vehicle, Sequence: r.Sequence, Created: time.Now().UnixNano()})
+	if err := of.expired(); err != nil {
+		return err
+	}
+	revocations, err := in.Revocations(ctx)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	file, err = model.Sign(file, in.key, model.Statement{
+		Vehicle: of.Vehicle, Sequence: r.Sequence, Created: now.UnixNano(), Expires: now.Add(validFor).UnixNano(), Decision: of.hash, Revoked: revoked(revocations),
+	})
 	if err != nil {
 		return err
 	}

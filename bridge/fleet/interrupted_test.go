@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -16,15 +17,10 @@ import (
 func TestARolloutThatNotedNothing(t *testing.T) {
 	for _, looks := range []int{0, 1} {
 		s, old, next := begun(t)
-		r, revision, err := get[Rollout](t.Context(), s.c.In.rollouts, "g")
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Before = nil
-		r.to(StageCanary, "by an earlier version")
-		if _, err := s.c.In.rollouts.Update(t.Context(), "g", encoded(&r), revision); err != nil {
-			t.Fatal(err)
-		}
+		s.changes("g", func(r *Rollout) {
+			r.Before = nil
+			r.to(StageCanary, "by an earlier version")
+		})
 		if looks == 0 {
 			if _, err := s.c.In.Promote(t.Context(), "a", next.Ref(), "rollout"); err != nil {
 				t.Fatal(err)
@@ -38,17 +34,23 @@ func TestARolloutThatNotedNothing(t *testing.T) {
 	}
 }
 
-// waited lets the stage of a rollout have begun so long ago as it may last.
-func (s *simulated) waited(group string) {
+// changes changes a rollout past the controller, with the operator's key.
+func (s *simulated) changes(group string, change func(*Rollout)) {
 	s.t.Helper()
-	r, revision, err := get[Rollout](s.t.Context(), s.c.In.rollouts, group)
+	r, of, err := decided[Rollout](s.t.Context(), s.c.In.log, model.ForRollout, group)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	r.Since = r.Since.Add(-r.Rule.Longest)
-	if _, err := s.c.In.rollouts.Update(s.t.Context(), group, encoded(&r), revision); err != nil {
+	change(&r)
+	if err := s.c.In.decideRollout(s.t.Context(), &r, of.Number); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// waited lets the stage of a rollout have begun so long ago as it may last.
+func (s *simulated) waited(group string) {
+	s.t.Helper()
+	s.changes(group, func(r *Rollout) { r.Since = r.Since.Add(-r.Rule.Longest) })
 }
 
 // A canary that refuses the model does not keep its group for ever.
@@ -64,17 +66,17 @@ func TestACanaryThatRefuses(t *testing.T) {
 	s.wants("a", old.ID, "")
 }
 
-// breaking are stores that accept a number of writes and then no more, as for a process that is killed.
+// breaking accepts a number of writes and then no more, as of a process that is killed.
 type breaking struct {
-	jetstream.KeyValue
+	jetstream.JetStream
 	left *int
 }
 
-func (b breaking) Update(ctx context.Context, key string, value []byte, last uint64) (uint64, error) {
+func (b breaking) PublishMsg(ctx context.Context, m *nats.Msg, opts ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
 	if *b.left--; *b.left < 0 {
-		return 0, nats.ErrTimeout
+		return nil, nats.ErrTimeout
 	}
-	return b.KeyValue.Update(ctx, key, value, last)
+	return b.JetStream.PublishMsg(ctx, m, opts...)
 }
 
 type breakingObjects struct {
@@ -102,7 +104,7 @@ func TestAControllerKilledAtEveryStep(t *testing.T) {
 		s, old, next := begun(t)
 		killed := func() {
 			in, left := *s.c.In, writes
-			in.states, in.rollouts, in.files = breaking{in.states, &left}, breaking{in.rollouts, &left}, breakingObjects{in.files, &left}
+			in.log, in.files = openDecisions(breaking{in.js, &left}, operatorKey), breakingObjects{in.files, &left}
 			_ = (&Controller{In: &in, Robots: s.c.Robots, Log: func(string) {}}).look(t.Context(), true)
 		}
 		killed()

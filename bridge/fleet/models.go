@@ -69,6 +69,9 @@ func (r *Ref) same(o *Ref) bool {
 	return r.Model == o.Model && r.Job == o.Job
 }
 
+// is reports whether a model is named, of that ID.
+func (r *Ref) is(id string) bool { return r != nil && r.Model == id }
+
 // Models are the models of a fleet.
 type Models struct {
 	js      jetstream.JetStream

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nats-io/nats.go/jetstream"
-
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -19,7 +18,7 @@ type Group struct {
 }
 
 func (g Group) check(key string) error {
-	if "group."+g.Name != key {
+	if g.Name != key {
 		return fmt.Errorf("it is the group %.80q", g.Name)
 	}
 	if len(g.Vehicles) == 0 {
@@ -43,7 +42,7 @@ type tag struct {
 }
 
 func (t tag) check(key string) error {
-	if "tag."+t.Name != key {
+	if t.Name != key {
 		return fmt.Errorf("it is the tag %.80q", t.Name)
 	}
 	return nil
@@ -51,24 +50,25 @@ func (t tag) check(key string) error {
 
 // SetGroup makes or replaces a group.
 func (in *Installer) SetGroup(ctx context.Context, g Group) error {
-	return in.put(ctx, "group."+g.Name, g.Name, &g, g.check("group."+g.Name))
+	if err := g.check(g.Name); err != nil {
+		return fmt.Errorf("group %s: %w", g.Name, err)
+	}
+	return in.name(ctx, model.Statement{Purpose: model.ForGroup, Fleet: g.Name}, &g)
 }
 
 // Tag gives a model a name, in place of the one that has it.
 func (in *Installer) Tag(ctx context.Context, name string, m *Model) error {
-	t := tag{name, m.Ref()}
-	return in.put(ctx, "tag."+name, name, &t, nil)
+	return in.name(ctx, model.Statement{Purpose: model.ForTag, Fleet: name, Model: m.ID}, &tag{name, m.Ref()})
 }
 
-func (in *Installer) put(ctx context.Context, key, name string, v any, err error) error {
+// name decides what a name means, whatever it meant before.
+func (in *Installer) name(ctx context.Context, s model.Statement, v any) error {
+	err := wire.CheckVehicle(s.Fleet) // the same letters
 	if err == nil {
-		err = wire.CheckVehicle(name) // the same letters
-	}
-	if err == nil {
-		_, err = in.names.Put(ctx, key, encoded(v))
+		err = in.log.replace(ctx, s, v)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", strings.Replace(key, ".", " ", 1), explained(err))
+		return fmt.Errorf("%s %s: %w", s.Purpose, s.Fleet, err)
 	}
 	return nil
 }
@@ -78,11 +78,11 @@ func (in *Installer) Group(ctx context.Context, name string) (Group, error) {
 	if err := wire.CheckVehicle(name); err != nil {
 		return Group{}, err
 	}
-	g, _, err := get[Group](ctx, in.names, "group."+name)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
+	g, of, err := decided[Group](ctx, in.log, model.ForGroup, name)
+	if err == nil && of.Number == 0 {
 		return Group{Name: name, Vehicles: []string{name}}, nil
 	}
-	return g, explained(err)
+	return g, err
 }
 
 // Newest is, in the place of a model's ID, the newest one of the vehicle.
@@ -96,8 +96,8 @@ func (in *Installer) Find(ctx context.Context, vehicle, name string) (found Mode
 	}
 	var t tag
 	if wire.CheckVehicle(name) == nil && name != Newest {
-		if t, _, err = get[tag](ctx, in.names, "tag."+name); err != nil && !errors.Is(err, jetstream.ErrKeyNotFound) {
-			return found, explained(err)
+		if t, _, err = decided[tag](ctx, in.log, model.ForTag, name); err != nil {
+			return found, err
 		}
 	}
 	n := 0

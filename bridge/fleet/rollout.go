@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
+	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
 // Stage of a rollout.
@@ -50,7 +50,7 @@ func (r Rollout) check(key string) error {
 	if err := r.Rule.check(); err != nil {
 		return err
 	}
-	return Group{Name: r.Group, Vehicles: r.Vehicles}.check("group." + r.Group)
+	return Group{Name: r.Group, Vehicles: r.Vehicles}.check(r.Group)
 }
 
 // to begins another stage.
@@ -94,13 +94,24 @@ func (r *Rollout) leaveOut(vehicle, reason string) {
 
 // Rollouts lists all rollouts, the last one of each group.
 func (in *Installer) Rollouts(ctx context.Context) (all []Rollout, unreadable []string, err error) {
-	return list[Rollout](ctx, in.Models.js, rollouts, "*")
+	return allDecided[Rollout](ctx, in.log, model.ForRollout)
 }
 
 // Rollout returns the last rollout to a group.
 func (in *Installer) Rollout(ctx context.Context, group string) (Rollout, error) {
-	r, _, err := get[Rollout](ctx, in.rollouts, group)
-	return r, explained(err)
+	r, of, err := decided[Rollout](ctx, in.log, model.ForRollout, group)
+	if err == nil && of.Number == 0 {
+		err = fmt.Errorf("rollout to %s: %w", group, ErrNoRollout)
+	}
+	return r, err
+}
+
+// ErrNoRollout is that there was none to a group.
+var ErrNoRollout = errors.New("there was none")
+
+// decideRollout stores the state of a rollout, if the last decision about it still is the given one, else errReplaced.
+func (in *Installer) decideRollout(ctx context.Context, r *Rollout, after uint64) error {
+	return in.log.decide(ctx, model.Statement{Purpose: model.ForRollout, Fleet: r.Group, Model: r.Model.Model}, r, after)
 }
 
 // Begin begins a rollout. One of the same model that has not ended goes on; one of another model is an error. Each
@@ -108,7 +119,11 @@ func (in *Installer) Rollout(ctx context.Context, group string) (Rollout, error)
 func (in *Installer) Begin(ctx context.Context, g Group, m Ref, rule Rule) (Rollout, error) {
 	r := Rollout{Group: g.Name, Vehicles: g.Vehicles, Model: m, Rule: rule, Begun: time.Now().UTC(), Before: map[string]uint64{}}
 	r.to(StageShadow, "begun")
-	if err := r.check(g.Name); err != nil {
+	err := r.check(g.Name)
+	if err == nil {
+		err = in.notRevoked(ctx, &m)
+	}
+	if err != nil {
 		return r, fmt.Errorf("rollout to %s: %w", g.Name, err)
 	}
 	installed := map[string]Installation{}
@@ -133,20 +148,17 @@ func (in *Installer) Begin(ctx context.Context, g Group, m Ref, rule Rule) (Roll
 	if err := in.alone(ctx, g); err != nil {
 		return r, err
 	}
-	was, revision, err := get[Rollout](ctx, in.rollouts, g.Name)
+	was, of, err := decided[Rollout](ctx, in.log, model.ForRollout, g.Name)
 	switch {
-	case errors.Is(err, jetstream.ErrKeyNotFound):
-		_, err = in.rollouts.Create(ctx, g.Name, encoded(&r))
 	case err != nil && !errors.Is(err, errEntry):
-	case err == nil && !was.Stage.Ended() && was.Model.same(&m):
+		return r, err
+	case err == nil && of.Number > 0 && !was.Stage.Ended() && was.Model.same(&m):
 		return was, nil
-	case err == nil && !was.Stage.Ended():
+	case err == nil && of.Number > 0 && !was.Stage.Ended():
 		return was, fmt.Errorf("a rollout of model %s to %s is at stage %s: wait for its end, or end it by dgm-fleet rollout --stop", was.Model.Model, g.Name, was.Stage)
-	default:
-		_, err = in.rollouts.Update(ctx, g.Name, encoded(&r), revision)
 	}
-	if err != nil {
-		return r, fmt.Errorf("rollout to %s: %w", g.Name, explained(err))
+	if err := in.decideRollout(ctx, &r, of.Number); err != nil {
+		return r, fmt.Errorf("rollout to %s: %w", g.Name, err)
 	}
 	return r, nil
 }
@@ -170,17 +182,20 @@ func (in *Installer) alone(ctx context.Context, g Group) error {
 // Stop ends a rollout: vehicles that use the model keep it.
 func (in *Installer) Stop(ctx context.Context, group string) (Rollout, error) {
 	for {
-		r, revision, err := get[Rollout](ctx, in.rollouts, group)
+		r, of, err := decided[Rollout](ctx, in.log, model.ForRollout, group)
+		if err == nil && of.Number == 0 {
+			err = ErrNoRollout
+		}
 		if err != nil {
-			return r, fmt.Errorf("rollout to %s: %w", group, explained(err))
+			return r, fmt.Errorf("rollout to %s: %w", group, err)
 		}
 		if !r.Stage.Ended() {
 			r.to(StageStopped, "stopped by an operator")
-			if _, err = in.rollouts.Update(ctx, group, encoded(&r), revision); errors.Is(explained(err), errReplaced) {
+			if err = in.decideRollout(ctx, &r, of.Number); errors.Is(err, errReplaced) {
 				continue
 			}
 		}
-		return r, errors.Join(explained(err), in.endTrials(ctx, &r))
+		return r, errors.Join(err, in.endTrials(ctx, &r))
 	}
 }
 

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -17,7 +16,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dgm-robotics/dgm/estimator/node/stored"
-	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // Names on the server.
@@ -31,10 +29,6 @@ const (
 	modelIndex   = "fleet-model-index"
 	studyRows    = "fleet-study-rows"
 
-	installations = "fleet-installations"
-	names         = "fleet-names"
-	rollouts      = "fleet-rollouts"
-
 	// FlownObjects is the bucket from which vehicles read their models.
 	FlownObjects = "fleet-flown"
 
@@ -46,117 +40,6 @@ func OwnLogs(vehicle string) string { return logObjects + "-" + vehicle }
 
 // OwnFlown returns the bucket from which a vehicle with stores of its own reads its models.
 func OwnFlown(vehicle string) string { return FlownObjects + "-" + vehicle }
-
-// Settings of Setup.
-type Settings struct {
-	Keep     time.Duration // (optional) how long a log is kept; 0 = without limit
-	KeepJobs time.Duration // (optional) how long the state of a job is kept after its end; at least 1 s; defaults to 30 days
-	LogBytes int64         // (optional) most bytes of logs, after which uploads are refused; 0 = without limit
-	Replicas int           // (optional) of everything that is stored: 1, or 3 or 5 in a cluster, where 1 is refused; defaults to 1, in a cluster to 3
-	Robots   []string      // (optional) vehicles with stores of their own, which others can neither write nor read
-	Lease    time.Duration // (optional) after which the job of a silent worker is given to another one; defaults to 1 min
-}
-
-const (
-	usualLease    = time.Minute // of a job: it is taken up again within one and a half of it
-	usualKeepJobs = 30 * 24 * time.Hour
-)
-
-// keepJobs is the name of Settings.KeepJobs in the metadata of the states of jobs.
-const keepJobs = "dgm-keep-jobs"
-
-// Setup makes everything that a fleet stores, or changes what is there to the settings.
-// Nothing stored is removed, except logs that are older than Keep, and in time the states of jobs that have ended.
-func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return err
-	}
-	cluster := nc.ConnectedClusterName()
-	switch {
-	case cluster != "" && s.Replicas == 1:
-		return fmt.Errorf("one replica in the cluster %.80q: the loss of one server would lose what it alone holds; use 3", cluster)
-	case cluster != "":
-		s.Replicas = cmp.Or(s.Replicas, 3)
-	default:
-		s.Replicas = cmp.Or(s.Replicas, 1)
-	}
-	s.Lease, s.KeepJobs = cmp.Or(s.Lease, usualLease), cmp.Or(s.KeepJobs, usualKeepJobs)
-	if s.LogBytes <= 0 {
-		s.LogBytes = -1
-	}
-	stores := []jetstream.ObjectStoreConfig{
-		{Bucket: logObjects, Description: "flight logs in parts", TTL: s.Keep, MaxBytes: s.LogBytes},
-		{Bucket: modelObjects, Description: "model files"},
-		{Bucket: FlownObjects, Description: "signed models, as vehicles use them"},
-	}
-	for _, v := range s.Robots {
-		if err := wire.CheckVehicle(v); err != nil {
-			return err
-		}
-		stores = append(stores,
-			jetstream.ObjectStoreConfig{Bucket: OwnLogs(v), Description: "flight logs of " + v, TTL: s.Keep, MaxBytes: s.LogBytes},
-			jetstream.ObjectStoreConfig{Bucket: OwnFlown(v), Description: "signed models for " + v})
-	}
-	for _, c := range stores {
-		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
-		_, err := js.CreateOrUpdateObjectStore(ctx, c)
-		if err == nil && !strings.HasPrefix(c.Bucket, FlownObjects) { // which operators alone write, by jetstream.ObjectStore
-			err = withoutRollup(ctx, js, "OBJ_"+c.Bucket)
-		}
-		if err != nil {
-			return fmt.Errorf("object store %s: %w", c.Bucket, explained(err))
-		}
-	}
-	for _, c := range []jetstream.KeyValueConfig{
-		{Bucket: logIndex, Description: "what is in the flight logs", TTL: s.Keep},
-		{Bucket: jobStates, Description: "states of training jobs", LimitMarkerTTL: time.Second, Metadata: map[string]string{keepJobs: s.KeepJobs.String()}},
-		{Bucket: modelIndex, Description: "models with their lineage"},
-		{Bucket: studyRows, Description: "results of studies"},
-		{Bucket: installations, Description: "which vehicle uses which model"},
-		{Bucket: names, Description: "tags of models, groups of vehicles"},
-		{Bucket: rollouts, Description: "states of rollouts"},
-	} {
-		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
-		_, err := js.CreateOrUpdateKeyValue(ctx, c)
-		if err == nil {
-			err = withoutRollup(ctx, js, "KV_"+c.Bucket)
-		}
-		if err != nil {
-			return fmt.Errorf("key-value store %s: %w", c.Bucket, explained(err))
-		}
-	}
-	jobs, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: jobStream, Description: "training jobs to do", Subjects: []string{jobPrefix + "*"},
-		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Replicas: s.Replicas,
-		// A job that waits or is being worked on is not queued again.
-		MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-	})
-	if err != nil {
-		return fmt.Errorf("stream %s: %w", jobStream, explained(err))
-	}
-	// Deliveries are not limited here: the state of a job counts its tries.
-	_, err = jobs.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: jobConsumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: s.Lease, MaxDeliver: -1,
-	})
-	if err != nil {
-		return fmt.Errorf("consumer %s of stream %s: %w", jobConsumer, jobStream, explained(err))
-	}
-	return nil
-}
-
-// withoutRollup lets a stream refuse the header Nats-Rollup: with it who may write one subject of the stream removes
-// the messages of all others. Messages with a time to live leave no marker, which needs it.
-func withoutRollup(ctx context.Context, js jetstream.JetStream, name string) error {
-	stream, err := js.Stream(ctx, name)
-	if err != nil {
-		return err
-	}
-	c := stream.CachedInfo().Config
-	c.AllowRollup, c.SubjectDeleteMarkerTTL = false, 0
-	_, err = js.UpdateStream(ctx, c)
-	return err
-}
 
 const (
 	chunkBytes = 128 << 10        // of the messages of an object

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -107,7 +108,7 @@ func (v vehicle) prepare(s *settings, key ed25519.PublicKey, log func(string)) (
 		return nil, err
 	}
 	name := cmp.Or(v.Vehicle, m.Vehicle)
-	accept := model.Acceptance{Key: key, Vehicle: name, Fleet: s.Models.Fleet, Least: s.Models.LeastSequence, Unnumbered: s.Models.Unnumbered}
+	accept := model.Acceptance{Key: key, Vehicle: name, Fleet: s.Models.Fleet, Least: s.Models.LeastSequence, Unnumbered: s.Models.Unnumbered, Now: time.Now().UnixNano()}
 	kept, err := node.ReadAccepted(node.AcceptedFile(v.TrustFile), key)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -13,7 +14,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -110,17 +110,16 @@ func TestACanaryGoesBack(t *testing.T) {
 		Group: "p1", Vehicles: []string{"p1"}, Model: narrow.Ref(), Rule: fleet.Rule{Windows: 4, Alpha: 0.9, CanaryFor: time.Hour, Longest: time.Hour},
 		Stage: fleet.StageCanary, Begun: time.Now(), Since: time.Now(), Reason: "by the test",
 	}
-	js, err := jetstream.New(nc)
+	was, err := fleet.ReadDecisions(t.Context(), nc, public)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rollouts, err := js.KeyValue(t.Context(), "fleet-rollouts")
-	if err != nil {
-		t.Fatal(err)
+	statement := model.Statement{Purpose: model.ForRollout, Fleet: r.Group, Number: uint64(len(was.Decisions) + 1)}
+	if statement.Decision, err = hex.DecodeString(was.Head); err == nil {
+		statement.Content, err = json.Marshal(&r)
 	}
-	b, err := json.Marshal(&r)
 	if err == nil {
-		_, err = rollouts.Create(t.Context(), r.Group, b)
+		_, err = nc.Request("dgm.decision.rollout."+r.Group, model.SignDecision(statement, private), 5*time.Second)
 	}
 	if err != nil {
 		t.Fatal(err)

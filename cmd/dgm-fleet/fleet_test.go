@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,6 +77,9 @@ func TestCommandsWithoutAndWithAFleet(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &s); code != cli.Done || err != nil || s.Vehicles == nil || s.Jobs == nil || s.Robots == nil || s.Rollouts == nil {
 		t.Errorf("exit %d, %v: %s%s", code, err, out, errs)
 	}
+	private, public := keyFiles(t, 1)
+	_, other := keyFiles(t, 2)
+	head := filepath.Join(t.TempDir(), "head")
 	for _, c := range []struct {
 		code int
 		args []string
@@ -87,16 +93,45 @@ func TestCommandsWithoutAndWithAFleet(t *testing.T) {
 		{cli.Wrong, []string{"promote", "--sign", "x.pem"}},
 		{cli.Failed, []string{"rollback", "--group", "drone-1", "--sign", "x.pem"}},
 		{cli.Wrong, []string{"rollout", "--group", "drone-1"}},
-		{cli.Failed, []string{"rollout", "--group", "drone-1", "--stop"}},
+		{cli.Wrong, []string{"rollout", "--group", "drone-1", "--stop"}},
+		{cli.Failed, []string{"rollout", "--group", "drone-1", "--stop", "--sign", private}},
 		{cli.Wrong, []string{"pin", "--group", "drone-1", "--sign", "x.pem"}},
-		{cli.Failed, []string{"tag", "stable", "--model", "0123"}},
-		{cli.Done, []string{"group", "all", "drone-1", "drone-2"}},
+		{cli.Wrong, []string{"tag", "stable", "--model", "0123"}},
+		{cli.Failed, []string{"tag", "stable", "--model", "0123", "--sign", private}},
+		{cli.Wrong, []string{"group", "all", "drone-1", "drone-2"}},
+		{cli.Done, []string{"group", "all", "drone-1", "drone-2", "--sign", private}},
+		{cli.Wrong, []string{"revoke", "--model", "0123", "--sign", private}},
+		{cli.Failed, []string{"revoke", "--model", "0123", "--reason", "r", "--sign", private}},
+		{cli.Done, []string{"log", "--public-key", public, "--head", head}},
+		{cli.Done, []string{"log", "--public-key", public, "--head", head, "--json"}},
+		{cli.Failed, []string{"log", "--public-key", other}},
 		{cli.Failed, []string{"fetch", "--vehicle", "drone-1", "--out", filepath.Join(t.TempDir(), "x.dgm")}},
 	} {
 		if code, _, errs := call(append(c.args, "--nats", url)...); code != c.code {
 			t.Errorf("%v: exit %d, %s", c.args, code, errs)
 		}
 	}
+}
+
+// keyFiles writes a pair of keys as openssl does.
+func keyFiles(t *testing.T, seed byte) (private, public string) {
+	t.Helper()
+	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
+	dir := t.TempDir()
+	private, public = filepath.Join(dir, "private.pem"), filepath.Join(dir, "public.pem")
+	write := func(path, kind string, der []byte, err error) {
+		if err == nil {
+			err = os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	write(private, "PRIVATE KEY", der, err)
+	der, err = x509.MarshalPKIXPublicKey(key.Public())
+	write(public, "PUBLIC KEY", der, err)
+	return private, public
 }
 
 // A job of another version, with settings that this one does not know, fails by their name.

@@ -11,6 +11,8 @@
 //	dgm-fleet rollout --group drones --model newest --sign private.pem
 //	dgm-fleet promote --group drone-1 --model newest --sign private.pem
 //	dgm-fleet rollback --group drone-1 --sign private.pem
+//	dgm-fleet revoke --model ID --reason 'lost a mast' --sign private.pem
+//	dgm-fleet log --public-key public.pem
 //	dgm-fleet audit
 //	dgm-fleet demo
 package main
@@ -29,6 +31,6 @@ func root() *cobra.Command {
 		Short: "Train the models of many vehicles from the logs that they upload",
 	}
 	cmd.AddCommand(setupCommand(), auditCommand(), trainCommand(), workerCommand(), statusCommand(), cancelCommand(), fetchCommand(), studyCommand(),
-		rolloutCommand(), promoteCommand(), rollbackCommand(), pinCommand(), tagCommand(), groupCommand(), demoCommand(), chaosCommand(), chaosPartCommand())
+		rolloutCommand(), promoteCommand(), rollbackCommand(), pinCommand(), tagCommand(), groupCommand(), revokeCommand(), logCommand(), demoCommand(), chaosCommand(), chaosPartCommand())
 	return cmd
 }

@@ -54,6 +54,14 @@ func (o *operator) with(cmd *cobra.Command, do func(ctx context.Context, in *fle
 	return do(cmd.Context(), in)
 }
 
+// decide is with for what must be signed.
+func (o *operator) decide(cmd *cobra.Command, do func(ctx context.Context, in *fleet.Installer) error) error {
+	if o.sign == "" {
+		return cli.Usage("--sign, the operator's private key, is missing: every decision is signed")
+	}
+	return o.with(cmd, do)
+}
+
 // change changes what a vehicle uses.
 type change func(ctx context.Context, vehicle string) (fleet.Installation, error)
 
@@ -62,10 +70,7 @@ func (o *operator) each(cmd *cobra.Command, prepare func(ctx context.Context, in
 	if o.group == "" {
 		return cli.Usage("--group, a group of vehicles or one vehicle, is missing")
 	}
-	if o.sign == "" {
-		return cli.Usage("--sign, the operator's private key, is missing: vehicles use signed models only")
-	}
-	return o.with(cmd, func(ctx context.Context, in *fleet.Installer) error {
+	return o.decide(cmd, func(ctx context.Context, in *fleet.Installer) error {
 		g, err := in.Group(ctx, o.group)
 		if err != nil {
 			return err
@@ -169,11 +174,11 @@ func pinCommand() *cobra.Command {
 func tagCommand() *cobra.Command {
 	var o operator
 	cmd := &cobra.Command{
-		Use:   "tag NAME --model ID",
+		Use:   "tag NAME --model ID --sign private.pem",
 		Short: "Give a model a name; vehicles that are pinned to the name follow",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.with(cmd, func(ctx context.Context, in *fleet.Installer) error {
+			return o.decide(cmd, func(ctx context.Context, in *fleet.Installer) error {
 				m, err := in.Find(ctx, o.group, o.model)
 				if err != nil {
 					return err
@@ -194,11 +199,11 @@ func tagCommand() *cobra.Command {
 func groupCommand() *cobra.Command {
 	var o operator
 	cmd := &cobra.Command{
-		Use:   "group NAME CANARY VEHICLE …",
+		Use:   "group NAME CANARY VEHICLE … --sign private.pem",
 		Short: "Make a group of vehicles; the first is the canary of its rollouts",
 		Args:  cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.with(cmd, func(ctx context.Context, in *fleet.Installer) error {
+			return o.decide(cmd, func(ctx context.Context, in *fleet.Installer) error {
 				if err := in.SetGroup(ctx, fleet.Group{Name: args[0], Vehicles: args[1:]}); err != nil {
 					return err
 				}
@@ -207,6 +212,46 @@ func groupCommand() *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().StringVar(&o.sign, "sign", "", "the operator's private `key` (PEM, ed25519)")
 	o.server.Add(cmd.Flags())
+	return cmd
+}
+
+func revokeCommand() *cobra.Command {
+	var o operator
+	reason := ""
+	cmd := &cobra.Command{
+		Use:   "revoke --model ID --reason TEXT --sign private.pem",
+		Short: "Let no vehicle use a model any more",
+		Long: `Decide that a model is used no more. Vehicles that use it go back to the model before; one that has no other is named, and needs
+another one promoted. No command installs the model again, and each vehicle refuses it from the next model on that it gets.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.model == "" || reason == "" {
+				return cli.Usage("give --model, the ID, and --reason, which is stored")
+			}
+			return o.decide(cmd, func(ctx context.Context, in *fleet.Installer) error {
+				m, err := in.Find(ctx, "", o.model)
+				if err != nil {
+					return err
+				}
+				changed, err := in.Revoke(ctx, m.ID, reason)
+				for _, i := range changed {
+					if err := printInstallation(cmd.OutOrStdout(), &i); err != nil {
+						return err
+					}
+				}
+				if err == nil {
+					_, err = fmt.Fprintf(cmd.OutOrStdout(), "model %s is revoked\n", m.ID)
+				}
+				return err
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.model, "model", "", "`ID` of the model or its beginning, or a tag")
+	f.StringVar(&o.sign, "sign", "", "the operator's private `key` (PEM, ed25519)")
+	f.StringVar(&reason, "reason", "", "why")
+	o.server.Add(f)
 	return cmd
 }

@@ -27,7 +27,7 @@ little with the model goes back to the one before. All is kept on the server: th
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if stop {
-				return o.with(cmd, func(ctx context.Context, in *fleet.Installer) error {
+				return o.decide(cmd, func(ctx context.Context, in *fleet.Installer) error {
 					r, err := in.Stop(ctx, o.group)
 					if err != nil {
 						return err
@@ -36,7 +36,7 @@ little with the model goes back to the one before. All is kept on the server: th
 				})
 			}
 			if o.sign == "" {
-				return cli.Usage("--sign, the operator's private key, is missing: vehicles use signed models only")
+				return cli.Usage("--sign, the operator's private key, is missing: every decision is signed")
 			}
 			key, err := keys.Private(o.sign)
 			if err != nil {

@@ -94,6 +94,7 @@ to go back to a model, for dgm.model.<vehicle>.`,
 	f.StringVar(&o.vehicle, "vehicle", "", "with --sign: the vehicle that the signature is for (default: the model's)")
 	f.StringVar(&o.fleet, "fleet", "", "with --sign: the fleet that the signature is for, instead of a vehicle")
 	f.Uint64Var(&o.sequence, "sequence", 0, "with --sign: sequence number of the signature (default: the seconds since 1970)")
+	f.DurationVar(&o.valid, "valid", 0, "with --sign: how long the signature is accepted, such as 720h (default: a model without limit, a command to go back 24h)")
 	f.StringVar(&o.rollback, "rollback", "", "with --sign and --out: write the signed command to go back to the `model` of this ID")
 	f.BoolVar(&o.check, "check", false, "check the data and exit; exit code 1 if they cannot be trained on")
 	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
@@ -122,6 +123,7 @@ type options struct {
 
 	vehicle, fleet string // that is signed for
 	sequence       uint64
+	valid          time.Duration
 	rollback       string
 	printConfig    bool
 	check, json    bool

@@ -190,6 +190,9 @@ func (o *options) statement(vehicle string) (model.Statement, error) {
 	if o.fleet != "" {
 		s.Vehicle, s.Fleet = "", o.fleet
 	}
+	if o.valid > 0 {
+		s.Expires = now.Add(o.valid).UnixNano()
+	}
 	if s.Vehicle == "" && s.Fleet == "" {
 		return s, cli.Usage("the model names no vehicle to sign it for: give --vehicle or --fleet")
 	}
@@ -200,13 +203,18 @@ func (o *options) statement(vehicle string) (model.Statement, error) {
 // if nothing is signed for them.
 func (o *options) checkRecipient() error {
 	switch {
+	case o.valid < 0:
+		return cli.Usage("--valid %v is negative", o.valid)
 	case o.fleet != "" && o.vehicle != "":
 		return cli.Usage("--vehicle and --fleet are both given; a signature is for one of them")
-	case o.sign == "" && (o.fleet != "" || o.vehicle != "" || o.sequence != 0):
-		return cli.Usage("--vehicle, --fleet and --sequence are of a signature: give --sign, the private key; the vehicle of a model is that of its logs")
+	case o.sign == "" && (o.fleet != "" || o.vehicle != "" || o.sequence != 0 || o.valid != 0):
+		return cli.Usage("--vehicle, --fleet, --sequence and --valid are of a signature: give --sign, the private key; the vehicle of a model is that of its logs")
 	}
 	return nil
 }
+
+// rollbackValid is how long a command to go back is accepted where --valid says nothing else.
+const rollbackValid = 24 * time.Hour
 
 // writeRollback writes the signed command to go back to a model.
 func (o *options) writeRollback(out io.Writer) error {
@@ -222,6 +230,9 @@ func (o *options) writeRollback(out io.Writer) error {
 		return err
 	}
 	s.Model = o.rollback
+	if o.valid == 0 {
+		s.Expires = s.Created + int64(rollbackValid)
+	}
 	c := wire.Command{Action: wire.Rollback}
 	c.Statement, c.Signature = model.SignRollback(s, key)
 	if err := durable.WriteFile(o.out, c.Append(nil)); err != nil {

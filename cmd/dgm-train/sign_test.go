@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -53,6 +54,15 @@ func TestSignAnExistingModel(t *testing.T) {
 	if err != nil || got.ID != m.ID && m.ID != "" {
 		t.Fatalf("%v, id %q, was %q", err, got.ID, m.ID)
 	}
+	if statement.Expires != 0 {
+		t.Errorf("it expires at %d", statement.Expires)
+	}
+	if code, _, errs := call("--sign", pemFile, "--model", path, "--valid", "1h"); code != cli.Done {
+		t.Fatalf("exit %d, %q", code, errs)
+	}
+	if _, s, err := model.ReadSigned(path, public); err != nil || s.Expires-s.Created != int64(time.Hour) {
+		t.Errorf("%+v, %v", s, err)
+	}
 	other := writeKey(t, filepath.Join(dir, "other.pem"), 2)
 	if _, _, err := model.ReadSigned(path, other.Public().(ed25519.PublicKey)); !errors.Is(err, model.ErrSignature) {
 		t.Errorf("by another key: %v", err)
@@ -67,6 +77,7 @@ func TestSignAnExistingModel(t *testing.T) {
 		args []string
 	}{
 		{cli.Wrong, "needs --sign", []string{"--model", path}},
+		{cli.Wrong, "negative", []string{"--sign", pemFile, "--model", path, "--valid", "-1s"}},
 		{cli.Wrong, "no --log", []string{"--sign", pemFile, "--model", path, "--log", log}},
 		{cli.Failed, "none.pem", []string{"--sign", filepath.Join(dir, "none.pem"), "--model", path}},
 		{cli.Failed, "swing.msgpack: ", []string{"--sign", pemFile, "--model", log}},

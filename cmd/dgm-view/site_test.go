@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/ed25519"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"math"
@@ -15,7 +18,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/cmd/dgm-view/page"
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -172,6 +177,30 @@ func (s *site) flight(rate int, robots ...*robot) (land func()) {
 		}
 	})
 	return land
+}
+
+// decide adds a decision to the log of a fleet.
+func (s *site) decide(st model.Statement, value any) {
+	s.t.Helper()
+	was, err := fleet.ReadDecisions(s.t.Context(), s.nc, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if st.Content, err = json.Marshal(value); err != nil {
+		s.t.Fatal(err)
+	}
+	if st.Decision, err = hex.DecodeString(was.Head); err != nil {
+		s.t.Fatal(err)
+	}
+	st.Number = uint64(len(was.Decisions) + 1)
+	subject := "dgm.decision." + string(st.Purpose) + "." + cmp.Or(st.Vehicle, st.Fleet)
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	if _, err := s.nc.Request(subject, model.SignDecision(st, key), 5*time.Second); err != nil {
+		s.t.Fatal(err)
+	}
+	if now, err := fleet.ReadDecisions(s.t.Context(), s.nc, key.Public().(ed25519.PublicKey)); err != nil || len(now.Faults) > 0 {
+		s.t.Fatal(now, err)
+	}
 }
 
 // keep writes a value into a key-value store, which is made where it is missing.

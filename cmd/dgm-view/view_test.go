@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -188,8 +189,8 @@ func TestShowsTheFleet(t *testing.T) {
 	}
 	now := time.Now().UTC()
 	s.keep("fleet-model-index", "one."+job.ID, fleet.Model{ID: "m2", Job: job, Trained: now, HeldOut: fleet.HeldOut{Verdict: "USE <b>", Cover95: [2]float64{0.93, 0.96}}})
-	s.keep("fleet-installations", "one", fleet.Installation{Vehicle: "one", Flown: &fleet.Ref{Model: "m1"}, Shadow: &fleet.Ref{Model: "m2"}, Changed: now, Reason: "promoted"})
-	s.keep("fleet-rollouts", "all", map[string]any{"group": "all", "vehicles": []string{"one", "two"}, "model": fleet.Ref{Model: "m2"}, "stage": "canary", "since": now, "reason": "better"})
+	s.decide(model.Statement{Purpose: model.ForInstallation, Vehicle: "one"}, fleet.Installation{Vehicle: "one", Flown: &fleet.Ref{Model: "m1"}, Shadow: &fleet.Ref{Model: "m2"}, Changed: now, Reason: "promoted"})
+	s.decide(model.Statement{Purpose: model.ForRollout, Fleet: "all"}, map[string]any{"group": "all", "vehicles": []string{"one", "two"}, "model": fleet.Ref{Model: "m2"}, "stage": "canary", "since": now, "reason": "better"})
 	covered := 0.94
 	s.keep("fleet-log-index", "one.l1", fleet.Log{Vehicle: "one", From: 1e9, To: 3e9, Samples: 200, Channels: []string{"a", "b"}, Models: []string{"m1"}, Coverage: &covered, Alarms: []string{"late", "<b>"}, Uploaded: now})
 	s.keep("fleet-jobs", "foreign", "not a job")

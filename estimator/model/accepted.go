@@ -16,6 +16,8 @@ type Accepted struct {
 	Model    string // ID of the model that it put in use
 	File     []byte // signed file of that model, and
 	Before   []byte // of the one before; empty where it is the file that the node was started with
+	Decision []byte // of the fleet that the statement follows from; empty = none
+	Revoked  []string
 }
 
 // mostFile is the size of a model's file in it, bytes.
@@ -26,6 +28,7 @@ func (a *Accepted) fields() []msgbin.Field {
 	return []msgbin.Field{
 		msgbin.Required("key", key), msgbin.Required("sequence", &a.Sequence), msgbin.Required("model", &a.Model),
 		msgbin.Required("file", &a.File).Limit(mostFile), msgbin.Required("before", &a.Before).Limit(mostFile),
+		msgbin.OmitZero("decision", &a.Decision).Limit(hashSize), msgbin.OmitZero("revoked", &a.Revoked).Limit(MaxRevoked),
 	}
 }
 
@@ -56,10 +59,10 @@ func DecodeAccepted(b []byte, key ed25519.PublicKey) (*Accepted, error) {
 // another vehicle, or less than the least that is asked for.
 func (a *Accepted) Choose(accept Acceptance, m *Model, s Statement) (*Model, Acceptance, error) {
 	ours := accept // whom a statement is for, whatever its number
-	ours.Least, ours.Model = 0, ""
+	ours.Least, ours.Model, ours.Now = 0, "", 0
 	raised := accept
 	if a != nil && a.Sequence >= accept.Least {
-		raised.Least, raised.Model = a.Sequence, a.Model
+		raised.Least, raised.Model, raised.Decision, raised.Revoked = a.Sequence, a.Model, a.Decision, a.Revoked
 		switch {
 		case s.Sequence > a.Sequence:
 		case m.ID == a.Model:

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -35,7 +34,7 @@ func Sign(file []byte, key ed25519.PrivateKey, s Statement) ([]byte, error) {
 	if s.Sequence > 0 {
 		n = 7
 	}
-	s.Model = m.ID
+	s.Purpose, s.Model = ForModel, m.ID
 	signed := msgbin.Append(nil, func(w *msgbin.Writer) {
 		w.Array(n)
 		w.Raw(parts.content)
@@ -44,9 +43,9 @@ func Sign(file []byte, key ed25519.PrivateKey, s Statement) ([]byte, error) {
 		w.Raw(signed)
 		w.Bin(ed25519.Sign(key, signed))
 		if s.Sequence > 0 {
-			statement := s.encode()
+			statement, second := s.sign(signed, key)
 			w.Bin(statement)
-			w.Bin(ed25519.Sign(key, append(signed, statement...)))
+			w.Bin(second)
 		}
 	}), nil
 }
@@ -69,10 +68,8 @@ func Verify(file []byte, key ed25519.PublicKey) (s Statement, err error) {
 		return s, ErrSignature
 	case parts.statement == nil:
 		return s, nil
-	case !ed25519.Verify(key, append(bytes.Clone(parts.signed), parts.statement...), parts.second):
-		return s, ErrSignature
 	}
-	return s, s.decode(parts.statement)
+	return verify(parts.signed, parts.statement, parts.second, ForModel, key)
 }
 
 // DecodeSigned is Decode for files that must be signed, and their statement; a nil key asks
@@ -126,12 +123,4 @@ func split(file []byte) (p parts, err error) {
 	}
 	p.second, err = signature(r)
 	return p, err
-}
-
-func signature(r *msgbin.Reader) ([]byte, error) {
-	s, err := r.Bin(signatureSize)
-	if err != nil || len(s) != signatureSize {
-		return nil, fmt.Errorf("%w: a signature is not a bin of %d bytes", ErrDamaged, signatureSize)
-	}
-	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -37,7 +38,7 @@ func TestSignatures(t *testing.T) {
 		t.Fatalf("signed: %v", err)
 	}
 	statement.Model = m.ID
-	if stated != statement {
+	if !reflect.DeepEqual(stated, statement) {
 		t.Errorf("stated %+v, signed %+v", stated, statement)
 	}
 	// The text of the format: without a statement, all bytes in front of the signature, which
@@ -46,7 +47,7 @@ func TestSignatures(t *testing.T) {
 	if err != nil || !ed25519.Verify(public, old[:len(old)-66], old[len(old)-64:]) {
 		t.Errorf("the signature is not that of the format's page: %v", err)
 	}
-	if _, none, err := model.DecodeSigned(old, public); err != nil || none != (model.Statement{}) {
+	if _, none, err := model.DecodeSigned(old, public); err != nil || !reflect.DeepEqual(none, model.Statement{}) {
 		t.Errorf("without a statement: %+v, %v", none, err)
 	}
 	if was, _ := model.Decode(plain); was.ID != m.ID {

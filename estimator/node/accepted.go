@@ -50,7 +50,7 @@ func (s *models) keep(id string, file []byte) error {
 	if err != nil || was == nil {
 		was = &model.Accepted{}
 	}
-	now := model.Accepted{Key: s.accept.Key, Sequence: s.accept.Least, Model: id, File: file, Before: was.File}
+	now := model.Accepted{Key: s.accept.Key, Sequence: s.accept.Least, Model: id, File: file, Before: was.File, Decision: s.accept.Decision, Revoked: s.accept.Revoked}
 	switch {
 	case file == nil:
 		now.File = was.Before

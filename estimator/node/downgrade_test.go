@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -136,6 +137,54 @@ func TestRollbackIsASignedStatement(t *testing.T) {
 	}
 	if _, err := n.Offer(s.file(b, model.Statement{Vehicle: "v1", Sequence: 3})); err == nil {
 		t.Error("what was rolled back comes again by its old signature")
+	}
+}
+
+// A statement that has expired brings no model, and takes none away that it has brought; a revoked model comes by no statement.
+func TestStatementsExpireAndRevoke(t *testing.T) {
+	s := newSigner(t)
+	a, b, c := pendulum(), otherPendulum(2), otherPendulum(3)
+	n, err := New(Config{Vehicle: "v1", Accept: s.accept(), TrustFile: filepath.Join(t.TempDir(), "trust")}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().UnixNano()
+	past, soon := now-1e9, now+int64(time.Hour)
+	if _, err := n.Offer(s.file(b, model.Statement{Vehicle: "v1", Sequence: 3, Expires: past})); !errors.Is(err, model.ErrStatement) || !strings.Contains(err.Error(), "expired") || n.Model() != a.ID {
+		t.Errorf("%v, model %s", err, n.Model())
+	}
+	if _, err := n.Offer(s.file(b, model.Statement{Vehicle: "v1", Sequence: 3, Expires: soon, Revoked: []string{c.ID}, Decision: bytes.Repeat([]byte{7}, 32)})); err != nil {
+		t.Fatal(err)
+	}
+	var st wire.Status
+	n.reportModels(&st, 0)
+	if m := st.Models[0]; m.Sequence != 3 || !bytes.Equal(m.Decision, bytes.Repeat([]byte{7}, 32)) {
+		t.Errorf("the status has %+v", m)
+	}
+	if _, err := n.Offer(s.file(c, model.Statement{Vehicle: "v1", Sequence: 4})); !errors.Is(err, model.ErrStatement) || !strings.Contains(err.Error(), "revoked") || n.Model() != b.ID {
+		t.Errorf("%v, model %s", err, n.Model())
+	}
+	if err := n.command(s.rollback(model.Statement{Model: a.ID, Vehicle: "v1", Sequence: 5, Expires: past})); err == nil || !strings.Contains(err.Error(), "expired") {
+		t.Errorf("going back: %v", err)
+	}
+	// After a restart long after the statement has expired.
+	accept := s.accept()
+	accept.Vehicle, accept.Now = "v1", soon+1
+	file := s.file(b, model.Statement{Vehicle: "v1", Sequence: 3, Expires: soon})
+	kept, err := ReadAccepted(n.models.acceptedFile, accept.Key)
+	if err != nil || kept == nil {
+		t.Fatal(kept, err)
+	}
+	m, statement, err := model.DecodeSigned(file, accept.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, accept, err = kept.Choose(accept, m, statement)
+	if err != nil || m.ID != b.ID || !slices.Equal(accept.Revoked, []string{c.ID}) || len(accept.Decision) != 32 {
+		t.Errorf("%v, %+v", err, accept)
+	}
+	if _, _, err := (*model.Accepted)(nil).Choose(model.Acceptance{Key: accept.Key, Vehicle: "v1", Now: soon + 1}, m, statement); !errors.Is(err, model.ErrStatement) {
+		t.Errorf("a first start with what has expired: %v", err)
 	}
 }
 

@@ -37,10 +37,11 @@ type models struct {
 	swaps   atomic.Uint64
 	refused atomic.Pointer[string] // why the last one was
 
-	making sync.Mutex       // held while one is made ready
-	flown  string           // ID of the model that a rollback goes back to, during it
-	kind   string           // of what adaptation learns with the model in use
-	accept model.Acceptance // its least number is that of the newest statement
+	making sync.Mutex                       // held while one is made ready
+	flown  string                           // ID of the model that a rollback goes back to, during it
+	kind   string                           // of what adaptation learns with the model in use
+	accept model.Acceptance                 // its least number is that of the newest statement
+	stated atomic.Pointer[model.Acceptance] // accept for the status; nil = nothing was accepted
 
 	shadow     atomic.Pointer[shadowOf] // nil = none
 	since      atomic.Int64             // ns, steady, of the model in use
@@ -136,7 +137,7 @@ func (n *Node) Offer(file []byte) (id string, err error) {
 	defer s.making.Unlock()
 	m, statement, err := model.DecodeSigned(file, s.accept.Key)
 	if err == nil {
-		err = s.accept.Check(statement)
+		err = s.check(s.accept, statement)
 	}
 	if err == nil {
 		id, err = m.ID, m.Sealed()
@@ -206,7 +207,7 @@ func (n *Node) rollbackBy(c *wire.Command) (id string, err error) {
 	}
 	next := s.accept
 	next.Least, next.Model, next.Unnumbered = s.accept.Least+1, "", false
-	if err := next.Check(statement); err != nil {
+	if err := s.check(next, statement); err != nil {
 		return "", err
 	}
 	if s.before != nil && statement.Model != s.before.ID {
@@ -218,14 +219,28 @@ func (n *Node) rollbackBy(c *wire.Command) (id string, err error) {
 	return id, err
 }
 
+// check returns what is wrong with a statement now.
+func (s *models) check(a model.Acceptance, statement model.Statement) error {
+	a.Now, _ = s.clock()
+	return a.Check(statement)
+}
+
 // accepted raises the least number, and keeps it over a restart with the file of the model; nil = the model before is used again.
 func (s *models) accepted(statement model.Statement, id string, file []byte) {
 	least, was := s.accept.Least, s.accept.Model
 	if s.accept.Accepted(statement, id); s.accept.Least == least && s.accept.Model == was {
 		return
 	}
+	s.report()
 	if err := s.keep(id, file); err != nil {
 		s.log("the statement accepted is forgotten at a restart: " + err.Error())
+	}
+}
+
+// report lets the status have what was accepted for the model in use.
+func (s *models) report() {
+	if a := s.accept; a.Key != nil && a.Model != "" && a.Model == s.current.ID {
+		s.stated.Store(&a)
 	}
 }
 

@@ -60,6 +60,7 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 	}
 	n.models.current, n.models.times, n.models.kind = m, l.Times, l.AdaptKind()
 	n.models.permission.needed = cfg.SwapPermission
+	n.models.report()
 	_, steady := cfg.Clock()
 	n.models.since.Store(steady)
 	hold := burst

@@ -28,7 +28,7 @@ func (n *Node) OfferShadow(file []byte) (id string, err error) {
 	m, statement, err := model.DecodeSigned(file, s.accept.Key)
 	if err == nil {
 		s.making.Lock()
-		err = s.accept.Check(statement)
+		err = s.check(s.accept, statement)
 		s.making.Unlock()
 	}
 	if err == nil {
@@ -74,6 +74,9 @@ func (n *Node) scoreWindows(stop <-chan struct{}) {
 // clock showed 0: what is T − Since does not jump with the Unix time.
 func (n *Node) reportModels(s *wire.Status, epoch int64) {
 	flown := wire.LoadedModel{Model: s.Model, Role: wire.RoleFlown, Since: epoch + n.models.since.Load()}
+	if a := n.models.stated.Load(); a != nil {
+		flown.Sequence, flown.Decision = a.Least, a.Decision
+	}
 	s.Models = append(s.Models[:0], flown)
 	if r := n.models.shadow.Load(); r != nil {
 		shadow := wire.LoadedModel{Role: wire.RoleShadow, Since: epoch + r.since}

@@ -123,6 +123,9 @@ type LoadedModel struct {
 	Role  string // RoleFlown or RoleShadow
 	Since int64  // ns, Unix time on the estimator's clock
 
+	Sequence uint64 // of the model in use: of the signed statement for it; 0 = none
+	Decision []byte // SHA-256 of the decision of the fleet that the statement follows from; empty = none
+
 	Windows         uint64    // that were compared; none overlaps another
 	Skipped         uint64    // windows that were left out: a measurement or a prediction is missing
 	Buckets         []float64 // B, s, times after the start of a window

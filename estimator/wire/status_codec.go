@@ -205,6 +205,7 @@ func (h *LoadedModel) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any)
 		msgbin.Optional("coverage", &h.Coverage).Limit(maxTrust), msgbin.Optional("flown_coverage", &h.FlownCoverage).Limit(maxTrust),
 		msgbin.Optional("crps", &h.CRPS).Limit(maxTrust), msgbin.Optional("flown_crps", &h.FlownCRPS).Limit(maxTrust),
 		msgbin.Optional("difference", &h.Difference), msgbin.Optional("difference_std", &h.DifferenceStd),
+		msgbin.OmitZero("sequence", &h.Sequence), msgbin.OmitZero("decision", &h.Decision),
 	}
 	return code(w, r, m, f[:])
 }

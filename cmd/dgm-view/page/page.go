@@ -46,7 +46,7 @@ var (
 	Reads   = []string{"dgm.status.*", "dgm.predict.*", "dgm.state.*", "dgm.estimate.*", "_INBOX_viewer.>"}
 	Queries = "dgm.query.*"
 	Asks    = []string{
-		"$JS.API.DIRECT.GET.KV_fleet-installations", "$JS.API.DIRECT.GET.KV_fleet-rollouts",
+		"$JS.API.DIRECT.GET.DGM_DECISIONS",
 		"$JS.API.DIRECT.GET.KV_fleet-jobs", "$JS.API.DIRECT.GET.KV_fleet-model-index", "$JS.API.DIRECT.GET.KV_fleet-log-index",
 		Queries,
 	}

@@ -74,13 +74,18 @@ const batch = 256
 // All calls each with the messages of a stream whose subject matches a pattern, in order, until it returns an error. A message that is
 // stored meanwhile may come too.
 func All(ctx context.Context, nc *nats.Conn, stream, pattern string, each func(*Message) error) error {
+	return From(ctx, nc, stream, pattern, 1, each)
+}
+
+// From is All from a sequence number of the stream on.
+func From(ctx context.Context, nc *nats.Conn, stream, pattern string, first uint64, each func(*Message) error) error {
 	inbox := nc.NewRespInbox()
 	sub, err := nc.SubscribeSync(inbox)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	r := request{Sequence: 1, Next: pattern, Batch: batch}
+	r := request{Sequence: first, Next: pattern, Batch: batch}
 	for {
 		if err := nc.PublishRequest(api(stream), inbox, r.encode()); err != nil {
 			return err

@@ -1,15 +1,15 @@
-// What a fleet has stored (docs/fleet.md): what vehicles use, rollouts, training jobs and models. Of each store the newest values are read;
-// nothing is written. Where there is no fleet, or the user may not read it, nothing is shown.
-import { text as clean, number } from "./wire.js";
+// What a fleet has stored (docs/fleet.md): what vehicles use, rollouts, training jobs and models. Of each store the newest values are read, of the
+// log of decisions the last ones about each vehicle and group; nothing is written. Where there is no fleet, or the user may not read it, nothing is shown.
+import { decision, text as clean, number } from "./wire.js";
 import { duration, fixed, percent, rows } from "./format.js";
 
 const mostEntries = 200;
 
-/** What a store answers to a request: values as JSON, how many entries follow them, and the sequence number of the last; null where it cannot be read. */
-async function ask(nc, bucket, request) {
+/** What a stream answers to a request: values, how many entries follow them, and the sequence number of the last; null where it cannot be read. */
+async function ask(nc, stream, request, value = (m) => m.json()) {
   const got = { found: [], pending: 0, sequence: 0 };
   try {
-    for await (const m of await nc.requestMany(`$JS.API.DIRECT.GET.KV_${bucket}`, JSON.stringify(request), { strategy: "sentinel", maxWait: 4000 })) {
+    for await (const m of await nc.requestMany(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(request), { strategy: "sentinel", maxWait: 4000 })) {
       if (m.headers?.code === 404) break;
       got.pending = Number(m.headers?.get("Nats-Num-Pending"));
       if (m.headers?.code === 204) break;
@@ -17,7 +17,7 @@ async function ask(nc, bucket, request) {
       got.sequence = Number(m.headers?.get("Nats-Sequence"));
       if (!m.data.length) continue; // deleted
       try {
-        got.found.push(Object.assign(m.json() ?? {}, { stored: m.headers?.get("Nats-Time-Stamp") }));
+        got.found.push(Object.assign(value(m) ?? {}, { stored: m.headers?.get("Nats-Time-Stamp") }));
       } catch {
         // not an entry of a fleet
       }
@@ -34,11 +34,11 @@ const from = new Map(); // store → sequence number of the first entry that is 
 /** The newest values of a store; null where it cannot be read. */
 async function values(nc, bucket) {
   const subject = `$KV.${bucket}.>`;
-  const after = (seq, batch) => ask(nc, bucket, { seq, next_by_subj: subject, batch });
+  const after = (seq, batch) => ask(nc, `KV_${bucket}`, { seq, next_by_subj: subject, batch });
   const first = from.get(bucket) ?? 1;
   const all = await after(first, mostEntries);
   if (!all || (!all.pending && (first === 1 || all.found.length >= mostEntries / 2))) return all?.found ?? null;
-  let [low, high] = [1, (await ask(nc, bucket, { last_by_subj: subject }))?.sequence ?? 1];
+  let [low, high] = [1, (await ask(nc, `KV_${bucket}`, { last_by_subj: subject }))?.sequence ?? 1];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
     const some = await after(middle, 1);
@@ -50,6 +50,12 @@ async function values(nc, bucket) {
   return (await after(high, mostEntries))?.found ?? null;
 }
 
+/** The last decisions for a purpose, one for each name; null where they cannot be read. */
+async function decided(nc, purpose) {
+  const request = { multi_last: [`dgm.decision.${purpose}.*`], batch: mostEntries };
+  return (await ask(nc, "DGM_DECISIONS", request, (m) => decision(m.data)))?.found ?? null;
+}
+
 const since = (iso) => duration(Math.max(0, (Date.now() - Date.parse(iso)) / 1000));
 const newest = (key) => (a, b) => Date.parse(b[key]) - Date.parse(a[key]);
 const classes = { done: "good", running: "good", failed: "bad", cancelled: "warn", canary: "warn", shadow: "warn", following: "good", returned: "bad", stopped: "warn" };
@@ -57,7 +63,9 @@ const known = (v, key, order) => (v ?? []).filter((e) => typeof e?.[key] === "st
 
 /** Reads the stores and fills the tables, by id; reports whether there is a fleet. */
 export async function showFleet(nc, tables) {
-  const stores = await Promise.all(["fleet-installations", "fleet-rollouts", "fleet-jobs", "fleet-model-index", "fleet-log-index"].map((bucket) => values(nc, bucket)));
+  const stores = await Promise.all([
+    ...["installation", "rollout"].map((purpose) => decided(nc, purpose)), ...["fleet-jobs", "fleet-model-index", "fleet-log-index"].map((bucket) => values(nc, bucket)),
+  ]);
   if (stores.every((s) => !s)) return false;
   const vehicles = known(stores[0], "vehicle", (a, b) => (a.vehicle < b.vehicle ? -1 : 1));
   rows(tables.installations, vehicles.map((e) => [

@@ -36,6 +36,12 @@ function map(bytes) {
   return m;
 }
 
+/** What a decision of a fleet decides (estimator/model/FORMAT.md, Statements). Its signature is not verified here. */
+export function decision(bytes) {
+  const [statement] = decoder.decode(bytes);
+  return JSON.parse(new TextDecoder().decode(decoder.decode(statement).content));
+}
+
 /** Numbers beyond this are not drawn: differences of them are not finite. */
 const drawable = (v) => Math.abs(v) < 1e15;
 

@@ -1,0 +1,303 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node/stored"
+)
+
+// decisions is the log of what was decided, and what follows from it: for each purpose and name the last decision. Each message of the
+// stream is a signed statement with its place and the hash of the message before, so that none can be changed, left out, moved or
+// repeated without a trace. What is not signed, or stands in another place than it was signed for, decides nothing.
+type decisions struct {
+	js     jetstream.JetStream
+	key    ed25519.PrivateKey // nil = nothing can be decided
+	public ed25519.PublicKey  // nil = signatures are not verified
+
+	mu     sync.Mutex
+	read   uint64 // sequence number of the last message that was read
+	head   []byte // its hash; nil = none
+	last   map[string]decision
+	faults []string // of messages that decide nothing
+}
+
+// decision is one of the log.
+type decision struct {
+	model.Statement
+	hash []byte
+	at   time.Time // when it was stored, by the server's clock
+}
+
+const (
+	decisionStream = "DGM_DECISIONS"
+	decisionPrefix = "dgm.decision."
+
+	// validFor is how long a decision can be carried out anew. What a vehicle has accepted stays.
+	validFor = 365 * 24 * time.Hour
+	// maxFaults is how many faults are kept.
+	maxFaults = 100
+)
+
+// decisionConfig is the stream of the log. Nobody can remove a message of it: who may remove the stream is seen by its first number.
+func decisionConfig() jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: decisionStream, Description: "signed decisions: what vehicles use, rollouts, tags, groups, revocations", Subjects: []string{decisionPrefix + ">"},
+		Storage: jetstream.FileStorage, DenyDelete: true, DenyPurge: true, AllowDirect: true, MaxMsgSize: maxDecision,
+		MaxBytes: decisionBytes, Discard: jetstream.DiscardNew,
+	}
+}
+
+const (
+	maxDecision   = 640 << 10 // bytes
+	decisionBytes = 256 << 20
+)
+
+func openDecisions(js jetstream.JetStream, key ed25519.PrivateKey) *decisions {
+	d := &decisions{js: js, key: key, last: map[string]decision{}}
+	if key != nil {
+		d.public = key.Public().(ed25519.PublicKey)
+	}
+	return d
+}
+
+// refresh reads what was decided since the last time.
+func (d *decisions) refresh(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, listLimit)
+	defer cancel()
+	err := stored.From(ctx, d.js.Conn(), decisionStream, decisionPrefix+">", d.read+1, func(m *stored.Message) error {
+		d.add(m)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("the log of decisions: %w", explained(err))
+	}
+	return nil
+}
+
+// add takes the next message of the log.
+func (d *decisions) add(m *stored.Message) {
+	key := strings.TrimPrefix(m.Subject, decisionPrefix)
+	s, err := d.check(key, m)
+	d.read, d.head = m.Sequence, model.DecisionHash(m.Data)
+	if err != nil {
+		if len(d.faults) < maxFaults {
+			d.faults = append(d.faults, fmt.Sprintf("decision %d, %.80q: %v", m.Sequence, key, err))
+		}
+		return
+	}
+	d.last[key] = decision{s, d.head, m.Time}
+}
+
+// check returns the statement of the next message, if it is a decision.
+func (d *decisions) check(key string, m *stored.Message) (model.Statement, error) {
+	purpose, _, _ := strings.Cut(key, ".")
+	s, err := model.VerifyDecision(m.Data, model.Purpose(purpose), d.public)
+	switch {
+	case err != nil:
+	case keyOf(&s) != key:
+		err = fmt.Errorf("it is that of %.80q", keyOf(&s))
+	case s.Number != m.Sequence || m.Sequence != d.read+1:
+		err = fmt.Errorf("it was signed as number %d, and follows number %d: it was moved or repeated", s.Number, d.read)
+	case !bytes.Equal(s.Decision, d.head):
+		err = errors.New("the decision before it is another one than it was signed after")
+	}
+	return s, err
+}
+
+// keyOf returns what a decision is about: its purpose and a name.
+func keyOf(s *model.Statement) string {
+	switch s.Purpose {
+	case model.ForInstallation:
+		return string(s.Purpose) + "." + s.Vehicle
+	case model.ForRevocation:
+		return string(s.Purpose) + "." + s.Model
+	}
+	return string(s.Purpose) + "." + s.Fleet
+}
+
+// decided returns what was decided last about a purpose and name, and its number; 0 = nothing was.
+func decided[T entry](ctx context.Context, d *decisions, purpose model.Purpose, name string) (v T, of decision, err error) {
+	if err := d.refresh(ctx); err != nil {
+		return v, of, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	key := string(purpose) + "." + name
+	of, ok := d.last[key]
+	if !ok {
+		return v, of, nil
+	}
+	v, err = decode[T](of.Content, name)
+	return v, of, err
+}
+
+// allDecided returns what was decided last about all names of a purpose, in their order, and what is wrong with what cannot be read.
+func allDecided[T entry](ctx context.Context, d *decisions, purpose model.Purpose) (all []T, unreadable []string, err error) {
+	if err := d.refresh(ctx); err != nil {
+		return nil, nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(d.last)) {
+		name, ok := strings.CutPrefix(key, string(purpose)+".")
+		if !ok {
+			continue
+		}
+		v, err := decode[T](d.last[key].Content, name)
+		if err != nil {
+			unreadable = append(unreadable, fmt.Sprintf("decisions: %v", err))
+			continue
+		}
+		all = append(all, v)
+	}
+	return all, unreadable, nil
+}
+
+// decide adds a decision to the log, if what was decided last about the same still has the given number, else errReplaced.
+func (d *decisions) decide(ctx context.Context, s model.Statement, v any, after uint64) error {
+	if d.key == nil {
+		return errors.New("there is no key to sign it with: give --sign, the operator's private key")
+	}
+	key := keyOf(&s)
+	for {
+		if err := d.refresh(ctx); err != nil {
+			return err
+		}
+		d.mu.Lock()
+		read, head, was := d.read, d.head, d.last[key].Number
+		d.mu.Unlock()
+		if was != after {
+			return errReplaced
+		}
+		now := time.Now()
+		s.Number, s.Decision, s.Content = read+1, head, encoded(v)
+		s.Sequence, s.Created, s.Expires = max(s.Sequence, s.Number), now.UnixNano(), now.Add(validFor).UnixNano()
+		_, err := d.js.PublishMsg(ctx, &nats.Msg{Subject: decisionPrefix + key, Data: model.SignDecision(s, d.key)}, jetstream.WithExpectLastSequence(read))
+		if err = explained(err); err == nil {
+			return nil
+		}
+		if !errors.Is(err, errReplaced) {
+			return fmt.Errorf("deciding %s: %w", key, err)
+		}
+		if err := d.shrunk(ctx, read); err != nil {
+			return err
+		}
+	}
+}
+
+// replace is decide whatever was decided before about the same.
+func (d *decisions) replace(ctx context.Context, s model.Statement, v any) error {
+	for {
+		if err := d.refresh(ctx); err != nil {
+			return err
+		}
+		d.mu.Lock()
+		after := d.last[keyOf(&s)].Number
+		d.mu.Unlock()
+		if err := d.decide(ctx, s, v, after); !errors.Is(err, errReplaced) {
+			return err
+		}
+	}
+}
+
+// shrunk returns an error where the log has fewer decisions than were read from it.
+func (d *decisions) shrunk(ctx context.Context, read uint64) error {
+	stream, err := d.js.Stream(ctx, decisionStream)
+	if err != nil {
+		return explained(err)
+	}
+	if n := stream.CachedInfo().State.LastSeq; n < read {
+		return fmt.Errorf("the log of decisions has %d, and had %d: somebody has replaced it; restore the stream %s from a backup", n, read, decisionStream)
+	}
+	return nil
+}
+
+// expired returns an error where a decision is too old to be carried out anew.
+func (of *decision) expired() error {
+	if of.Expires != 0 && time.Now().UnixNano() > of.Expires {
+		return fmt.Errorf("it was decided on %s and has expired: decide it again", time.Unix(0, of.Created).UTC().Format(time.DateOnly))
+	}
+	return nil
+}
+
+// Decision is one of the log, for whoever reads it.
+type Decision struct {
+	Number  uint64    `json:"number"`
+	Time    time.Time `json:"time"` // when it was stored, by the server's clock
+	Purpose string    `json:"purpose"`
+	Name    string    `json:"name"` // vehicle, group, tag or model
+	Model   string    `json:"model,omitempty"`
+	Hash    string    `json:"hash"` // SHA-256, hex
+}
+
+// DecisionLog is what a log of decisions shows.
+type DecisionLog struct {
+	Decisions []Decision `json:"decisions"`
+	Head      string     `json:"head"`   // hash of the last one; "" = none
+	Faults    []string   `json:"faults"` // what decides nothing, and why
+}
+
+// ReadDecisions reads the whole log and verifies that each decision is signed by the private key of a public one, stands where it was
+// signed for, and follows the one before. A nil key verifies no signatures.
+func ReadDecisions(ctx context.Context, nc *nats.Conn, key ed25519.PublicKey) (*DecisionLog, error) {
+	js, err := jetStream(ctx, nc, decisionStream)
+	if err != nil {
+		return nil, err
+	}
+	d := openDecisions(js, nil)
+	d.public = key
+	out := &DecisionLog{Decisions: []Decision{}}
+	err = stored.All(ctx, nc, decisionStream, decisionPrefix+">", func(m *stored.Message) error {
+		before := len(d.faults)
+		d.add(m)
+		if len(d.faults) > before {
+			return nil
+		}
+		purpose, name, _ := strings.Cut(strings.TrimPrefix(m.Subject, decisionPrefix), ".")
+		out.Decisions = append(out.Decisions, Decision{Number: m.Sequence, Time: m.Time, Purpose: purpose, Name: name, Model: d.last[purpose+"."+name].Model, Hash: hex.EncodeToString(d.head)})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the log of decisions: %w", explained(err))
+	}
+	out.Head, out.Faults = hex.EncodeToString(d.head), append([]string{}, d.faults...)
+	return out, nil
+}
+
+// Follows returns an error where the log does not hold a head that it had before: it was replaced.
+func (l *DecisionLog) Follows(head string) error {
+	if head != "" && !slices.ContainsFunc(l.Decisions, func(d Decision) bool { return d.Hash == head }) {
+		return fmt.Errorf("the log does not hold the decision %.16s…, which was its last one before: somebody has replaced it", head)
+	}
+	return nil
+}
+
+// Witness returns an error where a vehicle uses a model by a decision that is not in the log: it was shown another one.
+func (l *DecisionLog) Witness(r *Robot) error {
+	if len(r.Status.Models) == 0 || len(r.Status.Models[0].Decision) == 0 {
+		return nil
+	}
+	hash := hex.EncodeToString(r.Status.Models[0].Decision)
+	for _, d := range l.Decisions {
+		if d.Hash == hash && d.Purpose == string(model.ForInstallation) && d.Name == r.Status.Vehicle {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s uses model %.16s by the decision %.16s…, which the log does not hold", r.Status.Vehicle, r.Status.Model, hash)
+}

@@ -1,0 +1,153 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Settings of Setup.
+type Settings struct {
+	Keep     time.Duration // (optional) how long a log is kept; 0 = without limit
+	KeepJobs time.Duration // (optional) how long the state of a job is kept after its end; at least 1 s; defaults to 30 days
+	LogBytes int64         // (optional) most bytes of logs, after which uploads are refused; 0 = without limit
+	Replicas int           // (optional) of everything that is stored: 1, or 3 or 5 in a cluster, where 1 is refused; defaults to 1, in a cluster to 3
+	Robots   []string      // (optional) vehicles with stores of their own, which others can neither write nor read
+	Lease    time.Duration // (optional) after which the job of a silent worker is given to another one; defaults to 1 min
+}
+
+const (
+	usualLease    = time.Minute // of a job: it is taken up again within one and a half of it
+	usualKeepJobs = 30 * 24 * time.Hour
+)
+
+// keepJobs is the name of Settings.KeepJobs in the metadata of the states of jobs.
+const keepJobs = "dgm-keep-jobs"
+
+// Setup makes everything that a fleet stores, or changes what is there to the settings.
+// Nothing stored is removed, except logs that are older than Keep, and in time the states of jobs that have ended.
+func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	cluster := nc.ConnectedClusterName()
+	switch {
+	case cluster != "" && s.Replicas == 1:
+		return fmt.Errorf("one replica in the cluster %.80q: the loss of one server would lose what it alone holds; use 3", cluster)
+	case cluster != "":
+		s.Replicas = cmp.Or(s.Replicas, 3)
+	default:
+		s.Replicas = cmp.Or(s.Replicas, 1)
+	}
+	s.Lease, s.KeepJobs = cmp.Or(s.Lease, usualLease), cmp.Or(s.KeepJobs, usualKeepJobs)
+	if s.LogBytes <= 0 {
+		s.LogBytes = -1
+	}
+	stores := []jetstream.ObjectStoreConfig{
+		{Bucket: logObjects, Description: "flight logs in parts", TTL: s.Keep, MaxBytes: s.LogBytes},
+		{Bucket: modelObjects, Description: "model files"},
+		{Bucket: FlownObjects, Description: "signed models, as vehicles use them"},
+	}
+	for _, v := range s.Robots {
+		if err := wire.CheckVehicle(v); err != nil {
+			return err
+		}
+		stores = append(stores,
+			jetstream.ObjectStoreConfig{Bucket: OwnLogs(v), Description: "flight logs of " + v, TTL: s.Keep, MaxBytes: s.LogBytes},
+			jetstream.ObjectStoreConfig{Bucket: OwnFlown(v), Description: "signed models for " + v})
+	}
+	for _, c := range stores {
+		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
+		_, err := js.CreateOrUpdateObjectStore(ctx, c)
+		if err == nil {
+			rollup := strings.HasPrefix(c.Bucket, FlownObjects) // which operators alone write, by jetstream.ObjectStore
+			err = bounded(ctx, js, "OBJ_"+c.Bucket, rollup, objectMessage)
+		}
+		if err != nil {
+			return fmt.Errorf("object store %s: %w", c.Bucket, explained(err))
+		}
+	}
+	for _, c := range []jetstream.KeyValueConfig{
+		{Bucket: logIndex, Description: "what is in the flight logs", TTL: s.Keep, MaxBytes: 256 << 20, MaxValueSize: 512 << 10},
+		{Bucket: jobStates, Description: "states of training jobs", LimitMarkerTTL: time.Second, Metadata: map[string]string{keepJobs: s.KeepJobs.String()}, MaxBytes: 64 << 20, MaxValueSize: 128 << 10},
+		{Bucket: modelIndex, Description: "models with their lineage", MaxBytes: 128 << 20, MaxValueSize: 512 << 10},
+		{Bucket: studyRows, Description: "results of studies", MaxBytes: 256 << 20, MaxValueSize: 512 << 10},
+	} {
+		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
+		err := fits(c.MaxBytes, func(most int64) error {
+			c.MaxBytes = most
+			_, err := js.CreateOrUpdateKeyValue(ctx, c)
+			return err
+		})
+		if err == nil {
+			err = bounded(ctx, js, "KV_"+c.Bucket, false, c.MaxValueSize)
+		}
+		if err != nil {
+			return fmt.Errorf("key-value store %s: %w", c.Bucket, explained(err))
+		}
+	}
+	for _, c := range []jetstream.StreamConfig{
+		decisionConfig(),
+		{
+			Name: jobStream, Description: "training jobs to do", Subjects: []string{jobPrefix + "*"}, Retention: jetstream.WorkQueuePolicy, MaxBytes: 16 << 20, MaxMsgSize: 128 << 10,
+			// A job that waits or is being worked on is not queued again.
+			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
+		},
+	} {
+		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
+		err := fits(c.MaxBytes, func(most int64) error {
+			c.MaxBytes = most
+			_, err := js.CreateOrUpdateStream(ctx, c)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("stream %s: %w", c.Name, explained(err))
+		}
+	}
+	// Deliveries are not limited here: the state of a job counts its tries.
+	_, err = js.CreateOrUpdateConsumer(ctx, jobStream, jetstream.ConsumerConfig{
+		Durable: jobConsumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: s.Lease, MaxDeliver: -1,
+	})
+	if err != nil {
+		return fmt.Errorf("consumer %s of stream %s: %w", jobConsumer, jobStream, explained(err))
+	}
+	return nil
+}
+
+// objectMessage is the most that a message of an object has: a part of it, or its description.
+const objectMessage = 2 * chunkBytes
+
+// bounded lets a stream refuse messages of more bytes, and, unless rollup is set, the header Nats-Rollup: with it who may write one
+// subject of the stream removes the messages of all others. Messages with a time to live leave no marker, which needs it.
+func bounded(ctx context.Context, js jetstream.JetStream, name string, rollup bool, most int32) error {
+	stream, err := js.Stream(ctx, name)
+	if err != nil {
+		return err
+	}
+	c := stream.CachedInfo().Config
+	if c.MaxMsgSize = most; !rollup {
+		c.AllowRollup, c.SubjectDeleteMarkerTTL = false, 0
+	}
+	_, err = js.UpdateStream(ctx, c)
+	return err
+}
+
+// leastReserved is the least room that a store is given, bytes.
+const leastReserved = 1 << 20
+
+// fits makes a store of at most so many bytes, or of as many as the server can set aside, half as often as it must be.
+func fits(most int64, make func(most int64) error) error {
+	for {
+		err := make(most)
+		if most /= 2; err == nil || !strings.Contains(err.Error(), "insufficient") || most < leastReserved {
+			return err
+		}
+	}
+}
