@@ -276,7 +276,8 @@ func (in *Installer) deliver(ctx context.Context, files jetstream.ObjectStore, o
 	return err
 }
 
-// file returns the file of a model, if it is what its worker has stored.
+// file returns the file of a model, if it is what its worker has stored, and what was decided on: an ID has 64 bits, so that who trains
+// models can make two of one ID, and the index is written by workers.
 func (in *Installer) file(ctx context.Context, r *Ref) ([]byte, error) {
 	e, _, err := get[Model](ctx, in.Models.index, r.Vehicle+"."+r.Job)
 	if err != nil {
@@ -286,8 +287,9 @@ func (in *Installer) file(ctx context.Context, r *Ref) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sum := sha256.Sum256(file); digest(hex.EncodeToString(sum[:])) != e.Digest {
-		return nil, fmt.Errorf("model %s: its file was changed on the server: train it again", r.Model)
+	sum := sha256.Sum256(file)
+	if got := digest(hex.EncodeToString(sum[:])); got != e.Digest || r.Digest != "" && got != r.Digest {
+		return nil, fmt.Errorf("model %s: its file was changed on the server after it was decided on: train it again", r.Model)
 	}
 	m, err := model.Decode(file)
 	if err != nil {

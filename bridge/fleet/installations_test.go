@@ -192,6 +192,15 @@ func TestAChangedModelIsNotSigned(t *testing.T) {
 	if id, _ := read(t, in, FlownObject("drone-1")); id != "" {
 		t.Errorf("%s is delivered", id)
 	}
+	// Nor is one whose entry in the index was changed as well, after it was decided on.
+	e := a
+	e.Digest = b.Digest
+	if _, err := in.Models.index.Put(t.Context(), a.Job.key(), encoded(&e)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Deliver(t.Context(), "drone-1"); err == nil || !strings.Contains(err.Error(), "after it was decided on") {
+		t.Errorf("%v", err)
+	}
 }
 
 // What several operators decide at a time is what is delivered at the end.

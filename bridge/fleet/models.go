@@ -55,18 +55,19 @@ type Ref struct {
 	Model    string `json:"model"`              // ID
 	Vehicle  string `json:"vehicle"`            // of the job that trained it
 	Job      string `json:"job"`                // ID
+	Digest   string `json:"digest,omitempty"`   // of the file that was decided on, as Model.Digest; "" = by an earlier version
 	Sequence uint64 `json:"sequence,omitempty"` // of the statement
 }
 
 // Ref returns how a model is named.
-func (m *Model) Ref() Ref { return Ref{Model: m.ID, Vehicle: m.Job.Vehicle, Job: m.Job.ID} }
+func (m *Model) Ref() Ref { return Ref{Model: m.ID, Vehicle: m.Job.Vehicle, Job: m.Job.ID, Digest: m.Digest} }
 
 // same reports whether both name one model, or none.
 func (r *Ref) same(o *Ref) bool {
 	if r == nil || o == nil {
 		return r == o
 	}
-	return r.Model == o.Model && r.Job == o.Job
+	return r.Model == o.Model && r.Job == o.Job && (r.Digest == o.Digest || r.Digest == "" || o.Digest == "")
 }
 
 // is reports whether a model is named, of that ID.

@@ -118,10 +118,14 @@ func (s *adaptSystem) train(ctx context.Context, r robot.Config) (*model.Model, 
 
 // fly returns a flight of so many seconds.
 func (s *adaptSystem) fly(cfg robot.Config, seed uint64, length int) []window.Flight {
+	return s.flights(s.series(cfg, seed, length))
+}
+
+// series returns the samples of a flight.
+func (s *adaptSystem) series(cfg robot.Config, seed uint64, length int) (out window.Series) {
 	cfg.Seed = seed
 	r := robot.New(cfg)
 	r.Start(0, 0)
-	var out window.Series
 	for range int(float64(length) * s.rate) {
 		x, _ := r.Sample()
 		out.T, out.X, out.U = append(out.T, x.Stamp), append(out.X, x.X...), append(out.U, x.U...)
@@ -129,6 +133,11 @@ func (s *adaptSystem) fly(cfg robot.Config, seed uint64, length int) []window.Fl
 			break
 		}
 	}
+	return out
+}
+
+// flights returns the flights of samples.
+func (s *adaptSystem) flights(out window.Series) []window.Flight {
 	all := s.plant.Channels()
 	return window.Prepare(0, out, channel.Select(all, channel.State), len(s.plant.Inputs), window.Options{})
 }

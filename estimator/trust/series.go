@@ -11,7 +11,7 @@ type series struct {
 
 	alpha  float64
 	factor float64 // q
-	scores scores
+	scores mixture
 	alarm  alarm
 }
 
@@ -23,7 +23,7 @@ const mostSquared = 1e6
 
 func (s *series) reset(limit float64) {
 	*s = series{alpha: nominal, factor: 1, alarm: alarm{limit: limit}}
-	s.scores.reset(normal)
+	s.scores.reset()
 }
 
 // add adds a check: the error in standard deviations of a measurement, and the
@@ -36,12 +36,12 @@ func (s *series) add(z, published float64, separate bool) {
 	mean(&s.coverage, indicator(score <= 1))
 	mean(&s.recalibrated, indicator(score <= published))
 	mean(&s.nees, min(z*z, mostSquared))
-	s.scores.add(float32(min(score, 1e6)))
+	s.scores.add(min(score, 1e6))
 	if separate {
-		s.alpha += learning * (nominal - indicator(score > published))
+		s.alpha = max(s.alpha+learning*(nominal-indicator(score > published)), leastAlpha)
 		s.alarm.add(score > 1)
 	}
-	s.factor = min(max(s.scores.above(s.alpha), lowest), highest)
+	s.factor = s.scores.above(s.alpha)
 }
 
 func indicator(b bool) float64 {

@@ -17,13 +17,14 @@ import (
 // The last two are absent in states of earlier releases.
 //
 // A series is checks, coverage, recalibrated, nees, α, R of each alternative, alarm
-// on (0 or 1), evidence of coverage, then the scores from the oldest on. The tubes are checks,
+// on (0 or 1), evidence of coverage, the scores from the oldest on, then the weights of the experts, which states of earlier releases have not. The tubes are checks,
 // coverage and α of each level, then the scores.
 
 const (
 	stateMagic   = "dgm-trust"
 	stateVersion = 1
-	seriesSize   = 7 + len(alternatives) + recent
+	earlierSize  = 7 + len(alternatives) + recent // of a series in states of earlier releases
+	seriesSize   = earlierSize + experts
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -44,36 +45,36 @@ func (m *Monitor) Append(dst []byte, model string) []byte {
 			v = append(v[:0], s.checks, s.coverage, s.recalibrated, s.nees, s.alpha)
 			v = append(v, s.alarm.r[:]...)
 			v = append(v, indicator(s.alarm.on), s.alarm.evidence)
-			w.Floats(s.scores.append(v))
+			w.Floats(append(s.scores.longest().append(v), s.scores.weights[:]...))
 		}
 		w.Uint(uint64(crc32.Checksum(w.Bytes()[from:], castagnoli)))
 		t := &m.tubes
 		from = w.Len()
 		v = append(append(append(v[:0], t.checks), t.covered[:]...), t.alpha[:]...)
-		w.Floats(t.scores.append(v))
+		w.Floats(t.scores.ring().append(v))
 		w.Uint(uint64(crc32.Checksum(w.Bytes()[from:], castagnoli)))
 	})
 }
 
 // append appends the scores from the oldest on to v.
-func (s *scores) append(v []float64) []float64 {
-	for j := range recent {
-		v = append(v, float64(s.order[(s.next+j)%recent]))
+func (r ring) append(v []float64) []float64 {
+	for j := range r.order {
+		v = append(v, float64(r.order[(*r.next+j)%len(r.order)]))
 	}
 	return v
 }
 
 // set sets what append wrote; ok is false where a score is none.
-func (s *scores) set(v []float64) (ok bool) {
+func (r ring) set(v []float64) (ok bool) {
 	for j, x := range v {
 		if !(x >= 0 && x <= 1e6) {
 			return false
 		}
-		s.order[j] = float32(x)
+		r.order[j] = float32(x)
 	}
-	s.next = 0
-	s.sorted = s.order
-	slices.Sort(s.sorted[:])
+	*r.next = 0
+	copy(r.sorted, r.order)
+	slices.Sort(r.sorted)
 	return true
 }
 
@@ -112,7 +113,7 @@ func (m *Monitor) Restore(b []byte, model string) error {
 	for i := range read {
 		read[i].reset(m.limit(i / m.cfg.K))
 		v, err := r.AppendFloats(nil, seriesSize)
-		if err != nil || len(v) != seriesSize || !read[i].set(v) {
+		if err != nil || len(v) != seriesSize && len(v) != earlierSize || !read[i].set(v) {
 			return fmt.Errorf("%w: series %d is damaged", errState, i)
 		}
 	}
@@ -149,7 +150,7 @@ func (t *tubes) restore(r *msgbin.Reader, state []byte) (ok bool) {
 			return false
 		}
 	}
-	return t.checks >= 0 && t.scores.set(v[1+2*n:])
+	return t.checks >= 0 && t.scores.ring().set(v[1+2*n:])
 }
 
 // set sets the numbers of Append; ok is false where they are invalid.
@@ -164,7 +165,7 @@ func (s *series) set(v []float64) (ok bool) {
 	copy(s.alarm.r[:], v)
 	v = v[len(alternatives):]
 	s.alarm.on, s.alarm.evidence = v[0] != 0, v[1]
-	if !s.scores.set(v[2:]) {
+	if v = v[2:]; !s.scores.restore(v[:recent], v[recent:]) {
 		return false
 	}
 	share := func(v float64) bool { return v >= 0 && v <= 1 }
@@ -176,6 +177,7 @@ func (s *series) set(v []float64) (ok bool) {
 			return false
 		}
 	}
-	s.factor = min(max(s.scores.above(s.alpha), lowest), highest)
+	s.alpha = max(s.alpha, leastAlpha) // of an earlier release
+	s.factor = s.scores.above(s.alpha)
 	return true
 }

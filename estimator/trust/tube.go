@@ -24,7 +24,7 @@ func (t *tubes) reset() {
 	for l, p := range levels {
 		t.alpha[l] = 1 - p
 	}
-	t.scores.reset(func(p float64) float64 { return p })
+	t.scores.ring().reset(func(p float64) float64 { return p })
 }
 
 // path is what is known of the trajectory of a waiting prediction.
@@ -71,7 +71,7 @@ func (m *Monitor) ended(w *waiting) {
 	if separate {
 		t.decided = w.t + int64(p.last*1e9)
 	}
-	t.scores.add(float32(min(p.model.probability(p.largest), 1e6)))
+	t.scores.ring().add(float32(min(p.model.probability(p.largest), 1e6)))
 }
 
 // Tube returns the factors for a prediction of which the model's are given.
@@ -82,7 +82,7 @@ func (m *Monitor) Tube(of Tube) Tube {
 	}
 	out, least := of, 0.0
 	for l := range levels {
-		v := of.factor(t.scores.above(t.alpha[l]))
+		v := of.factor(t.scores.ring().above(t.alpha[l]))
 		out[l] = max(min(max(v, lowest*of[l]), highest*of[l]), least)
 		least = out[l]
 	}

@@ -51,8 +51,8 @@ type Since struct {
 	Factor Ratios `json:"factor"`
 }
 
-// sinceEdges are where the times since the start of a flight begin, s.
-var sinceEdges = []float64{0, 0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 20}
+// usualParts are where the times since the start of a flight begin, s.
+var usualParts = []float64{0, 0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 20}
 
 // variant is a stream of predictions.
 type variant int
@@ -71,6 +71,7 @@ type causal struct {
 	filter   *adapt.Filter
 	monitors [variants]*trust.Monitor // nil = no factor
 	factor   []float64                // T×K
+	parts    []float64                // s, where each part of Since begins
 	counters [][variants][]score.Counters
 	pred     *estimator.Prediction
 }
@@ -140,7 +141,11 @@ func newCausal(m *model.Model, c *comparer, opt Options) (*causal, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &causal{m: m, c: c, filter: filter, factor: make([]float64, len(opt.Horizons)*m.K), counters: make([][variants][]score.Counters, len(sinceEdges)), pred: c.onboard.NewPrediction()}
+	r := &causal{m: m, c: c, filter: filter, factor: make([]float64, len(opt.Horizons)*m.K), parts: opt.Parts, pred: c.onboard.NewPrediction()}
+	if r.parts == nil {
+		r.parts = usualParts
+	}
+	r.counters = make([][variants][]score.Counters, len(r.parts))
 	period := make([]float64, m.K) // angles of a flight are continuous
 	for v := trustedVariant; v < variants; v++ {
 		r.monitors[v] = trust.New(trust.Config{K: m.K, Times: opt.Horizons, Period: period})
@@ -179,12 +184,12 @@ func (r *causal) fly(f *window.Flight, windows []window.Window, s *scorer, o *ou
 				}
 			}
 		}
-		if x := f.State(i); !slices.ContainsFunc(x, math.IsNaN) {
-			for _, m := range r.monitors {
-				if m != nil {
-					m.Observed(t, x)
-				}
+		for _, m := range r.monitors {
+			if m != nil {
+				m.Observed(t, f.Compared(i))
 			}
+		}
+		if x := f.State(i); !slices.ContainsFunc(x, math.IsNaN) {
 			r.filter.Observed(t, x, f.Input(i))
 		}
 	}
@@ -197,8 +202,8 @@ func (r *causal) adapt(o *outcome, t int64, since float64, scored bool) {
 	c, from := r.c, r.c.pred
 	var group [variants][]score.Counters
 	if scored {
-		i := len(sinceEdges) - 1
-		for since < sinceEdges[i] {
+		i := len(r.parts) - 1
+		for since < r.parts[i] {
 			i--
 		}
 		group = r.counters[i]
@@ -264,9 +269,9 @@ func (r *causal) summarise(out *Adapted) {
 				all[v][j].Merge(&c)
 			}
 		}
-		since := Since{From: sinceEdges[i], N: most(group[plainVariant])}
-		if i+1 < len(sinceEdges) {
-			since.To = sinceEdges[i+1]
+		since := Since{From: r.parts[i], N: most(group[plainVariant])}
+		if i+1 < len(r.parts) {
+			since.To = r.parts[i+1]
 		}
 		since.Before, since.Ratios, since.Factor = ratios(group)
 		if since.N > 0 {

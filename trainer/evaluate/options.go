@@ -21,6 +21,7 @@ type Options struct {
 	Channels     []string           // (optional) names of the states to score; defaults to those that are measured, with Truth to all
 	Kinematics   channel.Kinematics // (optional) what the log declares, for a model that declares nothing
 	Lead         []window.Flight    // (optional) for Adapt: what is flown before every flight
+	Parts        []float64          // (optional) for Adapt: where the parts of Since begin, s, ascending from 0
 	Seed         uint64             // of the bootstrap and of StartNoise
 }
 

@@ -63,6 +63,15 @@ func (f *Flight) N() int { return len(f.T) }
 // State returns the measured state of sample i, a view of length K.
 func (f *Flight) State(i int) []float64 { return f.X[i*f.K : (i+1)*f.K] }
 
+// Compared returns what predictions of sample i are compared with: what was measured, NaN where nothing was, also where State is
+// estimated.
+func (f *Flight) Compared(i int) []float64 {
+	if f.Y != nil {
+		return f.Y[i*f.K : (i+1)*f.K]
+	}
+	return f.State(i)
+}
+
 // Input returns the input held from sample i on, a view of length P.
 func (f *Flight) Input(i int) []float64 { return f.U[i*f.P : (i+1)*f.P] }
 
