@@ -60,7 +60,9 @@ type Ref struct {
 }
 
 // Ref returns how a model is named.
-func (m *Model) Ref() Ref { return Ref{Model: m.ID, Vehicle: m.Job.Vehicle, Job: m.Job.ID, Digest: m.Digest} }
+func (m *Model) Ref() Ref {
+	return Ref{Model: m.ID, Vehicle: m.Job.Vehicle, Job: m.Job.ID, Digest: m.Digest}
+}
 
 // same reports whether both name one model, or none.
 func (r *Ref) same(o *Ref) bool {

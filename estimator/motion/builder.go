@@ -15,6 +15,7 @@ type builder struct {
 	declares bool // parameters are named, not read
 
 	parameters []Parameter    // so far; without declares their number alone counts
+	ofInputs   []Gain         // those that multiply inputs
 	parts      []program.Part // of the derivative
 	ahead      program.Reg    // cosine and sine of the heading; None before heading
 }
@@ -72,6 +73,7 @@ func (b *builder) times(row int, of program.Reg, at int, factor float64, name, u
 
 // gain is a parameter times input j.
 func (b *builder) gain(row, j int, name, unit string) term {
+	b.ofInputs = append(b.ofInputs, Gain{len(b.parameters), j, name})
 	if b.declares {
 		if in := b.inputs[j]; in.Name != "" {
 			name += " of " + in.Name

@@ -102,15 +102,29 @@ func (e *Equation) Declare(K int, inputs []channel.Channel) error {
 	return nil
 }
 
+// Gain is a parameter that multiplies an input.
+type Gain struct {
+	Parameter, Input int
+	Law              string // whose gains are of one kind, such as those of the roll torque
+}
+
+// Gains returns the parameters that multiply inputs, for so many states and inputs.
+func (e *Equation) Gains(K, P int) []Gain { return e.builder(K, make([]channel.Channel, P)).ofInputs }
+
 // declared returns the parameters that the kind has.
 func (e *Equation) declared(K int, inputs []channel.Channel) []Parameter {
+	return e.builder(K, inputs).parameters
+}
+
+// builder returns what has built the equation without parameters.
+func (e *Equation) builder(K int, inputs []channel.Channel) *builder {
 	p := &program.Program{}
 	b := &builder{Program: p, e: e, x: p.Input("x", K, 1), u: program.None, theta: program.None, inputs: inputs, declares: true}
 	if len(inputs) > 0 {
 		b.u = p.Input("u", len(inputs), 1)
 	}
 	b.derivative()
-	return b.parameters
+	return b
 }
 
 // Check returns what contradicts itself for K states and P inputs, or nil.

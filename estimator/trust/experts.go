@@ -12,7 +12,7 @@ const (
 
 // Settings of the mixture of experts.
 const (
-	mixRate  = 0.15  // η, of the losses in the weights
+	mixRate  = 0.15 // η, of the losses in the weights
 	mixShare = 0.01 // of the prior that returns to the weights at each check
 	mostLoss = 20.  // what one loss counts at most
 	steeper  = 4.   // of the model's own intervals, by what α is below nominal

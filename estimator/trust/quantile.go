@@ -60,6 +60,28 @@ func (r ring) above(alpha float64) float64 {
 	return a + (rank-float64(i))*(b-a)
 }
 
+// append appends the scores from the oldest on to v.
+func (r ring) append(v []float64) []float64 {
+	for j := range r.order {
+		v = append(v, float64(r.order[(*r.next+j)%len(r.order)]))
+	}
+	return v
+}
+
+// set sets what append wrote; ok is false where a score is none.
+func (r ring) set(v []float64) (ok bool) {
+	for j, x := range v {
+		if !(x >= 0 && x <= 1e6) {
+			return false
+		}
+		r.order[j] = float32(x)
+	}
+	*r.next = 0
+	copy(r.sorted, r.order)
+	slices.Sort(r.sorted)
+	return true
+}
+
 // scores are the last of one series.
 type scores struct {
 	order, sorted [recent]float32

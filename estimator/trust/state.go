@@ -56,28 +56,6 @@ func (m *Monitor) Append(dst []byte, model string) []byte {
 	})
 }
 
-// append appends the scores from the oldest on to v.
-func (r ring) append(v []float64) []float64 {
-	for j := range r.order {
-		v = append(v, float64(r.order[(*r.next+j)%len(r.order)]))
-	}
-	return v
-}
-
-// set sets what append wrote; ok is false where a score is none.
-func (r ring) set(v []float64) (ok bool) {
-	for j, x := range v {
-		if !(x >= 0 && x <= 1e6) {
-			return false
-		}
-		r.order[j] = float32(x)
-	}
-	*r.next = 0
-	copy(r.sorted, r.order)
-	slices.Sort(r.sorted)
-	return true
-}
-
 var (
 	errState = errors.New("not the state of a trust monitor")
 	errOther = errors.New("of another model")

@@ -136,7 +136,7 @@ func TestGustsRaiseAnAlarmAndAreRecalibrated(t *testing.T) {
 	}
 }
 
-// Errors that no factor covers, as of a sensor that lies, leave nothing behind: intervals have returned within twenty horizons of the end.
+// Errors that no factor covers, as of a sensor with false values, leave nothing behind: intervals have returned within twenty horizons of the end.
 func TestTheFactorReturnsAfterErrorsBeyondItsBound(t *testing.T) {
 	const horizon = 0.5
 	for seed := range uint64(5) {

@@ -12,17 +12,33 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// worthwhile is what the regression must gain by the latencies that equations read the inputs with them.
-const worthwhile = 0.98
+// What the regression must gain by latencies that equations read the inputs with them, and by latencies of each input beside those of its
+// kind.
+const (
+	worthwhile      = 0.98
+	worthwhileApart = 0.95
+)
 
-// Actuators returns how the inputs follow their commands: at once where that is not known; nil where it gains nothing.
+// coarse is the share of the time between two samples below which latencies are not distinguished: motors that seem to act a millisecond
+// apart would let an equation read, in the difference of them, how their common command changes.
+const coarse = 0.25
+
+// Actuators returns how the inputs follow their commands: as all inputs of their kind, unless the data say otherwise; at once where that is
+// not known, or is less than a quarter of a sample; nil where it gains nothing.
 func (r *Result) Actuators() (out []actuator.Response) {
-	if !(r.Gain < worthwhile) {
+	gain, each := r.Gain, r.Gain < worthwhileApart*r.gainOfKinds
+	if !each {
+		gain = r.gainOfKinds
+	}
+	if !(gain < worthwhile) {
 		return nil
 	}
-	for _, l := range r.Inputs {
+	for i, l := range r.Inputs {
 		of := actuator.Response{}
-		if l.Known {
+		if kind := r.kinds[i]; kind.Known && !(each && r.apart(l, kind)) {
+			l = kind
+		}
+		if l.Known && l.Dead+l.Lag >= coarse*r.step {
 			of = actuator.Response{Dead: l.Dead, Lag: l.Lag}
 		}
 		out = append(out, of)
@@ -33,12 +49,25 @@ func (r *Result) Actuators() (out []actuator.Response) {
 	return out
 }
 
+// apart reports whether the latency of an input is another one than that of its kind.
+func (r *Result) apart(l, kind model.Latency) bool {
+	differ := func(v, low, high, of float64) bool {
+		return (of < low || of > high) && math.Abs(v-of) >= coarse*r.step
+	}
+	return l.Known && (differ(l.Dead, l.DeadLow, l.DeadHigh, kind.Dead) || differ(l.Lag, l.LagLow, l.LagHigh, kind.Lag))
+}
+
 var errSingular = errors.New("latency: the log's inputs cannot be told from its states")
 
 // Result is when the inputs of a log act.
 type Result struct {
 	Inputs []model.Latency // one for each input
 	Gain   float64         // root mean square of what the regression leaves, over that with inputs that act at once; 1 = no gain
+
+	kinds []model.Latency // for each input that of all inputs of its kind as one
+	step  float64         // s, between two samples
+
+	gainOfKinds float64 // Gain with these
 }
 
 // Estimate returns the latency of each input, from the states and inputs of the flights. An input that does not vary, or whose
@@ -46,7 +75,7 @@ type Result struct {
 func Estimate(ctx context.Context, flights []window.Flight, channels []channel.Channel) (*Result, error) {
 	states := channel.Select(channels, channel.State)
 	P := len(channels) - len(states)
-	out := &Result{Inputs: make([]model.Latency, P), Gain: 1}
+	out := &Result{Inputs: make([]model.Latency, P), Gain: 1, kinds: make([]model.Latency, P), step: sampling(flights), gainOfKinds: 1}
 	var varying []int
 	for j := range P {
 		if moves(flights, j) {
@@ -60,6 +89,8 @@ func Estimate(ctx context.Context, flights []window.Flight, channels []channel.C
 	// Inputs of a kind as one are found in noise that hides each; then each for itself.
 	p.groups = alike(channels[len(states):], varying)
 	at, err := p.estimate(ctx, nil, varying, out)
+	copy(out.kinds, out.Inputs)
+	out.gainOfKinds = out.Gain
 	if err != nil || len(p.groups) == p.P {
 		return out, unlessSingular(err)
 	}
@@ -75,6 +106,15 @@ func Estimate(ctx context.Context, flights []window.Flight, channels []channel.C
 	}
 	_, err = p.estimate(ctx, begin, varying, out)
 	return out, unlessSingular(err)
+}
+
+// sampling returns the mean time between two samples, s.
+func sampling(flights []window.Flight) float64 {
+	sum, n := 0.0, 0
+	for i := range flights {
+		sum, n = sum+flights[i].Duration(), n+flights[i].N()-1
+	}
+	return sum / float64(max(n, 1))
 }
 
 // unlessSingular returns err, but nil where the inputs follow from the states: then nothing is known of them.

@@ -99,6 +99,7 @@ func Fit(ctx context.Context, flights []window.Flight, task window.Task, e motio
 	if err != nil {
 		return nil, 0, err
 	}
+	f.shrink()
 	f.intervals()
 	return f.e, f.alone(), nil
 }

@@ -6,9 +6,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -16,6 +18,7 @@ import (
 // robot is a simulated one whose parameters are known. What they are to be called is of the package of equations; how the robot
 // moves is written here once more.
 type robot struct {
+	plain  bool // without dither
 	kind   string
 	states []channel.Channel
 	inputs []channel.Channel
@@ -137,7 +140,9 @@ func (b *robot) fly(seed uint64, noise float64) []window.Flight {
 		}
 		b.pilot(t, x, u, references)
 		for j := range u {
-			u[j] += 0.02 * r.NormFloat64()
+			if !b.plain {
+				u[j] += 0.02 * r.NormFloat64()
+			}
 		}
 		s.T = append(s.T, int64(i)*int64(dt*1e9))
 		s.X, s.U = append(s.X, x...), append(s.U, u...)
@@ -221,6 +226,40 @@ func TestParametersAreFound(t *testing.T) {
 		t.Logf("%s: %d of %d parameters in their intervals, largest error %s", b.kind, inside, found, worst)
 		if float64(inside) < 0.7*float64(found) || largest > 0.3 {
 			t.Errorf("%s: %d of %d parameters in their intervals, largest error %s", b.kind, inside, found, worst)
+		}
+	}
+}
+
+// Motors that never move in one of their four ways: what it does is not known, and the gains are those that are alike, with intervals of
+// what is not known. Otherwise they have values of any size, which do harm where one motor is worn.
+func TestGainsThatTheDataDoNotDetermine(t *testing.T) {
+	i := slices.IndexFunc(robots, func(b robot) bool { return b.kind == "multirotor" })
+	b := robots[i]
+	pilot := b.pilot
+	b.plain, b.pilot = true, func(t float64, x, u, r []float64) {
+		pilot(t, x, u, r)
+		yaw := (u[0] - u[1] + u[2] - u[3]) / 4
+		for j, sign := range []float64{1, -1, 1, -1} {
+			u[j] -= sign * yaw
+		}
+	}
+	flights := b.fly(1, 0.005)
+	task := window.Task{States: b.states, Inputs: len(b.inputs), Horizon: 0.5}
+	proposed := slices.DeleteFunc(Propose(b.states, b.inputs, &priordynamics.Body{}), func(e motion.Equation) bool { return e.Kind != b.kind || e.Squared })
+	best, _, err := Choose(context.Background(), flights, task, proposed, SettingsOf(flights, task))
+	if err != nil || best == nil {
+		t.Fatal(best, err)
+	}
+	for law, signs := range map[string][4]float64{"roll torque of ": {40, 40, -40, -40}, "pitch torque of ": {-40, 40, 40, -40}} {
+		for j, want := range signs {
+			name := law + b.inputs[j].Name
+			k := slices.IndexFunc(best.Parameters, func(p motion.Parameter) bool { return p.Name == name })
+			if k < 0 {
+				t.Fatalf("no parameter %q of %v", name, best.Parameters)
+			}
+			if p := best.Parameters[k]; math.Abs(p.Value-want) > 4 || !(p.Low < want && want < p.High) || p.High-p.Low < 4 {
+				t.Errorf("%v, expected about %v, and an interval of what is not known", p, want)
+			}
 		}
 	}
 }

@@ -20,9 +20,9 @@ const (
 	shares    = 4    // of the windows, whose sums do not depend on the number of processors
 	lanes     = 16   // windows that are rolled out at once
 	floor     = 1e-6 // ε of the objective
-	blocks    = 40   // of the sandwich
-	quantile  = 2.02 // of 95 %, of Student's t with so many blocks
+	blocks    = 40   // of windows, whose gradients give the variances
 	tolerance = 1e-4 // of the objective: an iteration that gains less is the last
+	still     = 1e-9 // root mean square, in the channel's unit, of a displacement that is none
 )
 
 // problem is the fit of one equation to windows. The starts of the windows are measured with noise: each is off by a δ of its
@@ -39,6 +39,8 @@ type problem struct {
 	objective float64
 	gains     []float64 // N×K×m: by how much δ moves less for a step of the parameters, see gather
 	moves     []float64 // N×K: how δ moves without one
+	prior     []float64 // m: precision a priori, κ times, see shrink
+	kappa     float64
 }
 
 // shot rolls windows out, lanes at once.
@@ -133,8 +135,9 @@ func (f *problem) errors(theta, delta []float64) (msq []float64, objective float
 		objective += 0.5 * w.prior / float64(len(msq)*s.N)
 	}
 	for j, v := range msq {
-		h := s.RMS[j] * s.RMS[j]
-		objective += 0.5 * math.Log(v/h+floor) / float64(len(msq))
+		if s.RMS[j] > still {
+			objective += 0.5 * math.Log(v/(s.RMS[j]*s.RMS[j])+floor) / float64(len(msq))
+		}
 	}
 	if math.IsNaN(objective) {
 		objective = math.Inf(1)
@@ -152,7 +155,9 @@ func (f *problem) gather(theta, delta, msq []float64) (normal, right, scores []f
 	s := f.s
 	weight := make([]float64, len(msq))
 	for j, v := range msq {
-		weight[j] = 1 / (v + floor*s.RMS[j]*s.RMS[j]) / float64(len(msq)*s.N)
+		if s.RMS[j] > still {
+			weight[j] = 1 / (v + floor*s.RMS[j]*s.RMS[j]) / float64(len(msq)*s.N)
+		}
 	}
 	for _, w := range f.work {
 		clear(w.normal)
@@ -306,32 +311,4 @@ func (f *problem) descend(ctx context.Context, iterations int) {
 		}
 	}
 	f.objective = objective
-}
-
-// intervals sets the intervals of 95 % of the equation's parameters at θ.
-func (f *problem) intervals() {
-	msq, _ := f.errors(f.theta, f.delta)
-	normal, _, scores := f.gather(f.theta, f.delta, msq)
-	for i, v := range f.theta {
-		f.e.Parameters[i].Value, f.e.Parameters[i].Low, f.e.Parameters[i].High = v, v, v
-	}
-	right := make([]float64, f.m*blocks) // a column for each block
-	for b := range blocks {
-		for i := range f.m {
-			right[i*blocks+b] = scores[b*f.m+i]
-		}
-	}
-	moves := solve(f.m, normal, right, 1e-9)
-	for i := range f.e.Parameters {
-		p, sum := &f.e.Parameters[i], 0.0
-		if moves == nil { // nothing is known of them
-			p.Low, p.High = -math.MaxFloat32, math.MaxFloat32
-			continue
-		}
-		for _, d := range moves[i*blocks : (i+1)*blocks] {
-			sum += d * d
-		}
-		half := quantile * math.Sqrt(sum*blocks/(blocks-1))
-		p.Low, p.High = p.Value-half, p.Value+half
-	}
 }

@@ -34,7 +34,8 @@ def main(args: Optional[Sequence[str]] = None) -> int:
                 print(f"dgm_ros: {node.failure}", file=sys.stderr)
                 return 1
             node.trigger_activate()
-        rclpy.spin(node)
+        while rclpy.ok():  # a wait without an end can miss the signal that ends it
+            rclpy.spin_once(node, timeout_sec=0.5)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
