@@ -29,6 +29,7 @@ type adaptFlags struct {
 	sets          []string
 	seeds         int
 	changes       string // part of the names of those that are flown
+	checks        checkLog
 }
 
 // recordedVariant is the variant of rows of recordings.
@@ -57,11 +58,14 @@ times that without. The exit code is 1 if one is not.`,
 			f.StringVar(&o.models, "models", "", "folder that keeps trained models; those that it holds are not trained again")
 			f.StringSliceVar(&o.sets, "sets", adaptSets(), "simulated robots and recordings, separated by commas")
 			f.StringVar(&o.changes, "changes", "", "only changes of simulated robots whose `name` contains it, such as lie")
+			f.StringVar(&o.checks.path, "checks", "", "`file` to write every comparison of live trust to, a table for python/studies/conformal.py")
 			f.IntVar(&o.seeds, "seeds", o.seeds, "flights of each change of a simulated robot")
 			o.AddFlags(cmd)
 		},
-		Units:  o.units,
-		Failed: notOK("adaptation does not follow %d of %d changes"),
+		Units: o.units,
+		Failed: func(rows []*study.Row) error {
+			return errors.Join(o.checks.err, notOK("adaptation does not follow %d of %d changes")(rows))
+		},
 	}
 }
 
@@ -131,7 +135,7 @@ func (o *adaptFlags) simulated(s *adaptSystem, given *model.Model) (units []stud
 				return s.measure(ctx, given, &c, func() (*model.Model, error) {
 					err := once(&ofChanged, s.plant.Name+" "+c.name, u, func() (*model.Model, error) { return s.train(ctx, s.changed(&c)) })
 					return ofChanged, err
-				}, uint64(seed), u.Row)
+				}, uint64(seed), u.Row, &o.checks)
 			}})
 		}
 	}
@@ -141,7 +145,7 @@ func (o *adaptFlags) simulated(s *adaptSystem, given *model.Model) (units []stud
 				if err := once(&given, s.plant.Name, u, func() (*model.Model, error) { return s.train(ctx, s.robot()) }); err != nil {
 					return err
 				}
-				return s.lied(ctx, given, &l, uint64(seed), u.Row)
+				return s.lied(ctx, given, &l, uint64(seed), u.Row, &o.checks)
 			}})
 		}
 	}
@@ -166,7 +170,7 @@ func (o *adaptFlags) recorded(ctx context.Context, name string, u *study.Unit) e
 	if err != nil {
 		return err
 	}
-	a, err := adaptOn(ctx, m, nil, f.Test)
+	a, err := evaluate.Adapt(ctx, m, f.Test, o.checks.options(m, nil, name, recordedVariant))
 	if err != nil {
 		return err
 	}
@@ -225,6 +229,13 @@ func adaptTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	}
 	one := func(head, name string) study.Column { return study.MeanOf(head, name, 3) }
 	return []study.Table{
+		{
+			Name: "adapt-lies", Title: "Samples that are not true", Groups: study.GroupBy(of("lie"), study.BySet),
+			Columns: []study.Column{
+				study.TextOf("simulated robot", "system"), study.TextOf("for 20 s", "lie"), study.RangeOf("error ×, worst 2 s from 2 s on", "worst_rmse"), study.RangeOf("after it", "after_rmse"),
+				study.RangeOf("in 95 %, worst 2 s", "lie_coverage"), study.RangeOf("factor alone", "factor_lie_coverage"), study.RangeOf("intervals returned, s", "returned_s"), study.RangeOf("factor alone", "factor_returned_s"), measured,
+			},
+		},
 		{
 			Name: "adapt", Title: "Changes of the robot", Groups: study.GroupBy(of("change"), study.BySet),
 			Columns: columns([]study.Column{study.TextOf("simulated robot", "system"), study.TextOf("change", "change")}, study.RangeOf,

@@ -77,7 +77,7 @@ func (s *adaptSystem) lying(l *lie, seed uint64, length int) []window.Flight {
 //	lie_coverage   95 % intervals in the same time, and factor_lie_coverage with the factor of live trust alone
 //	after_rmse     the largest error over that without adaptation in 2 s, from 2 s after the lies on
 //	returned_s     after the lies, until intervals have less than 1.2 times the usual width and stay so, factor_returned_s with the factor alone
-func (s *adaptSystem) lied(ctx context.Context, m *model.Model, l *lie, seed uint64, r *study.Row) error {
+func (s *adaptSystem) lied(ctx context.Context, m *model.Model, l *lie, seed uint64, r *study.Row, log *checkLog) error {
 	calm, told, truth := s.fly(s.robot(), 200+seed, adaptCalm), s.lying(l, 300+seed, liesLast), s.fly(s.robot(), 400+seed, truthAfter)
 	for _, f := range []*[]window.Flight{&calm, &told, &truth} {
 		var err error
@@ -85,11 +85,11 @@ func (s *adaptSystem) lied(ctx context.Context, m *model.Model, l *lie, seed uin
 			return err
 		}
 	}
-	during, err := s.inParts(ctx, m, calm, told, liesLast)
+	during, err := s.inParts(ctx, m, told, adaptOptions(m, calm), liesLast)
 	if err != nil {
 		return err
 	}
-	after, err := s.inParts(ctx, m, append(calm[:1:1], told...), truth, truthAfter)
+	after, err := s.inParts(ctx, m, truth, log.options(m, append(calm[:1:1], told...), s.plant.Name, "false samples: "+l.name), truthAfter)
 	if err != nil {
 		return err
 	}
@@ -117,9 +117,8 @@ func (s *adaptSystem) lied(ctx context.Context, m *model.Model, l *lie, seed uin
 	return nil
 }
 
-// inParts is adaptOn with ratios for every two seconds.
-func (s *adaptSystem) inParts(ctx context.Context, m *model.Model, lead, flights []window.Flight, length int) (*evaluate.Adapted, error) {
-	opt := adaptOptions(m, lead)
+// inParts runs flights through with ratios for every two seconds.
+func (s *adaptSystem) inParts(ctx context.Context, m *model.Model, flights []window.Flight, opt evaluate.Options, length int) (*evaluate.Adapted, error) {
 	for from := 0; from < length; from += liePart {
 		opt.Parts = append(opt.Parts, float64(from))
 	}

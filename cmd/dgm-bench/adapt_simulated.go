@@ -152,7 +152,7 @@ func (s *adaptSystem) flights(out window.Series) []window.Flight {
 //	reverted_rmse                       from 3 s after the changed robot became the old one
 //	trained_ratio                       error over that of a model of the changed robot
 //	learned_trained_ratio               the same from 5 s on
-func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c *change, ofChanged func() (*model.Model, error), seed uint64, r *study.Row) error {
+func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c *change, ofChanged func() (*model.Model, error), seed uint64, r *study.Row, log *checkLog) error {
 	changed, calm := s.fly(s.changed(c), 100+seed, adaptChanged), s.fly(s.robot(), 200+seed, adaptCalm)
 	flight, _, err := estimation.As(m, changed)
 	if err != nil {
@@ -165,11 +165,11 @@ func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c *change, of
 	if err != nil {
 		return err
 	}
-	inFlight, err := adaptOn(ctx, m, calm, flight)
+	inFlight, err := evaluate.Adapt(ctx, m, flight, log.options(m, calm, s.plant.Name, c.name))
 	if err != nil {
 		return err
 	}
-	reverted, err := adaptOn(ctx, m, flight[:1], calm)
+	reverted, err := evaluate.Adapt(ctx, m, calm, log.options(m, flight[:1], s.plant.Name, "after "+c.name))
 	if err != nil {
 		return err
 	}

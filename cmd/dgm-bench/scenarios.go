@@ -49,6 +49,7 @@ var scenarios = []scenario{
 	{"sender starts again", senderAgain},
 	{"redelivery", redelivery},
 	{"second-robot", secondRobot},
+	{"hostile-sensor", hostileSensor},
 	{"soak", soak},
 	{"24 hours in fast time", dayInFastTime},
 }

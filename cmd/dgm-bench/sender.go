@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -22,7 +23,8 @@ type sender struct {
 	stop    context.CancelFunc
 	runs    sync.WaitGroup
 
-	reordered int // (optional) each so many-th state is sent after the next one
+	reordered int                                             // (optional) each so many-th state is sent after the next one
+	fly       atomic.Pointer[func(s *wire.State, dt float64)] // (optional) makes each state, dt s after the one before, in place of the usual ones
 
 	mu  sync.Mutex
 	seq uint64
@@ -64,6 +66,9 @@ func (r *sender) run(ctx context.Context, rate float64) {
 			i = late // this process was stopped: it does not catch up
 		}
 		s.X[0], s.X[1] = 0.3*math.Sin(float64(i)/30), 0.3*math.Cos(float64(i)/30)
+		if fly := r.fly.Load(); fly != nil {
+			(*fly)(&s, 1/rate)
+		}
 		r.mu.Lock()
 		r.seq++
 		s.Seq, s.T = r.seq, r.clock.unix()

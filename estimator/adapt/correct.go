@@ -73,7 +73,7 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 	for b, part := range fractions {
 		at := c.at.until(u, part*c.m.Horizon)
 		for j := b * K; j < (b+1)*K; j++ {
-			c.ends[j].mixture = mixtureOf(s.Weights[j*experts:(j+1)*experts], dot(s.Errors[j*F:(j+1)*F], at), dot(s.Rests[j*F:(j+1)*F], at), s.Variances[j])
+			c.ends[j].mixture = mixtureOf(s.Weights[j*experts:(j+1)*experts], dot(s.Errors[j*F:(j+1)*F], at), dot(s.Rests[j*F:(j+1)*F], at), s.Variances[j]).times(s.trusted(j))
 		}
 	}
 	for j := range c.ends[K:] {

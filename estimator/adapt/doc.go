@@ -68,4 +68,8 @@
 //
 // with w the weights by the last score, before fixed share, μ the experts less the unadapted mean, and wΔ the share of
 // Δ in Σ w μ. So a prediction of a robot that has not changed stays what it was.
+//
+// Where the squared errors of the mixture have been larger of late, over two horizons, than those without adaptation, the latter is
+// published: log scores bound what a flight loses, not what two seconds of it do, in which a sensor or a sender is wrong in a way
+// that changes faster than weights.
 package adapt

@@ -112,7 +112,7 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 		plan: feature.Plan{P: P, Values: make([]float64, planRows*P)},
 		state: State{
 			Kind: kind(m, a), Rate: append([]float64(nil), a.Rate...), Theta: make([]float64, q), Covariance: make([]float64, q*q),
-			Weights: make([]float64, B*K*experts), Errors: make([]float64, B*K*F), Rests: make([]float64, B*K*F), RestCovariances: make([]float64, B*F*F), Acting: make([]float64, 1), Variances: make([]float64, B*K),
+			Weights: make([]float64, B*K*experts), Errors: make([]float64, B*K*F), Rests: make([]float64, B*K*F), RestCovariances: make([]float64, B*F*F), Acting: make([]float64, 1), Variances: make([]float64, B*K), Ledger: make([]float64, B*K*2),
 		},
 	}
 	for i := range q {
@@ -169,6 +169,7 @@ func (f *Filter) initialise(s *State) {
 	clear(s.RestCovariances)
 	clear(s.Acting)
 	clear(s.Variances)
+	clear(s.Ledger)
 	for i := range s.RestCovariances {
 		if f.onDiagonal(i) {
 			s.RestCovariances[i] = restPrior

@@ -22,6 +22,24 @@ const (
 	gateLonger = 0.5   // what a score counts for the next longer bucket of its channel, and again for that after it
 )
 
+// ledger takes a series back to the prediction without adaptation while the mixture is worse. Log scores bound what is lost over a flight; where
+// a sensor or a sender is wrong in a way that changes faster than weights do, the mixture can be worse for as long as that lasts.
+const (
+	ledgerHorizons = 2.   // horizons, after which an error counts 1/e
+	ledgerFrom     = 0.98 // of the squared error without adaptation, from which on less of the mixture counts,
+	ledgerTo       = 1.02 // and from which on nothing
+	ledgerWorst    = 1e6  // what one error counts at most, over the variance of a measurement
+)
+
+// trusted returns how much of the mixture of series i counts, 0 to 1.
+func (s *State) trusted(i int) float64 {
+	mixed, plain := s.Ledger[2*i], s.Ledger[2*i+1]
+	if mixed <= ledgerFrom*plain {
+		return 1
+	}
+	return math.Max(0, (ledgerTo*plain-mixed)/((ledgerTo-ledgerFrom)*plain))
+}
+
 // gatePrior is the share of each expert at the start, to which fixed share returns.
 var gatePrior = [experts]float64{0.8, 0.12, 0.03, 0.015, 0.035}
 
@@ -67,6 +85,14 @@ func mixtureOf(w []float64, own, rest, variance float64) mixture {
 	a, b := w[shifted]*own, w[adaptedShifted]*rest
 	whole := w[adapted] + w[adaptedShifted]
 	return mixture{slope: 0.5*w[half] + whole, shift: a + b, curve: 0.25*w[half] + whole, cross: b, square: a*own + b*rest, variance: variance}
+}
+
+// moved returns what the mixture adds to the mean where θ adds δ.
+func (m mixture) moved(delta float64) float64 { return m.slope*delta + m.shift }
+
+// times returns the mixture with a share of its experts, the rest of which is without adaptation.
+func (m mixture) times(share float64) mixture {
+	return mixture{share * m.slope, share * m.shift, share * m.curve, share * m.cross, share * m.square, m.variance}
 }
 
 // less returns the mixture less another.

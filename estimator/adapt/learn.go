@@ -132,6 +132,7 @@ func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs float64)
 	scores := [experts]float64{
 		unadapted: scoreOf(e, obs), shifted: scoreOf(e-own, obs), half: scoreOf(e-0.5*delta, wide), adapted: scoreOf(e-delta, wide), adaptedShifted: scoreOf(e-delta-rest, wide),
 	}
+	f.enter(b, at, e, mixtureOf(st.Weights[at*experts:(at+1)*experts], own, rest, variance).moved(delta), obs)
 	share(st.Weights[at*experts : (at+1)*experts])
 	temper := math.Min(2, float64(every[b])) // windows apart are less alike
 	for at := at; at < len(st.Variances); at += f.m.K {
@@ -140,6 +141,21 @@ func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs float64)
 	}
 	f.regress(st.Errors[at*F:(at+1)*F], e, obs)
 	f.regress(st.Rests[at*F:(at+1)*F], e-delta, obs)
+}
+
+// enter enters the error of a series without adaptation, e, and what the mixture would have added to its mean, into the ledgers of its channel
+// from its bucket on.
+func (f *Filter) enter(b, at int, e, moved, obs float64) {
+	keep := math.Exp(-float64(every[b]) / (perHorizon * ledgerHorizons))
+	own := f.state.Ledger[2*at : 2*at+2]
+	own[0], own[1] = keep*own[0], keep*own[1]
+	counts := 1.0
+	for at := at; at < len(f.state.Variances); at += f.m.K {
+		l := f.state.Ledger[2*at : 2*at+2]
+		l[0] += counts * math.Min((e-moved)*(e-moved)/obs, ledgerWorst)
+		l[1] += counts * math.Min(e*e/obs, ledgerWorst)
+		counts *= gateLonger
+	}
 }
 
 // regress moves the coefficients of a regression (F) by an error of variance obs.

@@ -181,6 +181,51 @@ func TestAChangeAfterALongFlight(t *testing.T) {
 	}
 }
 
+// While the mixture of a series is worse than the prediction without adaptation, that is published; what was learned stays.
+func TestTheLedgerTakesAdaptationBack(t *testing.T) {
+	m := adaptable()
+	f := filter(t, m)
+	theta := make([]float64, len(f.state.Theta))
+	theta[m.K] = -0.2
+	r := newRobot(t, m, theta)
+	r.fly(f, 20)
+	p, err := estimator.New(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := func() (out float64) {
+		plain, corrected, q := p.NewPrediction(), p.NewPrediction(), estimator.Query{X0: r.x, U: r.u}
+		if !p.Predict(plain, &q) || !p.Predict(corrected, &q) || !f.Correct(corrected, &q) {
+			t.Fatal("not predicted")
+		}
+		for j, v := range plain.Mean {
+			out = max(out, math.Abs(corrected.Mean[j]-v))
+		}
+		return out
+	}
+	whole := moved()
+	if whole == 0 {
+		t.Fatal("nothing was learned")
+	}
+	set := func(ratio float64) {
+		for i := range f.state.Variances {
+			f.state.Ledger[2*i], f.state.Ledger[2*i+1] = 10*ratio, 10
+		}
+	}
+	set(0.5)
+	if d := moved(); d != whole {
+		t.Errorf("where the mixture is better the mean moves by %v, before by %v", d, whole)
+	}
+	set((ledgerFrom + ledgerTo) / 2)
+	if d := moved(); math.Abs(d-whole/2) > 1e-9 {
+		t.Errorf("half way the mean moves by %v, the whole is %v", d, whole)
+	}
+	set(1.5)
+	if d := moved(); d != 0 {
+		t.Errorf("where the mixture is worse the mean moves by %v", d)
+	}
+}
+
 // The covariance of the start adds to the variance of a corrected prediction what it adds to
 // the model's.
 func TestCorrectionWithTheCovarianceOfTheStart(t *testing.T) {

@@ -19,6 +19,7 @@ type State struct {
 	RestCovariances []float64 // B×F×F, symmetric: of these coefficients, over the variance of a measurement
 	Acting          []float64 // 1, by how much better the inputs that act predict, in log scores; at most surest, at least −surest
 	Variances       []float64 // B×K, of what θ adds to the mean, state units squared, at the last windows
+	Ledger          []float64 // B×K×2: squared errors of late, of the mixture and without adaptation, over the variance of a measurement
 }
 
 // Numbers appends all numbers of a state, in an order that depends on nothing but the
@@ -50,7 +51,7 @@ func (s *State) SetNumbers(v []float64) error {
 }
 
 func (s *State) parts() []*[]float64 {
-	return []*[]float64{&s.Rate, &s.Theta, &s.Covariance, &s.Weights, &s.Errors, &s.Rests, &s.RestCovariances, &s.Acting, &s.Variances}
+	return []*[]float64{&s.Rate, &s.Theta, &s.Covariance, &s.Weights, &s.Errors, &s.Rests, &s.RestCovariances, &s.Acting, &s.Variances, &s.Ledger}
 }
 
 // CopyFrom copies a state of the same lengths.
@@ -107,6 +108,11 @@ func (s *State) checkWeights() error {
 		}
 		if math.Abs(sum-1) > 1e-6 {
 			return fmt.Errorf("adaptation: weights of the state add up to %v", sum)
+		}
+	}
+	for _, v := range s.Ledger {
+		if v < 0 {
+			return fmt.Errorf("adaptation: sum %v of squared errors of the state is negative", v)
 		}
 	}
 	for _, v := range s.Variances {

@@ -11,6 +11,17 @@ type Config struct {
 	Times  []float64 // T, s, ascending
 	Period []float64 // K, of channels that are angles; 0 = not periodic
 	Every  float64   // (optional) s between false alarms on average, over all series; defaults to 100 hours
+
+	Checked func(Check) // (optional) is told every check, for studies
+}
+
+// Check is one comparison of a prediction with a measurement.
+type Check struct {
+	Bucket, Channel int
+	Made, At        int64   // ns, when the prediction was made, and the measurement
+	Z               float64 // error over obs_std
+	Published       float64 // factor
+	Separate        bool    // the prediction was made after the separate check before was decided
 }
 
 // Monitor checks the predictions of one model. It is not safe for concurrent use.
@@ -198,6 +209,9 @@ func (m *Monitor) check(w *waiting, b int, t int64, age float64, x []float64) {
 		if z := d / m.std[k]; !math.IsNaN(z) { // 0/0: no information
 			published := w.factor[p.before*K+k] + p.share*(w.factor[p.bucket*K+k]-w.factor[p.before*K+k])
 			m.series[b*K+k].add(z, published, separate)
+			if m.cfg.Checked != nil {
+				m.cfg.Checked(Check{b, k, w.t, t, z, published, separate})
+			}
 		}
 	}
 }

@@ -148,7 +148,11 @@ func newCausal(m *model.Model, c *comparer, opt Options) (*causal, error) {
 	r.counters = make([][variants][]score.Counters, len(r.parts))
 	period := make([]float64, m.K) // angles of a flight are continuous
 	for v := trustedVariant; v < variants; v++ {
-		r.monitors[v] = trust.New(trust.Config{K: m.K, Times: opt.Horizons, Period: period})
+		c := trust.Config{K: m.K, Times: opt.Horizons, Period: period}
+		if v == trustedVariant {
+			c.Checked = opt.Checked
+		}
+		r.monitors[v] = trust.New(c)
 	}
 	for i := range r.counters {
 		for v := range r.counters[i] {
