@@ -39,3 +39,12 @@ func (l *checkLog) options(m *model.Model, lead []window.Flight, set, change str
 	}
 	return opt
 }
+
+// adaptOptions returns six horizons of a model's, after a lead.
+func adaptOptions(m *model.Model, lead []window.Flight) evaluate.Options {
+	opt := evaluate.Options{Lead: lead}
+	for _, part := range []float64{0.04, 0.1, 0.24, 0.4, 0.68, 1} {
+		opt.Horizons = append(opt.Horizons, part*m.Horizon)
+	}
+	return opt
+}

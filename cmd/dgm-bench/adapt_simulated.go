@@ -219,15 +219,6 @@ func overTrained(ctx context.Context, name string, a *evaluate.Adapted, trained 
 	return err
 }
 
-// adaptOptions returns six horizons of a model's, after a lead.
-func adaptOptions(m *model.Model, lead []window.Flight) evaluate.Options {
-	opt := evaluate.Options{Lead: lead}
-	for _, part := range []float64{0.04, 0.1, 0.24, 0.4, 0.68, 1} {
-		opt.Horizons = append(opt.Horizons, part*m.Horizon)
-	}
-	return opt
-}
-
 // adaptOn runs flights through, each after a lead.
 func adaptOn(ctx context.Context, m *model.Model, lead, flights []window.Flight) (*evaluate.Adapted, error) {
 	return evaluate.Adapt(ctx, m, flights, adaptOptions(m, lead))
