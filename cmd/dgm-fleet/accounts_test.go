@@ -1,12 +1,25 @@
 package main
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"io"
+	"math/big"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/nats-io/nats-server/v2/server"
 
@@ -75,8 +88,15 @@ func TestAccounts(t *testing.T) {
 	if code != cli.Done || !strings.Contains(out, `"robots"`) {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
-	if code, _, errs := call("group", "all", "drone-1", "--nats", url, "--nkey", key(fleet.RoleViewer)); code == cli.Done {
-		t.Errorf("a viewer makes a group: %s", errs)
+	private, public := keyFiles(t, 1)
+	if code, _, errs := call("group", "all", "drone-1", "--sign", private, "--nats", url, "--nkey", key(fleet.RoleViewer)); code != cli.Failed {
+		t.Errorf("a viewer makes a group: exit %d, %s", code, errs)
+	}
+	if code, _, errs := call("group", "all", "drone-1", "--sign", private, "--nats", url, "--nkey", key(fleet.RoleOperator)); code != cli.Done {
+		t.Errorf("an operator: exit %d, %s", code, errs)
+	}
+	if code, out, errs := call("log", "--json", "--public-key", public, "--nats", url, "--nkey", key(fleet.RoleViewer)); code != cli.Done || !strings.Contains(out, `"ok": true`) || !strings.Contains(out, `"name": "all"`) {
+		t.Errorf("a viewer reads the log: exit %d, %s%s", code, out, errs)
 	}
 	if os.Getenv("DGM_SLOW") == "" {
 		return
@@ -86,6 +106,74 @@ func TestAccounts(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &audit); code != cli.Done || err != nil || audit.Tried < 50_000 || len(audit.Through) > 0 || audit.Through == nil {
 		t.Errorf("exit %d, %s, %v: %s", code, out, err, errs)
 	}
+}
+
+// With a certificate the server speaks TLS 1.3 alone: who trusts its authority connects, and nobody without TLS or with another authority.
+func TestTheServerSpeaksTLS(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := certificate(t)
+	stranger, _ := certificate(t)
+	if code, _, errs := call("setup", "--accounts", dir, "--listen", "127.0.0.1:-1", "--robots", "drone-1", "--server-cert", cert, "--server-key", key); code != cli.Done {
+		t.Fatalf("exit %d, %s", code, errs)
+	}
+	s := configured(t, dir)
+	at := s.Addr().String()
+	nkey := keyFile(filepath.Join(dir, keyFolder), fleet.RoleOperator)
+	if code, _, errs := call("setup", "--robots", "drone-1", "--nkey", nkey, "--nats", "tls://"+at, "--tls-ca", cert); code != cli.Done {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	for name, o := range map[string]nats.Option{
+		"another authority": nats.RootCAs(stranger), "no authority": nats.Secure(), "TLS 1.2": nats.Secure(&tls.Config{MaxVersion: tls.VersionTLS12, InsecureSkipVerify: true}),
+	} {
+		nc, err := nats.Connect("tls://"+at, o, nats.NoReconnect())
+		if err == nil {
+			nc.Close()
+		}
+		if err == nil || errors.Is(err, nats.ErrAuthorization) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	plain, err := net.Dial("tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	_ = plain.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := plain.Write([]byte("CONNECT {\"verbose\":true}\r\nPING\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	answer, _ := io.ReadAll(plain)
+	if strings.Contains(string(answer), "PONG") {
+		t.Errorf("without TLS it answers %q", answer)
+	}
+}
+
+// certificate writes a certificate for this computer that is its own authority.
+func certificate(t *testing.T) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	dir := t.TempDir()
+	write := func(name, kind string, der []byte, err error) string {
+		path := filepath.Join(dir, name)
+		if err == nil {
+			err = os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	der, err := x509.CreateCertificate(rand.Reader, of, of, private.Public(), private)
+	cert = write("cert.pem", "CERTIFICATE", der, err)
+	der, err = x509.MarshalPKCS8PrivateKey(private)
+	return cert, write("key.pem", "PRIVATE KEY", der, err)
 }
 
 // The viewer's account may ask for what the page asks the stores for.
