@@ -98,7 +98,16 @@ func (c *Controller) deliverAll(ctx context.Context) error {
 				_, err = c.In.Pin(ctx, i.Vehicle, i.Pin)
 			}
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case i.Flown != nil && time.Since(i.Changed) > validFor/2: // it is signed anew in time
+			_, err = c.In.change(ctx, i.Vehicle, func(i *Installation) error {
+				shadow := i.Shadow
+				i.fly(*i.Flown, i.Reason)
+				i.Shadow = shadow
+				return nil
+			})
+		default:
 			_, err = c.In.Deliver(ctx, i.Vehicle)
 		}
 		failed = errors.Join(failed, err)
@@ -124,7 +133,11 @@ func (c *Controller) carry(ctx context.Context, group string) error {
 	}
 	changed := false
 	if !was.Ended() {
-		c.decide(r, installed)
+		if c.decide(r, installed); !r.Stage.Ended() {
+			if err := c.In.notRevoked(ctx, &r.Model); err != nil {
+				r.to(StageStopped, err.Error())
+			}
+		}
 		changed = r.Stage != was || len(r.LeftOut) != leftOut || r.Before == nil
 		r.note(was, installed)
 	}

@@ -32,7 +32,7 @@ type decisions struct {
 	read   uint64 // sequence number of the last message that was read
 	head   []byte // its hash; nil = none
 	last   map[string]decision
-	faults []string // of messages that decide nothing
+	faults []string // of messages that decide nothing, the first maxFaults of them
 }
 
 // decision is one of the log.
@@ -74,24 +74,44 @@ func openDecisions(js jetstream.JetStream, key ed25519.PrivateKey) *decisions {
 	return d
 }
 
-// refresh reads what was decided since the last time.
+// refresh reads what was decided since the last time, from the last message that was read on: it must still be there.
 func (d *decisions) refresh(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
-	err := stored.From(ctx, d.js.Conn(), decisionStream, decisionPrefix+">", d.read+1, func(m *stored.Message) error {
-		d.add(m)
-		return nil
+	there := d.read == 0
+	err := stored.From(ctx, d.js.Conn(), decisionStream, decisionPrefix+">", max(d.read, 1), func(m *stored.Message) error {
+		if !there {
+			if m.Sequence != d.read || !bytes.Equal(model.DecisionHash(m.Data), d.head) {
+				return errReplacedLog
+			}
+			there = true
+			return nil
+		}
+		_, err := d.add(m)
+		return err
 	})
+	if err == nil && !there {
+		err = errReplacedLog
+	}
 	if err != nil {
 		return fmt.Errorf("the log of decisions: %w", explained(err))
 	}
 	return nil
 }
 
-// add takes the next message of the log.
-func (d *decisions) add(m *stored.Message) {
+// Why a log cannot be followed.
+var (
+	errReplacedLog = errors.New("it is not the one that was read before: somebody has replaced the stream " + decisionStream + "; restore it from a backup")
+	errGap         = errors.New("decisions are missing: somebody has set a limit on the stream " + decisionStream + "; restore it from a backup")
+)
+
+// add takes the next message of the log, and reports whether it decides something. The error is that messages before it are missing.
+func (d *decisions) add(m *stored.Message) (decides bool, err error) {
+	if m.Sequence != d.read+1 {
+		return false, fmt.Errorf("after number %d comes number %d: %w", d.read, m.Sequence, errGap)
+	}
 	key := strings.TrimPrefix(m.Subject, decisionPrefix)
 	s, err := d.check(key, m)
 	d.read, d.head = m.Sequence, model.DecisionHash(m.Data)
@@ -99,9 +119,10 @@ func (d *decisions) add(m *stored.Message) {
 		if len(d.faults) < maxFaults {
 			d.faults = append(d.faults, fmt.Sprintf("decision %d, %.80q: %v", m.Sequence, key, err))
 		}
-		return
+		return false, nil
 	}
 	d.last[key] = decision{s, d.head, m.Time}
+	return true, nil
 }
 
 // check returns the statement of the next message, if it is a decision.
@@ -112,8 +133,8 @@ func (d *decisions) check(key string, m *stored.Message) (model.Statement, error
 	case err != nil:
 	case keyOf(&s) != key:
 		err = fmt.Errorf("it is that of %.80q", keyOf(&s))
-	case s.Number != m.Sequence || m.Sequence != d.read+1:
-		err = fmt.Errorf("it was signed as number %d, and follows number %d: it was moved or repeated", s.Number, d.read)
+	case s.Number != m.Sequence:
+		err = fmt.Errorf("it was signed as number %d: it was moved or repeated", s.Number)
 	case !bytes.Equal(s.Decision, d.head):
 		err = errors.New("the decision before it is another one than it was signed after")
 	}
@@ -175,7 +196,11 @@ func (d *decisions) decide(ctx context.Context, s model.Statement, v any, after 
 		return errors.New("there is no key to sign it with: give --sign, the operator's private key")
 	}
 	key := keyOf(&s)
-	for {
+	if s.Content = encoded(v); len(s.Content) > mostContent {
+		return fmt.Errorf("deciding %s: %d bytes are more than a decision has, %d", key, len(s.Content), mostContent)
+	}
+	for try := range mostTries {
+		pause(ctx, time.Duration(try)*tryAgain)
 		if err := d.refresh(ctx); err != nil {
 			return err
 		}
@@ -186,17 +211,40 @@ func (d *decisions) decide(ctx context.Context, s model.Statement, v any, after 
 			return errReplaced
 		}
 		now := time.Now()
-		s.Number, s.Decision, s.Content = read+1, head, encoded(v)
+		s.Number, s.Decision = read+1, head
 		s.Sequence, s.Created, s.Expires = max(s.Sequence, s.Number), now.UnixNano(), now.Add(validFor).UnixNano()
-		_, err := d.js.PublishMsg(ctx, &nats.Msg{Subject: decisionPrefix + key, Data: model.SignDecision(s, d.key)}, jetstream.WithExpectLastSequence(read))
+		ack, err := d.js.PublishMsg(ctx, &nats.Msg{Subject: decisionPrefix + key, Data: model.SignDecision(s, d.key)}, jetstream.WithExpectLastSequence(read))
 		if err = explained(err); err == nil {
-			return nil
+			return d.await(ctx, ack.Sequence)
 		}
 		if !errors.Is(err, errReplaced) {
 			return fmt.Errorf("deciding %s: %w", key, err)
 		}
-		if err := d.shrunk(ctx, read); err != nil {
+	}
+	return fmt.Errorf("deciding %s: others decided at the same time %d times, or the log cannot be read to its end: see dgm-fleet log", key, mostTries)
+}
+
+const (
+	mostContent = 500 << 10 // bytes of what is decided
+	mostTries   = 60        // of a decision, when others decide at the same time
+	tryAgain    = 2 * time.Millisecond
+	replicated  = 5 * time.Second // until a server of a cluster has what another one has acknowledged
+)
+
+// await reads the log until it has a decision that was acknowledged.
+func (d *decisions) await(ctx context.Context, number uint64) error {
+	for end := time.Now().Add(replicated); ; pause(ctx, 10*time.Millisecond) {
+		if err := d.refresh(ctx); err != nil {
 			return err
+		}
+		d.mu.Lock()
+		read := d.read
+		d.mu.Unlock()
+		if read >= number {
+			return nil
+		}
+		if time.Now().After(end) || ctx.Err() != nil {
+			return fmt.Errorf("decision %d is acknowledged, and the server does not show it", number)
 		}
 	}
 }
@@ -214,18 +262,6 @@ func (d *decisions) replace(ctx context.Context, s model.Statement, v any) error
 			return err
 		}
 	}
-}
-
-// shrunk returns an error where the log has fewer decisions than were read from it.
-func (d *decisions) shrunk(ctx context.Context, read uint64) error {
-	stream, err := d.js.Stream(ctx, decisionStream)
-	if err != nil {
-		return explained(err)
-	}
-	if n := stream.CachedInfo().State.LastSeq; n < read {
-		return fmt.Errorf("the log of decisions has %d, and had %d: somebody has replaced it; restore the stream %s from a backup", n, read, decisionStream)
-	}
-	return nil
 }
 
 // expired returns an error where a decision is too old to be carried out anew.
@@ -264,10 +300,8 @@ func ReadDecisions(ctx context.Context, nc *nats.Conn, key ed25519.PublicKey) (*
 	d.public = key
 	out := &DecisionLog{Decisions: []Decision{}}
 	err = stored.All(ctx, nc, decisionStream, decisionPrefix+">", func(m *stored.Message) error {
-		before := len(d.faults)
-		d.add(m)
-		if len(d.faults) > before {
-			return nil
+		if decides, err := d.add(m); err != nil || !decides {
+			return err
 		}
 		purpose, name, _ := strings.Cut(strings.TrimPrefix(m.Subject, decisionPrefix), ".")
 		out.Decisions = append(out.Decisions, Decision{Number: m.Sequence, Time: m.Time, Purpose: purpose, Name: name, Model: d.last[purpose+"."+name].Model, Hash: hex.EncodeToString(d.head)})
@@ -288,16 +322,27 @@ func (l *DecisionLog) Follows(head string) error {
 	return nil
 }
 
-// Witness returns an error where a vehicle uses a model by a decision that is not in the log: it was shown another one.
+// follow is how long a vehicle may take to follow a decision.
+const follow = 10 * time.Minute
+
+// Witness returns an error where a vehicle uses a model by a decision that is not in the log, as it was shown another one, or that is not the
+// last one for it, though that is older than ten minutes.
 func (l *DecisionLog) Witness(r *Robot) error {
 	if len(r.Status.Models) == 0 || len(r.Status.Models[0].Decision) == 0 {
 		return nil
 	}
-	hash := hex.EncodeToString(r.Status.Models[0].Decision)
-	for _, d := range l.Decisions {
-		if d.Hash == hash && d.Purpose == string(model.ForInstallation) && d.Name == r.Status.Vehicle {
-			return nil
+	hash, newest := hex.EncodeToString(r.Status.Models[0].Decision), -1
+	for i, d := range l.Decisions {
+		if d.Purpose == string(model.ForInstallation) && d.Name == r.Status.Vehicle && (d.Hash == hash || time.Since(d.Time) > follow) {
+			newest = i
 		}
 	}
-	return fmt.Errorf("%s uses model %.16s by the decision %.16s…, which the log does not hold", r.Status.Vehicle, r.Status.Model, hash)
+	at := slices.IndexFunc(l.Decisions, func(d Decision) bool { return d.Hash == hash })
+	switch {
+	case at < 0 || l.Decisions[at].Name != r.Status.Vehicle:
+		return fmt.Errorf("%s uses model %.16s by the decision %.16s…, which the log does not hold for it", r.Status.Vehicle, r.Status.Model, hash)
+	case newest > at && l.Decisions[newest].Model != r.Status.Model:
+		return fmt.Errorf("%s uses model %.16s by decision %d, and does not follow decision %d, model %.16s", r.Status.Vehicle, r.Status.Model, l.Decisions[at].Number, l.Decisions[newest].Number, l.Decisions[newest].Model)
+	}
+	return nil
 }

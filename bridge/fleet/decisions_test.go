@@ -58,6 +58,12 @@ func TestWhatIsNotSignedDecidesNothing(t *testing.T) {
 	if _, err := nc.Request("dgm.decision.installation.drone-1", first.Data, 5*time.Second); err != nil { // again
 		t.Fatal(err)
 	}
+	strange := []nats.Header{{"Status": {"404"}}, {"Status": {"204"}}, {"Nats-Sequence": {"x"}}, {"Nats-Sequence": {"4611686018427387904"}, "Nats-Subject": {"dgm.decision.tag.y"}}}
+	for _, h := range strange { // headers as a server's
+		if _, err := nc.RequestMsg(&nats.Msg{Subject: "dgm.decision.tag.x", Header: h}, 5*time.Second); err != nil {
+			t.Fatal(h, err)
+		}
+	}
 	for _, in := range []*Installer{in, installerOf(t, nc)} {
 		if i, err := in.Get(t.Context(), "drone-1"); err != nil || !i.Flown.is(b.ID) {
 			t.Errorf("%+v, %v", i, err)
@@ -70,7 +76,7 @@ func TestWhatIsNotSignedDecidesNothing(t *testing.T) {
 		}
 	}
 	l, err := ReadDecisions(t.Context(), nc, operatorPublic)
-	if err != nil || len(l.Decisions) != 2 || len(l.Faults) != len(tried)+1 {
+	if err != nil || len(l.Decisions) != 2 || len(l.Faults) != len(tried)+1+len(strange) {
 		t.Errorf("%+v, %v", l, err)
 	}
 	// The operator goes on.
@@ -152,6 +158,29 @@ func TestALogThatWasReplaced(t *testing.T) {
 	}
 	if l.Witness(shown) == nil {
 		t.Error("the decision that the vehicle was shown is not missed")
+	}
+}
+
+// Who owns the stream can set a limit, by which the server removes the oldest decisions: then nothing is read, and nothing decided.
+func TestALogThatHasLostItsBeginning(t *testing.T) {
+	in, nc, a, _ := promoted(t)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := decisionConfig()
+	c.Storage, c.Replicas, c.MaxMsgs, c.Discard = jetstream.FileStorage, 1, 1, jetstream.DiscardOld
+	if _, err := js.UpdateStream(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenInstaller(t.Context(), nc, operatorKey); !errors.Is(err, errGap) {
+		t.Errorf("a new installer: %v", err)
+	}
+	if _, err := ReadDecisions(t.Context(), nc, operatorPublic); !errors.Is(err, errGap) {
+		t.Errorf("who verifies: %v", err)
+	}
+	if _, err := in.Promote(t.Context(), "drone-1", a.Ref(), "by one that has read it"); err == nil {
+		t.Error("one that has read all goes on")
 	}
 }
 

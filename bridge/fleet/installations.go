@@ -41,6 +41,9 @@ func (i Installation) check(key string) error {
 func (i *Installation) fly(r Ref, reason string) {
 	i.Shadow = nil
 	if i.Flown.same(&r) {
+		if time.Since(i.Changed) > validFor/2 { // what was signed for it ends some day
+			i.Flown, i.Changed = i.signed(r), time.Now().UTC()
+		}
 		return
 	}
 	i.Before, i.Flown = i.Flown, i.signed(r)
@@ -111,15 +114,19 @@ func (in *Installer) change(ctx context.Context, vehicle string, do func(i *Inst
 		if err != nil {
 			return i, err
 		}
-		was := string(encoded(&i))
+		was, before := i, string(encoded(&i))
 		if err := do(&i); err != nil {
 			return i, err
 		}
-		if err := in.notRevoked(ctx, i.Flown, i.Shadow); err != nil {
-			return i, fmt.Errorf("%s: %w", vehicle, err)
-		}
-		if of.Number > 0 && string(encoded(&i)) == was {
+		if of.Number > 0 && string(encoded(&i)) == before {
 			return in.Deliver(ctx, vehicle)
+		}
+		for _, r := range [...][2]*Ref{{i.Flown, was.Flown}, {i.Shadow, was.Shadow}} {
+			if !r[0].same(r[1]) {
+				if err := in.notRevoked(ctx, r[0]); err != nil {
+					return i, fmt.Errorf("%s: %w", vehicle, err)
+				}
+			}
 		}
 		s := model.Statement{Purpose: model.ForInstallation, Vehicle: vehicle, Sequence: i.Sequence}
 		if i.Flown != nil {

@@ -36,8 +36,14 @@ func (m Model) check(key string) error {
 	if m.Job.key() != key {
 		return fmt.Errorf("it is the entry of %.160q", m.Job.key())
 	}
+	if len(m.ID) > mostID {
+		return fmt.Errorf("%d characters are no ID of a model", len(m.ID))
+	}
 	return m.Job.check()
 }
+
+// mostID is the most characters of an ID; those of models have 16.
+const mostID = 64
 
 // HeldOut summarises the table of scores on data that was not trained on.
 type HeldOut struct {

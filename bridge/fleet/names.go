@@ -101,26 +101,41 @@ func (in *Installer) Find(ctx context.Context, vehicle, name string) (found Mode
 		}
 	}
 	n := 0
-	for _, m := range all {
-		r := m.Ref()
-		switch {
-		case t.Name != "":
-			if r.same(&t.Ref) {
-				return m, nil
+	switch {
+	case t.Name != "":
+		for _, m := range all {
+			if r := m.Ref(); r.same(&t.Ref) {
+				found, n = m, 1
 			}
-		case name == Newest:
+		}
+	case name == Newest:
+		for _, m := range all {
 			if m.Job.Vehicle == vehicle && m.Trained.After(found.Trained) {
 				found, n = m, 1
 			}
-		case len(name) >= 4 && strings.HasPrefix(m.ID, name):
-			if n == 0 || m.ID != found.ID { // one model of two jobs is one
-				n++
-			}
-			found = m
 		}
+	default:
+		found, n = byID(all, name)
 	}
-	if n != 1 {
+	switch {
+	case n != 1:
 		return found, fmt.Errorf("%s: %d models are named %q: give the ID, a tag, or %s; dgm-fleet status lists models", vehicle, n, name, Newest)
+	case found.Digest == "":
+		return found, fmt.Errorf("model %s: its entry has no digest of its file: train it again", found.ID)
 	}
 	return found, nil
+}
+
+// byID returns the model of an ID, or one whose ID begins so, and how many of these have another ID.
+func byID(all []Model, name string) (found Model, n int) {
+	for _, m := range all {
+		switch {
+		case m.ID == name:
+			return m, 1
+		case len(name) < 4 || !strings.HasPrefix(m.ID, name):
+		case n == 0 || m.ID != found.ID: // one model of two jobs is one
+			found, n = m, n+1
+		}
+	}
+	return found, n
 }

@@ -35,6 +35,7 @@ func hostileSensor(s *rig) {
 	s.pause(hostileSettle)
 	factor := func() float64 {
 		sum, status := 0.0, s.statusOf(n)
+		s.require(len(status.Factor) > 0, "the status has no factor")
 		for _, f := range status.Factor {
 			sum += math.Log(f)
 		}

@@ -104,19 +104,22 @@ func examineLog(ctx context.Context, nc *nats.Conn, key ed25519.PublicKey, headF
 			l.Problems = append(l.Problems, err.Error())
 		}
 	}
+	follows := true
 	if headFile != "" {
 		was, err := os.ReadFile(headFile)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
-		problem(all.Follows(strings.TrimSpace(string(was))))
+		err = all.Follows(strings.TrimSpace(string(was)))
+		follows = err == nil
+		problem(err)
 	}
 	for _, v := range robots.Vehicles() {
 		r := robots.Of(v)
 		problem(all.Witness(&r))
 	}
 	l.OK = len(l.Problems) == 0 && len(l.Faults) == 0
-	if headFile != "" && l.OK {
+	if headFile != "" && l.Verified && follows { // what is wrong besides stays in the log
 		return l, durable.WriteFile(headFile, []byte(all.Head+"\n"))
 	}
 	return l, nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -217,6 +218,9 @@ func groupCommand() *cobra.Command {
 	return cmd
 }
 
+// wholeID matches the ID of a model, not the beginning of one or a tag.
+var wholeID = regexp.MustCompile("^[0-9a-f]{16}$")
+
 func revokeCommand() *cobra.Command {
 	var o operator
 	reason := ""
@@ -231,18 +235,22 @@ another one promoted. No command installs the model again, and each vehicle refu
 				return cli.Usage("give --model, the ID, and --reason, which is stored")
 			}
 			return o.decide(cmd, func(ctx context.Context, in *fleet.Installer) error {
-				m, err := in.Find(ctx, "", o.model)
-				if err != nil {
-					return err
+				id := o.model
+				if !wholeID.MatchString(id) { // a whole ID needs no entry, which workers write
+					m, err := in.Find(ctx, "", id)
+					if err != nil {
+						return err
+					}
+					id = m.ID
 				}
-				changed, err := in.Revoke(ctx, m.ID, reason)
+				changed, err := in.Revoke(ctx, id, reason)
 				for _, i := range changed {
 					if err := printInstallation(cmd.OutOrStdout(), &i); err != nil {
 						return err
 					}
 				}
 				if err == nil {
-					_, err = fmt.Fprintf(cmd.OutOrStdout(), "model %s is revoked\n", m.ID)
+					_, err = fmt.Fprintf(cmd.OutOrStdout(), "model %s is revoked\n", id)
 				}
 				return err
 			})

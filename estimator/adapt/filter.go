@@ -213,6 +213,9 @@ func (f *Filter) Restore(s *State, elapsed float64) error {
 			f.state.Covariance[j*q+i] *= scale
 		}
 	}
+	if elapsed > ledgerHorizons*f.m.Horizon {
+		clear(f.state.Ledger) // it is of the last seconds
+	}
 	f.bound()
 	f.forget()
 	f.age(elapsed)

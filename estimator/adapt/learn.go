@@ -150,10 +150,14 @@ func (f *Filter) enter(b, at int, e, moved, obs float64) {
 	own := f.state.Ledger[2*at : 2*at+2]
 	own[0], own[1] = keep*own[0], keep*own[1]
 	counts := 1.0
+	mixed, plain := (e-moved)*(e-moved)/obs, e*e/obs
+	if most := math.Max(mixed, plain); most > ledgerWorst {
+		mixed, plain = mixed/most*ledgerWorst, plain/most*ledgerWorst
+	}
 	for at := at; at < len(f.state.Variances); at += f.m.K {
 		l := f.state.Ledger[2*at : 2*at+2]
-		l[0] += counts * math.Min((e-moved)*(e-moved)/obs, ledgerWorst)
-		l[1] += counts * math.Min(e*e/obs, ledgerWorst)
+		l[0] += counts * mixed
+		l[1] += counts * plain
 		counts *= gateLonger
 	}
 }

@@ -220,12 +220,13 @@ func (a *Acceptance) Accepted(s Statement, id string) {
 		return
 	}
 	a.Least, a.Model, a.Decision = s.Sequence, id, s.Decision
-	for _, r := range s.Revoked {
-		if !slices.Contains(a.Revoked, r) {
-			a.Revoked = append(slices.Clone(a.Revoked), r)
+	revoked := slices.Clone(s.Revoked)
+	for _, r := range a.Revoked {
+		if !slices.Contains(revoked, r) {
+			revoked = append(revoked, r)
 		}
 	}
-	a.Revoked = a.Revoked[max(0, len(a.Revoked)-MaxRevoked):]
+	a.Revoked = revoked[:min(len(revoked), MaxRevoked)]
 }
 
 // Check returns an ErrStatement for a statement that is not for the vehicle or its fleet, that has expired, that is for a model that is

@@ -157,6 +157,7 @@ func TestStatementsExpireAndRevoke(t *testing.T) {
 		t.Fatal(err)
 	}
 	var st wire.Status
+	st.Model = n.Model()
 	n.reportModels(&st, 0)
 	if m := st.Models[0]; m.Sequence != 3 || !bytes.Equal(m.Decision, bytes.Repeat([]byte{7}, 32)) {
 		t.Errorf("the status has %+v", m)

@@ -74,7 +74,7 @@ func (n *Node) scoreWindows(stop <-chan struct{}) {
 // clock showed 0: what is T − Since does not jump with the Unix time.
 func (n *Node) reportModels(s *wire.Status, epoch int64) {
 	flown := wire.LoadedModel{Model: s.Model, Role: wire.RoleFlown, Since: epoch + n.models.since.Load()}
-	if a := n.models.stated.Load(); a != nil {
+	if a := n.models.stated.Load(); a != nil && a.Model == s.Model {
 		flown.Sequence, flown.Decision = a.Least, a.Decision
 	}
 	s.Models = append(s.Models[:0], flown)

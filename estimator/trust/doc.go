@@ -49,10 +49,11 @@
 //
 //	α ← α + γ (0.05 − [s > q])        q = Π qᵢ(1 − α)^wᵢ
 //
-// α is updated at separate checks only, for which the feedback is not delayed, and kept above 0.03. As long as it does not
+// α is updated at separate checks only, for which the feedback is not delayed, and kept within 0.03 and 0.25. As long as it does not
 // reach that bound, after n checks the share of misses differs from 0.05 by (α1 − α)/(γ n), whatever the robot does (their
-// proposition 4.1). At the bound errors grow faster than the experts follow, or need more than the factor's own bound, 10; what is missed
-// there is not made up for: made up for, a lie of 20 s left intervals of twice their width for a minute.
+// proposition 4.1). At the lower bound errors grow faster than the experts follow, or need more than the factor's own bound, 10; what is missed
+// there is not made up for: made up for, a lie of 20 s left intervals of twice their width for a minute. Without the upper bound a
+// robot at rest, whose errors are smaller than any factor, would leave the intervals too narrow for minutes after it has taken off.
 //
 // q is the weighted geometric mean of five experts: the quantiles at 1 − α of the last 8, 32, 128 and 256 scores, and
 // 1, the model's own intervals. Each weighs by its interval score in the checks that were, with fixed share (Herbster & Warmuth
@@ -77,8 +78,9 @@ const (
 	learning = 0.01 // γ, of tubes, too
 	recent   = 256  // scores kept
 
-	leastAlpha = 0.03 // bound of α
-	lowest     = 0.5  // the factor's bounds
+	leastAlpha = 0.03 // bounds of α
+	mostAlpha  = 0.25
+	lowest     = 0.5 // the factor's bounds
 	highest    = 10.
 	cleared    = 20. // evidence that ends an alarm
 )

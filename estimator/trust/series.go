@@ -38,7 +38,7 @@ func (s *series) add(z, published float64, separate bool) {
 	mean(&s.nees, min(z*z, mostSquared))
 	s.scores.add(min(score, 1e6))
 	if separate {
-		s.alpha = max(s.alpha+learning*(nominal-indicator(score > published)), leastAlpha)
+		s.alpha = min(max(s.alpha+learning*(nominal-indicator(score > published)), leastAlpha), mostAlpha)
 		s.alarm.add(score > 1)
 	}
 	s.factor = s.scores.above(s.alpha)

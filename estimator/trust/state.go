@@ -155,7 +155,7 @@ func (s *series) set(v []float64) (ok bool) {
 			return false
 		}
 	}
-	s.alpha = max(s.alpha, leastAlpha) // of an earlier release
+	s.alpha = min(max(s.alpha, leastAlpha), mostAlpha) // of an earlier release
 	s.factor = s.scores.above(s.alpha)
 	return true
 }

@@ -112,7 +112,7 @@ class DtACI:
         self.window, self.alphas, self.weights, self.factor = Window(256), [ALPHA] * n, [1 / n] * n, 1.0
         self.share = 1 / (2 * interval)
         top = (1 - ALPHA) ** 2 * ALPHA**3 + ALPHA**2 * (1 - ALPHA) ** 3
-        self.rate = math.sqrt(3 / interval) * math.sqrt((math.log(2 * n * interval) + 1) / (top / ALPHA / (1 - ALPHA)))
+        self.rate = math.sqrt(3 / interval) * math.sqrt((math.log(2 * n * interval) + 1) / top)
 
     def add(self, score, published, separate):
         ordered = self.window.ordered
@@ -162,8 +162,8 @@ class SAOCP:
             if e["w"] <= 0:
                 gain = max(gain, 0.0)
             e["n"], e["sum"] = e["n"] + 1, e["sum"] + gain
-            e["w"] = e["sum"] / e["n"] * (1 + e.get("wealth", 0.0))
             e["wealth"] = e.get("wealth", 0.0) + gain * e["w"]
+            e["w"] = e["sum"] / e["n"] * (1 + e["wealth"])
             gradient = ALPHA - (score > e["q"])
             e["g"] += gradient**2
             e["q"] -= scale / math.sqrt(3) * gradient / math.sqrt(e["g"])
@@ -218,7 +218,7 @@ def measure(series, method):
             hit = s <= q
             run = 0 if hit else run + 1
             longest = max(longest, run)
-            n, own, width, score = n + 1, own + hit, width + math.log(q), score + q + max(s - q, 0) / (ALPHA / 2)
+            n, own, width, score = n + 1, own + hit, width + math.log(q), score + q + max(s - q, 0) / ALPHA
             if since < 2:
                 begun, first = begun + 1, first + hit
         checks, inside = checks + n, inside + own

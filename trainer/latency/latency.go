@@ -30,12 +30,12 @@ func (r *Result) Actuators() (out []actuator.Response) {
 	if !each {
 		gain = r.gainOfKinds
 	}
-	if !(gain < worthwhile) {
+	if !(gain < worthwhile) || len(r.kinds) != len(r.Inputs) {
 		return nil
 	}
 	for i, l := range r.Inputs {
 		of := actuator.Response{}
-		if kind := r.kinds[i]; kind.Known && !(each && r.apart(l, kind)) {
+		if kind := r.kinds[i]; !each || kind.Known && !r.apart(l, kind) {
 			l = kind
 		}
 		if l.Known && l.Dead+l.Lag >= coarse*r.step {

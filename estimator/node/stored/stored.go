@@ -129,11 +129,21 @@ const (
 	notFound   = "404"
 )
 
+// status returns what a server answers in place of a message. A stored message has its sequence number, whatever else its sender wrote.
 func status(m *nats.Msg) string {
-	if len(m.Data) > 0 {
+	if len(m.Data) > 0 || len(m.Header["Nats-Sequence"]) > 0 {
 		return ""
 	}
 	return m.Header.Get("Status")
+}
+
+// own returns a header that the server has added, behind those of the sender.
+func own(m *nats.Msg, name string) string {
+	all := m.Header[name]
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1]
 }
 
 // message returns what an answer holds.
@@ -147,10 +157,10 @@ func message(m *nats.Msg) (*Message, error) {
 	default:
 		return nil, fmt.Errorf("the server answers %s %s", s, m.Header.Get("Description"))
 	}
-	out := &Message{Subject: m.Header.Get("Nats-Subject"), Header: m.Header, Data: m.Data}
+	out := &Message{Subject: own(m, "Nats-Subject"), Header: m.Header, Data: m.Data}
 	var err error
-	if out.Sequence, err = strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64); err == nil {
-		out.Time, err = time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
+	if out.Sequence, err = strconv.ParseUint(own(m, "Nats-Sequence"), 10, 64); err == nil {
+		out.Time, err = time.Parse(time.RFC3339Nano, own(m, "Nats-Time-Stamp"))
 	}
 	if err != nil || out.Subject == "" {
 		return nil, errors.New("the answer is no stored message: a server before 2.11, or a stream without direct gets")
