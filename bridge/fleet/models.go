@@ -113,15 +113,20 @@ func (m *Models) Newest(ctx context.Context, vehicle string) (newest Model, err 
 	if err != nil {
 		return newest, err
 	}
+	if newest = newestOf(all, vehicle); newest.ID == "" {
+		return newest, fmt.Errorf("%s has no model; dgm-fleet train queues a job for one", vehicle)
+	}
+	return newest, nil
+}
+
+// newestOf returns the newest model of a vehicle, the zero value where it has none.
+func newestOf(all []Model, vehicle string) (newest Model) {
 	for _, e := range all {
 		if e.Job.Vehicle == vehicle && e.Trained.After(newest.Trained) {
 			newest = e
 		}
 	}
-	if newest.ID == "" {
-		return newest, fmt.Errorf("%s has no model; dgm-fleet train queues a job for one", vehicle)
-	}
-	return newest, nil
+	return newest
 }
 
 // Of returns the result of a job; ok is false where there is none.

@@ -109,10 +109,8 @@ func (in *Installer) Find(ctx context.Context, vehicle, name string) (found Mode
 			}
 		}
 	case name == Newest:
-		for _, m := range all {
-			if m.Job.Vehicle == vehicle && m.Trained.After(found.Trained) {
-				found, n = m, 1
-			}
+		if found = newestOf(all, vehicle); found.ID != "" {
+			n = 1
 		}
 	default:
 		found, n = byID(all, name)

@@ -213,7 +213,7 @@ func (o *options) checkRecipient() error {
 	return nil
 }
 
-// rollbackValid is how long a command to go back is accepted where --valid says nothing else.
+// rollbackValid is the default of --valid for a command to go back.
 const rollbackValid = 24 * time.Hour
 
 // writeRollback writes the signed command to go back to a model.

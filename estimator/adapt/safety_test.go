@@ -181,8 +181,9 @@ func TestAChangeAfterALongFlight(t *testing.T) {
 	}
 }
 
-// While the mixture of a series is worse than the prediction without adaptation, that is published; what was learned stays.
-func TestTheLedgerTakesAdaptationBack(t *testing.T) {
+// learned returns a filter that has learned that an input has a fifth less effect, with its robot and the model's predictor.
+func learned(t *testing.T) (*Filter, *robot, *estimator.Predictor) {
+	t.Helper()
 	m := adaptable()
 	f := filter(t, m)
 	theta := make([]float64, len(f.state.Theta))
@@ -193,6 +194,12 @@ func TestTheLedgerTakesAdaptationBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f, r, p
+}
+
+// While the mixture of a series is worse than the prediction without adaptation, that is published; what was learned stays.
+func TestTheLedgerTakesAdaptationBack(t *testing.T) {
+	f, r, p := learned(t)
 	moved := func() (out float64) {
 		plain, corrected, q := p.NewPrediction(), p.NewPrediction(), estimator.Query{X0: r.x, U: r.u}
 		if !p.Predict(plain, &q) || !p.Predict(corrected, &q) || !f.Correct(corrected, &q) {
@@ -229,16 +236,7 @@ func TestTheLedgerTakesAdaptationBack(t *testing.T) {
 // The covariance of the start adds to the variance of a corrected prediction what it adds to
 // the model's.
 func TestCorrectionWithTheCovarianceOfTheStart(t *testing.T) {
-	m := adaptable()
-	f := filter(t, m)
-	theta := make([]float64, len(f.state.Theta))
-	theta[m.K] = -0.2
-	r := newRobot(t, m, theta)
-	r.fly(f, 20)
-	p, err := estimator.New(m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, r, p := learned(t)
 	predict := func(p0 []float64, correct bool) *estimator.Prediction {
 		dst, q := p.NewPrediction(), estimator.Query{X0: r.x, U: r.u, P0: p0}
 		if !p.Predict(dst, &q) || correct && !f.Correct(dst, &q) {

@@ -12,7 +12,7 @@ type Config struct {
 	Period []float64 // K, of channels that are angles; 0 = not periodic
 	Every  float64   // (optional) s between false alarms on average, over all series; defaults to 100 hours
 
-	Checked func(Check) // (optional) is told every check, for studies
+	Checked func(Check) // (optional) called with every check, for studies
 }
 
 // Check is one comparison of a prediction with a measurement.

@@ -23,7 +23,7 @@ type Options struct {
 	Kinematics   channel.Kinematics // (optional) what the log declares, for a model that declares nothing
 	Lead         []window.Flight    // (optional) for Adapt: what is flown before every flight
 	Parts        []float64          // (optional) for Adapt: where the parts of Since begin, s, ascending from 0
-	Checked      func(trust.Check)  // (optional) for Adapt: is told every check of predictions without adaptation, also in Lead
+	Checked      func(trust.Check)  // (optional) for Adapt: called with every check of predictions without adaptation, also in Lead
 	Seed         uint64             // of the bootstrap and of StartNoise
 }
 
