@@ -250,6 +250,10 @@ var layers = []layer{
 		},
 		"the process joins its parts to the network; flight logs are not its business",
 	},
+	{
+		"estimator/conformance", nil,
+		"files for readers of any language: only its tests know the readers in Go",
+	},
 }
 
 // testOnly are packages of this module that no product code imports.
