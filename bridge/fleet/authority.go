@@ -69,19 +69,19 @@ func (a *Authority) Grants(role string) []Grant {
 		})
 	case RoleWorker:
 		out := slices.Concat(
-			info(jobStream, "KV_"+jobStates, "KV_"+logIndex, "KV_"+modelIndex, "KV_"+studyRows, "OBJ_"+logObjects, "OBJ_"+modelObjects),
-			direct("KV_"+jobStates, true), direct("KV_"+logIndex, true), direct("KV_"+modelIndex, true), direct("KV_"+studyRows, true), direct("OBJ_"+modelObjects, false), direct("OBJ_"+logObjects, false),
+			info(jobStream, "KV_"+jobStates, "KV_"+logIndex, "KV_"+modelIndex, "OBJ_"+logObjects, "OBJ_"+modelObjects),
+			direct("KV_"+jobStates, true), direct("KV_"+logIndex, true), direct("KV_"+modelIndex, true), direct("OBJ_"+modelObjects, false), direct("OBJ_"+logObjects, false),
 			[]Grant{
 				{"$JS.API.CONSUMER.INFO." + jobStream + "." + jobConsumer, false}, {"$JS.API.CONSUMER.MSG.NEXT." + jobStream + "." + jobConsumer, true}, {"$JS.ACK." + jobStream + "." + jobConsumer + ".>", false},
-				{"$KV." + jobStates + ".*", false}, {"$KV." + modelIndex + ".*.*", false}, {"$KV." + studyRows + ".*", false}, {"$O." + modelObjects + ".C.*", false}, {"$O." + modelObjects + ".M.*", false},
+				{"$KV." + jobStates + ".*", false}, {"$KV." + modelIndex + ".*.*", false}, {"$O." + modelObjects + ".C.*", false}, {"$O." + modelObjects + ".M.*", false},
 			})
 		for _, v := range a.Robots {
 			out = append(out, direct("OBJ_"+OwnLogs(v), false)...)
 		}
 		return out
 	case RoleViewer:
-		out := info(jobStream, "KV_"+jobStates, "KV_"+logIndex, "KV_"+modelIndex, "KV_"+studyRows, decisionStream, "OBJ_"+logObjects, "OBJ_"+modelObjects, "OBJ_"+FlownObjects)
-		for _, stream := range []string{"KV_" + jobStates, "KV_" + logIndex, "KV_" + modelIndex, "KV_" + studyRows, decisionStream} {
+		out := info(jobStream, "KV_"+jobStates, "KV_"+logIndex, "KV_"+modelIndex, decisionStream, "OBJ_"+logObjects, "OBJ_"+modelObjects, "OBJ_"+FlownObjects)
+		for _, stream := range []string{"KV_" + jobStates, "KV_" + logIndex, "KV_" + modelIndex, decisionStream} {
 			out = append(out, direct(stream, true)...)
 		}
 		return append(out, Grant{"$JS.API.CONSUMER.INFO." + jobStream + "." + jobConsumer, false})

@@ -4,7 +4,6 @@
 //	object store fleet-logs, key-value fleet-log-index      [Logs]: flight logs in parts, and what is in them
 //	stream DGM_JOBS (work queue), key-value fleet-jobs    [Queue]: jobs to do, and the state of all jobs
 //	object store fleet-models, key-value fleet-model-index  [Models]: model files with their lineage
-//	key-value fleet-study-rows                              [Studies]: results of studies
 //
 // A client of each opens only what it uses, and makes outbound connections only.
 //

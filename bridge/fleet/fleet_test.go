@@ -108,8 +108,7 @@ func open(ctx context.Context, nc *nats.Conn) (*Worker, error) {
 	l, e1 := OpenLogs(ctx, nc)
 	q, e2 := OpenQueue(ctx, nc)
 	m, e3 := OpenModels(ctx, nc)
-	s, e4 := OpenStudies(ctx, nc)
-	return &Worker{Version: "test", Logs: l, Queue: q, Models: m, Studies: s, Log: func(string) {}}, errors.Join(e1, e2, e3, e4)
+	return &Worker{Version: "test", Logs: l, Queue: q, Models: m, Log: func(string) {}}, errors.Join(e1, e2, e3)
 }
 
 func client(t *testing.T, ns *server.Server) *Worker {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
@@ -16,42 +15,19 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// Job is a model to train, or a unit of a study to run, which has neither vehicle nor logs.
+// Job is a model to train.
 type Job struct {
 	ID       string   `json:"id"` // of the fields below
 	Vehicle  string   `json:"vehicle"`
 	Logs     []string `json:"logs"`     // IDs, sorted
-	Settings string   `json:"settings"` // of the trainer, TOML; further flags of a study
+	Settings string   `json:"settings"` // of the trainer, TOML
 	Version  string   `json:"version"`  // of the program that made the job
-	Study    *Unit    `json:"study,omitempty"`
-}
-
-// Unit is the part of a study of dgm-bench that one job runs: one set of data and one seed, with all variants.
-type Unit struct {
-	Study string `json:"study"` // name
-	Set   string `json:"set"`
-	Seed  int    `json:"seed"`
-}
-
-// unitName matches names of studies and of sets.
-var unitName = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
-
-func (u Unit) check() error {
-	if !unitName.MatchString(u.Study) || !unitName.MatchString(u.Set) || u.Seed < 0 {
-		return fmt.Errorf("set %.80q of study %.80q, seed %d, is no unit", u.Set, u.Study, u.Seed)
-	}
-	return nil
 }
 
 // NewJob returns a job with its ID, which depends neither on the order of the logs nor on
 // duplicates among them.
 func NewJob(vehicle string, logs []string, settings, version string) Job {
 	return Job{Vehicle: vehicle, Logs: logs, Settings: settings, Version: version}.identified()
-}
-
-// NewStudyJob returns a job that runs a unit of a study, with its ID.
-func NewStudyJob(u Unit, flags, version string) Job {
-	return Job{Study: &u, Settings: flags, Version: version}.identified()
 }
 
 // identified returns the job with the ID of its contents.
@@ -62,24 +38,8 @@ func (j Job) identified() Job {
 	return j
 }
 
-// Title returns what the job is of: a vehicle, or a unit of a study.
-func (j Job) Title() string {
-	if u := j.Study; u != nil {
-		return fmt.Sprintf("%s %s %d", u.Study, u.Set, u.Seed)
-	}
-	return j.Vehicle
-}
-
 func (j Job) check() error {
-	var err error
-	switch {
-	case j.Study == nil:
-		err = wire.CheckVehicle(j.Vehicle)
-	case j.Vehicle != "" || len(j.Logs) > 0:
-		err = fmt.Errorf("job %.80q is of a study and of a vehicle", j.ID)
-	default:
-		err = j.Study.check()
-	}
+	err := wire.CheckVehicle(j.Vehicle)
 	if id := j.identified().ID; err == nil && id != j.ID {
 		err = fmt.Errorf("job %.80q has the ID %s by its contents", j.ID, id)
 	}

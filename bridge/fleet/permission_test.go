@@ -149,22 +149,11 @@ func TestTheAccountsSuffice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unit := NewStudyJob(Unit{Study: "s", Set: "a", Seed: 1}, "", "v1")
-	if _, err := queue.Submit(t.Context(), unit, false); err != nil {
-		t.Fatal(err)
-	}
-	w.Name, w.Dir = "w", t.TempDir()
-	w.Train = func(ctx context.Context, of Training) (Model, error) {
-		if of.Job.Study != nil {
-			return Model{}, os.WriteFile(of.Out, []byte("{}\n"), 0o666)
-		}
-		return copyLog(ctx, of)
-	}
+	w.Name, w.Dir, w.Train = "w", t.TempDir(), copyLog
 	working, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(working) }()
 	await(t, queue, j.ID, Done)
-	await(t, queue, unit.ID, Done)
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -202,7 +191,7 @@ func TestTheAccountsSuffice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := ReadStatus(t.Context(), seen.Logs, seen.Queue, reader, robots); err != nil || len(s.Robots) != 1 || len(s.Jobs) != 2 || len(s.Rollouts) != 1 || s.Vehicles[0].Logs != 1 {
+	if s, err := ReadStatus(t.Context(), seen.Logs, seen.Queue, reader, robots); err != nil || len(s.Robots) != 1 || len(s.Jobs) != 1 || len(s.Rollouts) != 1 || s.Vehicles[0].Logs != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	r.speak(t)

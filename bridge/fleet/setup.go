@@ -78,7 +78,6 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 		{Bucket: logIndex, Description: "what is in the flight logs", TTL: s.Keep, MaxBytes: 256 << 20, MaxValueSize: 512 << 10},
 		{Bucket: jobStates, Description: "states of training jobs", LimitMarkerTTL: time.Second, Metadata: map[string]string{keepJobs: s.KeepJobs.String()}, MaxBytes: 64 << 20, MaxValueSize: 128 << 10},
 		{Bucket: modelIndex, Description: "models with their lineage", MaxBytes: 128 << 20, MaxValueSize: 512 << 10},
-		{Bucket: studyRows, Description: "results of studies", MaxBytes: 256 << 20, MaxValueSize: 512 << 10},
 	} {
 		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
 		err := fits(c.MaxBytes, func(most int64) error {

@@ -27,7 +27,6 @@ const (
 	jobStates    = "fleet-jobs"
 	modelObjects = "fleet-models"
 	modelIndex   = "fleet-model-index"
-	studyRows    = "fleet-study-rows"
 
 	// FlownObjects is the bucket from which vehicles read their models.
 	FlownObjects = "fleet-flown"

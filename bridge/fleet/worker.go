@@ -36,12 +36,11 @@ type Worker struct {
 	Logs    *Logs
 	Queue   *Queue
 	Models  *Models
-	Studies *Studies          // (optional) without it units of studies are left to other workers
 	Dir     string            // (optional) for temporary files; defaults to that of the system
 	Longest time.Duration     // (optional) of the work on a job, after which it has failed; defaults to 12 h
 	Log     func(line string) // for what an operator should read
 
-	// Train writes a model and returns ID, scores and units of its entry; for a unit of a study it writes the rows. When the context ends, its result is
+	// Train writes a model and returns ID, scores and units of its entry. When the context ends, its result is
 	// dropped.
 	Train func(ctx context.Context, t Training) (Model, error)
 }
@@ -128,11 +127,7 @@ func (w *Worker) handle(ctx context.Context, msg jetstream.Msg) error {
 		s.Reason = fmt.Sprintf("worker %s ended during try %d", s.Worker, s.Tries)
 		s.line(s.Reason)
 	}
-	if s.Study != nil && w.Studies == nil {
-		w.Log(fmt.Sprintf("worker %s: job %s is left to workers that run studies", w.Name, id))
-		return msg.NakWithDelay(w.Queue.lease() / 4)
-	}
-	result, ok, err := w.result(ctx, &s.Job)
+	result, ok, err := w.Models.Of(ctx, &s.Job)
 	switch {
 	case errors.Is(err, errEntry): // no try mends that
 		s.Tries = MostTries
@@ -140,7 +135,7 @@ func (w *Worker) handle(ctx context.Context, msg jetstream.Msg) error {
 	case err != nil:
 		return err
 	case ok:
-		return w.conclude(ctx, msg, &s, revision, result, nil)
+		return w.conclude(ctx, msg, &s, revision, result.ID, nil)
 	case s.Tries >= MostTries:
 		return w.conclude(ctx, msg, &s, revision, "", errors.New(s.Reason))
 	}
@@ -153,7 +148,7 @@ func (w *Worker) handle(ctx context.Context, msg jetstream.Msg) error {
 	if err != nil {
 		return err
 	}
-	w.Log(fmt.Sprintf("worker %s: job %s of %s, try %d", w.Name, s.ID, s.Title(), s.Tries))
+	w.Log(fmt.Sprintf("worker %s: job %s of %s, try %d", w.Name, s.ID, s.Vehicle, s.Tries))
 	h := &hold{queue: w.Queue, msg: msg, status: s, revision: revision}
 	model, err := w.work(ctx, h)
 	s, revision = h.snapshot(), h.revision
@@ -182,16 +177,6 @@ func settledReading(msg jetstream.Msg) bool {
 	return err != nil || m.NumDelivered > 2
 }
 
-// result returns the ID of the model of a job, "" of a unit of a study; ok is false where there is no result.
-func (w *Worker) result(ctx context.Context, j *Job) (model string, ok bool, err error) {
-	if j.Study != nil {
-		ok, err = w.Studies.has(ctx, j)
-		return "", ok, err
-	}
-	m, ok, err := w.Models.Of(ctx, j)
-	return m.ID, ok, err
-}
-
 // holderAlive reports whether the worker that holds a running job extends its lease: a
 // message can come again because its acknowledgement was lost. No clocks are compared.
 func (w *Worker) holderAlive(ctx context.Context, msg jetstream.Msg, s *JobStatus, revision uint64) (bool, error) {
@@ -211,9 +196,7 @@ func (w *Worker) conclude(ctx context.Context, msg jetstream.Msg, s *JobStatus, 
 	switch {
 	case failure == nil:
 		s.State, s.ModelID, s.Progress, s.Phase, s.Reason = Done, model, 1, "", ""
-		if s.line("model " + model); s.Study != nil {
-			s.Lines[len(s.Lines)-1] = "rows are stored"
-		}
+		s.line("model " + model)
 	case s.Tries >= MostTries || errors.Is(failure, errTooLong):
 		s.State, s.Reason = Failed, failure.Error()
 		s.line(fmt.Sprintf("failed after %d tries: %v", s.Tries, failure))
@@ -287,12 +270,7 @@ func (w *Worker) work(ctx context.Context, h *hold) (model string, err error) {
 	}
 	e.Job, e.Version, e.Worker, e.Trained = job, w.Version, w.Name, time.Now().UTC()
 	for tries := 1; ; tries++ {
-		stored, err := e, error(nil)
-		if job.Study != nil {
-			err = w.Studies.put(ctx, Rows{Job: job, Version: e.Version, Worker: e.Worker, Made: e.Trained}, t.Out)
-		} else {
-			stored, err = w.Models.Put(ctx, e, t.Out)
-		}
+		stored, err := w.Models.Put(ctx, e, t.Out)
 		if err == nil {
 			return stored.ID, nil
 		}

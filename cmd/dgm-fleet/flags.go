@@ -53,11 +53,10 @@ func connect(cmd *cobra.Command, server *link.Flags) (*nats.Conn, error) {
 
 // client is all that a fleet has stored.
 type client struct {
-	nc      *nats.Conn
-	logs    *fleet.Logs
-	queue   *fleet.Queue
-	models  *fleet.Models
-	studies *fleet.Studies
+	nc     *nats.Conn
+	logs   *fleet.Logs
+	queue  *fleet.Queue
+	models *fleet.Models
 }
 
 func open(ctx context.Context, nc *nats.Conn) (c client, err error) {
@@ -68,10 +67,7 @@ func open(ctx context.Context, nc *nats.Conn) (c client, err error) {
 	if c.queue, err = fleet.OpenQueue(ctx, nc); err != nil {
 		return c, err
 	}
-	if c.models, err = fleet.OpenModels(ctx, nc); err != nil {
-		return c, err
-	}
-	c.studies, err = fleet.OpenStudies(ctx, nc)
+	c.models, err = fleet.OpenModels(ctx, nc)
 	return c, err
 }
 

@@ -6,8 +6,6 @@
 //	dgm-fleet worker
 //	dgm-fleet status
 //	dgm-fleet fetch --vehicle drone-1 --out flight.dgm
-//	dgm-fleet study paper single --seeds 1-100
-//	dgm-fleet fetch --study single --out results
 //	dgm-fleet rollout --group drones --model newest --sign private.pem
 //	dgm-fleet promote --group drone-1 --model newest --sign private.pem
 //	dgm-fleet rollback --group drone-1 --sign private.pem
@@ -30,7 +28,7 @@ func root() *cobra.Command {
 		Use:   "dgm-fleet",
 		Short: "Train the models of many vehicles from the logs that they upload",
 	}
-	cmd.AddCommand(setupCommand(), auditCommand(), trainCommand(), workerCommand(), statusCommand(), cancelCommand(), fetchCommand(), studyCommand(),
+	cmd.AddCommand(setupCommand(), auditCommand(), trainCommand(), workerCommand(), statusCommand(), cancelCommand(), fetchCommand(),
 		rolloutCommand(), promoteCommand(), rollbackCommand(), pinCommand(), tagCommand(), groupCommand(), revokeCommand(), logCommand(), demoCommand(), chaosCommand(), chaosPartCommand())
 	return cmd
 }

@@ -144,7 +144,7 @@ func printStatus(out io.Writer, s *fleet.Status) error {
 	}
 	fmt.Fprintln(w, "\nJOB\tOF\tLOGS\tSTATE\tPROGRESS\tTRIES\tWORKER\tUPDATED\tREASON")
 	for _, j := range s.Jobs {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.0f %%\t%d\t%s\t%s\t%s\n", j.ID, j.Title(), len(j.Logs), shown(string(j.State)), 100*j.Progress, j.Tries, shown(j.Worker), j.Updated.Local().Format(time.DateTime), quoted(j.Reason))
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.0f %%\t%d\t%s\t%s\t%s\n", j.ID, j.Vehicle, len(j.Logs), shown(string(j.State)), 100*j.Progress, j.Tries, shown(j.Worker), j.Updated.Local().Format(time.DateTime), quoted(j.Reason))
 	}
 	if s.KeepJobs > 0 {
 		fmt.Fprintf(w, "jobs are listed for %.3g days after their end\n", s.KeepJobs/86400)
@@ -157,16 +157,13 @@ func printStatus(out io.Writer, s *fleet.Status) error {
 
 func fetchCommand() *cobra.Command {
 	var server link.Flags
-	var vehicle, study, out string
+	var vehicle, out string
 	cmd := &cobra.Command{
 		Use:     "fetch",
-		Short:   "Write the newest model of a vehicle to a file, or the rows of a study into a folder of results",
-		Example: "  dgm-fleet fetch --vehicle drone-1 --out flight.dgm\n  dgm-fleet fetch --study single --out results",
+		Short:   "Write the newest model of a vehicle to a file",
+		Example: "  dgm-fleet fetch --vehicle drone-1 --out flight.dgm",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if study != "" {
-				return with(cmd, &server, func(ctx context.Context, c client) error { return fetchRows(ctx, c, study, out, cmd.OutOrStdout()) })
-			}
 			if err := wire.CheckVehicle(vehicle); err != nil {
 				return err
 			}
@@ -189,11 +186,8 @@ func fetchCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&vehicle, "vehicle", "", "whose model")
-	f.StringVar(&study, "study", "", "whose rows, by the name of the study")
-	f.StringVar(&out, "out", "", "model file to write, or folder of results, which dgm-bench reads")
+	f.StringVar(&out, "out", "", "model file to write")
 	server.Add(f)
-	cmd.MarkFlagsOneRequired("vehicle", "study")
-	cmd.MarkFlagsMutuallyExclusive("vehicle", "study")
-	cli.Require(cmd, "out")
+	cli.Require(cmd, "vehicle", "out")
 	return cmd
 }

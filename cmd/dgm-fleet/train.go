@@ -122,7 +122,7 @@ func cancelCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "job %s of %s: %s\n", s.ID, s.Title(), s.State)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "job %s of %s: %s\n", s.ID, s.Vehicle, s.State)
 				return err
 			})
 		},

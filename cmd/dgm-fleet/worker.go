@@ -28,7 +28,7 @@ func workerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Do the jobs of a fleet, one at a time, until interrupted",
-		Long: `Do the jobs of a fleet, trainings and units of studies, one at a time, until interrupted; then the job in hand goes back into the
+		Long: `Do the jobs of a fleet, one at a time, until interrupted; then the job in hand goes back into the
 queue. Any number of workers may run on any machines. The job of a worker that disappears is taken up by another one
 within two minutes. A job that fails is tried three times.`,
 		Args: cobra.NoArgs,
@@ -54,7 +54,7 @@ func newWorker(c client, name string, log func(string)) *fleet.Worker {
 	unique := nats.NewInbox()
 	return &fleet.Worker{
 		Name: name + "-" + unique[len(unique)-6:], Version: cli.Version(),
-		Logs: c.logs, Queue: c.queue, Models: c.models, Studies: c.studies, Log: log,
+		Logs: c.logs, Queue: c.queue, Models: c.models, Log: log,
 		Train: train,
 	}
 }
@@ -89,11 +89,8 @@ func readable(t fleet.Training, cfg trainer.Config) (all []*flightlog.Log, err e
 // mostTable is the size of a table of scores that an entry of the registry holds, bytes.
 const mostTable = 64 << 10
 
-// train trains the model of a job, or runs its unit of a study.
+// train trains the model of a job.
 func train(ctx context.Context, t fleet.Training) (e fleet.Model, err error) {
-	if t.Job.Study != nil {
-		return e, runStudy(ctx, t)
-	}
 	cfg, err := trainer.Config{}.Parse(strings.NewReader(t.Job.Settings), "settings of the job")
 	if err != nil {
 		return e, err
