@@ -17,6 +17,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/estimation"
+	"github.com/dgm-robotics/dgm/trainer/invariance"
 	"github.com/dgm-robotics/dgm/trainer/motion"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -122,7 +123,25 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 		}
 	}
 	d.Hash = hex.EncodeToString(samples.Sum(nil))
-	return d, d.estimate(logs, cfg)
+	if err := d.estimate(logs, cfg); err != nil || len(d.Flights) == 0 {
+		return d, err
+	}
+	d.invariant(logs[0].Path, cfg.Horizon.Seconds())
+	return d, nil
+}
+
+// Invariant is the kind of the note on a position that nothing depends on.
+const Invariant datacheck.Kind = "invariant"
+
+// invariant declares the positions invariant that nothing depends on.
+func (d *Data) invariant(path string, horizon float64) {
+	states := channel.Select(d.Channels, channel.State)
+	for _, k := range invariance.Find(d.Flights, states, motion.Places(states, d.Channels[len(states):], &d.Body), horizon) {
+		c := &d.Channels[k]
+		c.Invariant = true
+		d.Problems = append(d.Problems, Problem{path, datacheck.Problem{Kind: Invariant, Index: -1, Channel: c.Name, Severity: datacheck.Note, Text: fmt.Sprintf(
+			"%s: nothing depends on it, on flights that were left out. The model does not read it: predictions are the same wherever the robot is (invariant = true in a map declares it).", c.Name)}})
+	}
 }
 
 // Estimated is the kind of the note on a state that nothing measures and a filter estimates.

@@ -91,6 +91,19 @@ func Determined(states, inputs []channel.Channel, body *priordynamics.Body) map[
 	return out
 }
 
+// Places returns the states that say where a vehicle is: the positions that proposed equations have and do not read.
+func Places(states, inputs []channel.Channel, body *priordynamics.Body) map[int]bool {
+	out := map[int]bool{}
+	for _, e := range Propose(states, inputs, body) {
+		for _, r := range e.Roles {
+			if dimension(r.Name) == "m" {
+				out[r.State] = true
+			}
+		}
+	}
+	return out
+}
+
 // valid returns those equations that have the roles that they need, with their parameters declared.
 func valid(all []motion.Equation, states, inputs []channel.Channel) (out []motion.Equation) {
 	for _, e := range all {
