@@ -69,7 +69,7 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 			return nil, fmt.Errorf("stack: %d folds of %q, expected %d", len(c.Folds), c.Name, len(folds))
 		}
 	}
-	candidates = slices.Clone(candidates)
+	candidates = task.stable(slices.Concat(folds[0].Train, folds[0].Held), candidates)
 	for j := range candidates {
 		candidates[j].fade()
 	}

@@ -102,6 +102,11 @@ func TestFit(t *testing.T) {
 	if s := stack(g, of("mixed", good, good, good, wild)); len(s.Names) > 1 && s.Components[1].Weights[0][2] > 0.05 {
 		t.Errorf("one that diverges on a fold: %v", s)
 	}
+	// One that is right on the folds, and diverges where it starts from elsewhere: a stiff equation.
+	stiff := of("stiff", bent(good, -400), good, good, good)
+	if s := stack(b, stiff); !slices.Equal(s.Names, []string{"bad"}) {
+		t.Errorf("with one that diverges: %v", s)
+	}
 	hold := Candidate{Name: "velocity", Whole: model.Component{Kind: model.Velocity}, Folds: make([]model.Component, 3)}
 	for i := range hold.Folds {
 		hold.Folds[i].Kind = model.Velocity

@@ -23,8 +23,13 @@ func (p *predictions) weighPhysical(knots []float64) ([][][]float64, *Physical) 
 	others := *p
 	others.J--
 	weights := others.weigh(knots)
-	logs := func(c int) [][]float64 { return [][]float64{others.stacked(weights, at, c), p.logErrors(c)[p.J-1]} }
-	first, drawn := logs(0), p.targets(at, physicalSharpness, logs)
+	logs := func(c int) [][]float64 {
+		return [][]float64{others.combined(weights, at, c).logErrors(0)[0], p.logErrors(c)[p.J-1]}
+	}
+	cells := func(c int) [][]float64 {
+		return [][]float64{others.combined(weights, at, c).cells(0)[0], p.cells(c)[p.J-1]}
+	}
+	first, drawn := logs(0), p.targets(at, physicalSharpness, cells, logs)
 	last := p.byCondition(1, Q, func(c, k int) []float64 {
 		all := others.outcomes(c, k)
 		physical := p.outcomes(c, k)
@@ -37,7 +42,7 @@ func (p *predictions) weighPhysical(knots []float64) ([][][]float64, *Physical) 
 			o.residual -= rest
 			o.additions = []float64{physical[i].additions[p.J-2] - rest}
 		}
-		return weigh(all, 1, at, drawn[c], physicalPull)
+		return weigh(all, 1, at, drawn[c][k], physicalPull)
 	})
 	for j := range weights {
 		for c := range weights[j] {
@@ -50,11 +55,11 @@ func (p *predictions) weighPhysical(knots []float64) ([][][]float64, *Physical) 
 	}
 	weights = append(weights, last[0])
 	of := func(logs []float64) float64 { return math.Exp(stat.Mean(logs, nil)) }
-	return weights, &Physical{Alone: of(first[1]), Without: of(first[0]), With: of(p.stacked(weights, at, 0))}
+	return weights, &Physical{Alone: of(first[1]), Without: of(first[0]), With: of(p.combined(weights, at, 0).logErrors(0)[0])}
 }
 
-// stacked returns the errors (T) of the weighted candidates in a condition, as logErrors.
-func (p *predictions) stacked(weights [][][]float64, hats [][]float64, condition int) []float64 {
+// combined returns the predictions of the weighted candidates in a condition, as those of one.
+func (p *predictions) combined(weights [][][]float64, hats [][]float64, condition int) *predictions {
 	one := *p
 	one.J, one.windows = 1, slices.Clone(p.windows)
 	c := p.conditions[condition]
@@ -75,5 +80,5 @@ func (p *predictions) stacked(weights [][][]float64, hats [][]float64, condition
 		}
 		w.by = [][][]float64{{sum}}
 	}
-	return one.logErrors(0)[0]
+	return &one
 }

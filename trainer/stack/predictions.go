@@ -201,6 +201,29 @@ func (p *predictions) alone() []float64 {
 // nothing moves.
 func (p *predictions) logErrors(condition int) [][]float64 {
 	var out [][]float64
+	for _, cells := range p.cells(condition) {
+		sums := make([]float64, p.T)
+		for t := range sums {
+			var at []float64
+			for f := range p.folds() {
+				for k := range p.K {
+					if v := cells[f*p.T*p.K+t*p.K+k]; !math.IsNaN(v) {
+						at = append(at, v)
+					}
+				}
+			}
+			if len(at) > 0 {
+				sums[t] = stat.Mean(at, nil)
+			}
+		}
+		out = append(out, sums)
+	}
+	return out
+}
+
+// cells returns the log of the RMSE of each candidate over that of hold (J, folds×T×K) in a condition, NaN where nothing moves.
+func (p *predictions) cells(condition int) [][]float64 {
+	var out [][]float64
 	F, size := p.folds(), p.T*p.K
 	for j := range p.J {
 		squares, hold := make([]float64, F*size), make([]float64, F*size)
@@ -214,18 +237,73 @@ func (p *predictions) logErrors(condition int) [][]float64 {
 				}
 			}
 		}
-		sums, n := make([]float64, p.T), make([]float64, p.T)
 		for i, h := range hold {
-			if h > 0 {
-				t := i % size / p.K
-				sums[t] += 0.5 * math.Log(math.Min(squares[i]/h, bound*bound)+1e-12)
-				n[t]++
+			if squares[i] = 0.5 * math.Log(math.Min(squares[i]/h, bound*bound)+1e-12); !(h > 0) {
+				squares[i] = math.NaN()
 			}
 		}
-		for t := range sums {
-			sums[t] /= math.Max(n[t], 1)
+		out = append(out, squares)
+	}
+	return out
+}
+
+// manoeuvre is the variance of the log error of a candidate for one channel that another manoeuvre adds to what folds of the same manoeuvres show.
+const manoeuvre = 0.1
+
+// channelErrors returns the errors (J, T) of each candidate alone for channel k: those over all channels, and as much of the channel's difference
+// from them as the next flight has, which differs from the folds as these do from each other (an empirical Bayes estimate; only differences
+// between candidates count).
+func channelErrors(cells [][]float64, pooled [][]float64, k, K, folds int) [][]float64 {
+	J, T := len(cells), len(pooled[0])
+	out := make([][]float64, J)
+	for j := range out {
+		out[j] = slices.Clone(pooled[j])
+	}
+	for t := range T {
+		own := make([][]float64, K) // of each channel, the differences from the mean over candidates and from the pooled ones, J×folds
+		for c := range K {
+			for f := range folds {
+				at := f*T*K + t*K + c
+				mean := 0.0
+				for j := range J {
+					mean += (cells[j][at] - pooled[j][t]) / float64(J)
+				}
+				if math.IsNaN(mean) {
+					continue
+				}
+				for j := range J {
+					own[c] = append(own[c], cells[j][at]-pooled[j][t]-mean)
+				}
+			}
 		}
-		out = append(out, sums)
+		for j := range J {
+			var means, spreads []float64
+			mine, spread := math.NaN(), 0.0
+			for c := range K {
+				var at []float64
+				for i := j; i < len(own[c]); i += J {
+					at = append(at, own[c][i])
+				}
+				if len(at) < 2 {
+					continue
+				}
+				mean, variance := stat.MeanVariance(at, nil)
+				means, spreads = append(means, mean), append(spreads, variance)
+				if c == k {
+					mine, spread = mean, variance
+				}
+			}
+			if math.IsNaN(mine) || len(means) < 2 {
+				continue
+			}
+			square := 0.0
+			for i := range means {
+				square += (means[i]*means[i] - spreads[i]/float64(folds)) / float64(len(means))
+			}
+			if square = math.Max(square, 0); square > 0 {
+				out[j][t] += square / (square + spread + manoeuvre) * mine
+			}
+		}
 	}
 	return out
 }
@@ -242,15 +320,19 @@ func (p *predictions) folds() int {
 // Where there is one readout, the other has its weights.
 func (p *predictions) weigh(knots []float64) [][][]float64 {
 	at := Hats(knots, taus)
-	drawn := p.targets(at, sharpness, p.logErrors)
-	return p.byCondition(p.J-1, len(knots), func(c, k int) []float64 { return weigh(p.outcomes(c, k), p.J-1, at, drawn[c], pull) })
+	drawn := p.targets(at, sharpness, p.cells, p.logErrors)
+	return p.byCondition(p.J-1, len(knots), func(c, k int) []float64 { return weigh(p.outcomes(c, k), p.J-1, at, drawn[c][k], pull) })
 }
 
-// targets returns those of each condition, by the errors in it: with the input held a regression knows what the pilot does
+// targets returns those of each condition and channel, by the errors in it: with the input held a regression knows what the pilot does
 // next, and an equation does not.
-func (p *predictions) targets(hats [][]float64, sharpness float64, logErrors func(condition int) [][]float64) (out [][]float64) {
+func (p *predictions) targets(hats [][]float64, sharpness float64, cells, pooled func(condition int) [][]float64) [][][]float64 {
+	out := make([][][]float64, len(p.conditions))
 	for c := range p.conditions {
-		out = append(out, targets(logErrors(c), hats, sharpness))
+		by, all := cells(c), pooled(c)
+		for k := range p.K {
+			out[c] = append(out[c], targets(channelErrors(by, all, k, p.K, p.folds()), hats, sharpness))
+		}
 	}
 	return out
 }

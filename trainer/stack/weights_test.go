@@ -96,8 +96,40 @@ func TestTargetsByCondition(t *testing.T) {
 		p.windows = append(p.windows, heldWindow{measured: []float64{1}, by: [][][]float64{{{0.5}, {0.99}}, {{0.9}, {0.5}}}, ranges: [][]float64{{1}, {1}}})
 	}
 	hats := [][]float64{{1}}
-	got := p.targets(hats, sharpness, p.logErrors)
-	if got[0][0] < 0.99 || got[1][0] > 0.01 {
+	got := p.targets(hats, sharpness, p.cells, p.logErrors)
+	if got[0][0][0] < 0.99 || got[1][0][0] > 0.01 {
 		t.Errorf("targets of the second candidate: %v with the plan, %v with the input held", got[0], got[1])
+	}
+}
+
+// Where one candidate is better for a channel in all folds, that channel's weights are drawn towards it, whatever is better for the others;
+// where folds differ as much as channels do, all channels have the same.
+func TestTargetsByChannel(t *testing.T) {
+	const K, folds = 3, 4
+	pooled := [][]float64{{-1}, {-1.2}}
+	cells := func(noise float64) [][]float64 {
+		rng := rand.New(rand.NewPCG(1, 1))
+		out := make([][]float64, 2)
+		for f := range folds {
+			for k := range K {
+				difference := -0.7 // the second candidate is better
+				if k == 2 && noise == 0 {
+					difference = 1.2
+				}
+				out[0] = append(out[0], -1+0.01*rng.NormFloat64()+float64(f))
+				out[1] = append(out[1], -1+difference+(0.01+noise)*rng.NormFloat64()+float64(f))
+			}
+		}
+		return out
+	}
+	hats := [][]float64{{1}}
+	of := func(noise float64, k int) float64 {
+		return targets(channelErrors(cells(noise), pooled, k, K, folds), hats, sharpness)[0]
+	}
+	if a, b := of(0, 0), of(0, 2); a < 0.99 || b > 0.01 {
+		t.Errorf("target of the second candidate: %v of a channel that it predicts better, %v of one that it does not", a, b)
+	}
+	if a, b := of(0.5, 0), of(0.5, 2); math.Abs(a-b) > 0.2 {
+		t.Errorf("targets of two channels that folds do not distinguish: %v and %v", a, b)
 	}
 }
