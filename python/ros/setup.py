@@ -3,7 +3,7 @@ from setuptools import setup
 
 setup(
     name="dgm_ros",
-    version="1.0.0",
+    version="0.9.0",
     packages=["dgm_ros"],
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/dgm_ros"]),

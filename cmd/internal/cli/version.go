@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"runtime"
@@ -10,6 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 )
+
+// number is the version of all programs, of the Python package and of the ROS package, which read this file or are compared with it.
+//
+//go:embed VERSION
+var number string
+
+// Number returns the version of this program, such as 0.9.0.
+func Number() string { return strings.TrimSpace(number) }
 
 // errVersion ends a run that only asks for the version.
 var errVersion = errors.New("version")
@@ -37,7 +45,7 @@ func versionFlag(root *cobra.Command) {
 	}
 }
 
-// Version returns the build of this program: version of the module, revision of the
+// Version returns the build of this program: its number, revision of the
 // source where the build recorded it, toolchain and platform.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
@@ -48,13 +56,12 @@ func Version() string {
 }
 
 func version(info *debug.BuildInfo) string {
-	text := cmp.Or(info.Main.Version, "(devel)")
+	text := "v" + Number()
 	set := map[string]string{}
 	for _, s := range info.Settings {
 		set[s.Key] = s.Value
 	}
-	// A version that was made up from the revision holds it.
-	if r := set["vcs.revision"]; r != "" && !strings.Contains(text, r[:min(12, len(r))]) {
+	if r := set["vcs.revision"]; r != "" {
 		text += ", revision " + r[:min(12, len(r))]
 		if t := set["vcs.time"]; t != "" {
 			text += " of " + t
