@@ -10,10 +10,16 @@ import (
 // rest reports a log in which the robot hardly moves, and segments that begin or end with
 // a long rest.
 func (r *recording) rest() {
-	ranges := map[int]float64{}
+	usual := map[int]float64{}
 	for _, k := range r.places(channel.State) {
-		if sv := sketch(values(r.series(k).tracks())); len(sv) > 0 {
-			ranges[k] = quantile(sv, 0.995) - quantile(sv, 0.005)
+		var all []float64
+		for _, s := range r.segs {
+			for _, b := range s.blocks(restBlock) {
+				all = append(all, r.moves(k, b))
+			}
+		}
+		if sv := sketch(all); len(sv) > 0 {
+			usual[k] = quantile(sv, usualMove)
 		}
 	}
 	still, total := 0, 0
@@ -21,7 +27,7 @@ func (r *recording) rest() {
 		blocks := s.blocks(restBlock)
 		rests := make([]bool, len(blocks))
 		for i, b := range blocks {
-			if rests[i] = r.rests(b, ranges); rests[i] {
+			if rests[i] = r.rests(b, usual); rests[i] {
 				still++
 			}
 		}
@@ -35,28 +41,40 @@ func (r *recording) rest() {
 	}
 }
 
-// rests reports whether all of the channels rest in a block, across the turns of an angle.
-// A block without good values does not rest.
-func (r *recording) rests(b span, ranges map[int]float64) bool {
+// usualMove is the quantile of how far a channel moves in a block, of which it moves a small part where the robot rests. A position moves far
+// in a log, and little in a block, of a vehicle that does not rest.
+const usualMove = 0.98
+
+// rests reports whether all of the channels rest in a block, of what they usually move in one. A block without good values does not rest.
+func (r *recording) rests(b span, usual map[int]float64) bool {
 	any := false
-	for k, w := range ranges {
-		var x []float64
-		for i := b.first; i < b.last; i++ {
-			if b.seg.good(k, i) {
-				x = append(x, b.seg.col[k][i])
-			}
-		}
-		any = any || len(x) > 0
-		if p := r.channels[k].Period; p > 0 {
-			unwrap(x, p)
-		}
-		// Without the noisiest tenth, so that a sensor's noise is not motion.
-		sx := sketch(x)
-		if math.Max(0, quantile(sx, 0.95)-quantile(sx, 0.05)) > restMove*w {
+	for k, w := range usual {
+		moved := r.moves(k, b)
+		if moved > restMove*w {
 			return false
 		}
+		any = any || !math.IsNaN(moved)
 	}
 	return any
+}
+
+// moves returns how far channel k moves in a block, across the turns of an angle, NaN without good values. It is without the noisiest tenth, so that a
+// sensor's noise is not motion.
+func (r *recording) moves(k int, b span) float64 {
+	var x []float64
+	for i := b.first; i < b.last; i++ {
+		if b.seg.good(k, i) {
+			x = append(x, b.seg.col[k][i])
+		}
+	}
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	if p := r.channels[k].Period; p > 0 {
+		unwrap(x, p)
+	}
+	sx := sketch(x)
+	return math.Max(0, quantile(sx, 0.95)-quantile(sx, 0.05))
 }
 
 func (r *recording) restAtEnds(s *segment, blocks []span, rests []bool) {

@@ -36,8 +36,11 @@ var (
 
 // smooth finds stretches of a channel that are too smooth to have been measured: ends
 // that were extrapolated, and gaps inside that were filled in. It returns how much of each
-// segment is straight.
+// segment is straight. Inputs are commands, which programs make of straight lines and other curves.
 func (s series) smooth() []filling {
+	if s.Role == channel.Input {
+		return nil
+	}
 	lines, coarse := s.smoothOn(line, true)
 	s.smoothOn(cubic, false)
 	s.smoothOn(exponential, false)
