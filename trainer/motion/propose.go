@@ -13,28 +13,68 @@ import (
 
 // words are the names that a role is known by, in lower case and without marks between words.
 var words = map[string][]string{
-	"x": {"x", "px", "posx", "positionx", "east", "xm", "posex"}, "y": {"y", "py", "posy", "positiony", "north", "ym", "posey"}, "z": {"z", "pz", "posz", "positionz", "altitude", "height", "alt"},
+	"x": {"x", "px", "posx", "positionx", "east", "easting", "posex"}, "y": {"y", "py", "posy", "positiony", "north", "northing", "posey"}, "z": {"z", "pz", "posz", "positionz", "altitude", "height", "alt"},
 	"vx": {"vx", "velx", "velocityx", "xdot", "dx", "xrate", "xvel"}, "vy": {"vy", "vely", "velocityy", "ydot", "dy", "yrate", "yvel"}, "vz": {"vz", "velz", "velocityz", "zdot", "dz", "zrate", "zvel"},
 	"roll": {"roll", "phi"}, "pitch": {"pitch", "theta"}, "yaw": {"yaw", "psi", "heading"},
 	"p": {"p", "wx", "omegax", "rollrate", "rolldot", "gyrox", "angularvelocityx", "dphi", "phidot"}, "q": {"q", "wy", "omegay", "pitchrate", "pitchdot", "gyroy", "angularvelocityy", "thetadot"},
 	"r": {"r", "wz", "omegaz", "yawrate", "yawdot", "gyroz", "angularvelocityz", "psidot"},
 
-	"east": {"x", "px", "posx", "positionx", "east", "xm", "posex"}, "north": {"y", "py", "posy", "positiony", "north", "ym", "posey"},
-	"heading":  {"yaw", "psi", "heading", "theta", "orientation", "phi", "hdg"},
+	"east": {"x", "px", "posx", "positionx", "east", "easting", "posex"}, "north": {"y", "py", "posy", "positiony", "north", "northing", "posey"},
+	"heading":  {"yaw", "psi", "heading", "theta", "orientation", "phi", "hdg", "compass"},
 	"surge":    {"v", "speed", "velocity", "u", "surge", "vx", "vlon", "vlong", "vl", "forwardspeed", "linearvelocity", "linearspeed", "velx", "velocityx", "bodyvx", "vbx", "longitudinalvelocity", "xrate"},
 	"sway":     {"sway", "vy", "vlat", "v", "vt", "lateralvelocity", "vely", "velocityy", "bodyvy", "vby", "yrate", "sideslipvelocity"},
 	"yaw_rate": {"r", "yawrate", "wz", "w", "omega", "omegaz", "angularvelocity", "turnrate", "psidot", "yawdot", "headingrate", "gyroz", "thetadot", "thetarate", "rateofturn", "rot", "dyaw", "dpsi"},
 	"steering": {"steer", "steering", "delta", "steeringangle", "steerangle", "wheelangle", "sa", "deltaf", "frontsteer"},
 }
 
-// plain returns a name in lower case, without marks.
+// marks separate the words of a name.
+const marks = "_-. /[]()"
+
+// unitWords are what the last word of a name is where it repeats the unit: easting_m, heading_deg.
+var unitWords = []string{"m", "deg", "rad", "mps", "ms", "rads", "radps", "degs", "dps", "rps"}
+
+// split returns the words of a name, in lower case.
+func split(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(marks, r) })
+}
+
+// plain returns a name in lower case, without marks and without a unit at its end.
 func plain(name string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("_-. /[]()", r) {
-			return -1
-		}
-		return r
-	}, strings.ToLower(name))
+	words := split(name)
+	if n := len(words); n > 1 && slices.Contains(unitWords, words[n-1]) {
+		words = words[:n-1]
+	}
+	return strings.Join(words, "")
+}
+
+// called reports whether a word of a channel's name begins with one of the beginnings.
+func called(c *channel.Channel, beginnings ...string) bool {
+	return slices.ContainsFunc(split(c.Name), func(word string) bool {
+		return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(word, b) })
+	})
+}
+
+// planar returns the kinds of robots on a plane that the names allow: what steers by an angle is no boat, what has a rudder is no car, and what has
+// a left and a right wheel drives by their difference. Without such names it may be any.
+func planar(states, inputs []channel.Channel) []string {
+	steers, floats, left, right := false, false, false, false
+	for _, c := range slices.Concat(states, inputs) {
+		_, angle := units["rad"][c.Unit]
+		steers = steers || angle && c.Unit != "" && called(&c, "steer")
+		floats = floats || called(&c, "rudder", "thruster", "surge", "sway")
+	}
+	for _, c := range inputs {
+		left, right = left || called(&c, "left"), right || called(&c, "right")
+	}
+	switch {
+	case floats:
+		return []string{"surface vessel"}
+	case steers:
+		return []string{"single track", "dynamic single track"}
+	case left && right:
+		return []string{"differential drive", "surface vessel"} // a boat may have two thrusters
+	}
+	return []string{"single track", "dynamic single track", "differential drive", "surface vessel"}
 }
 
 // dimension of a role: "m", "m/s", "rad" or "rad/s".
@@ -68,9 +108,12 @@ func Propose(states, inputs []channel.Channel, body *priordynamics.Body) (all []
 		}
 		return valid(all, states, inputs)
 	}
-	for _, kind := range []string{"single track", "dynamic single track", "differential drive", "surface vessel"} {
+	for _, kind := range planar(states, inputs) {
 		e := named(motion.Equation{Kind: kind}, states)
 		all = append(all, variants(e, states, inputs, true)...)
+		if c, ok := compass(e, states); ok {
+			all = append(all, variants(c, states, inputs, true)...)
+		}
 	}
 	if all = valid(all, states, inputs); len(all) > 0 {
 		return all
@@ -89,6 +132,24 @@ func Determined(states, inputs []channel.Channel, body *priordynamics.Body) map[
 		}
 	}
 	return out
+}
+
+// compass returns an equation on a plane with a heading that turns clockwise from north, as a compass has it: then north is what the first axis is
+// with a heading that turns to the left from the first axis. ok is false where the name of the heading is none of a compass.
+func compass(e motion.Equation, states []channel.Channel) (out motion.Equation, ok bool) {
+	out = e
+	out.Roles = slices.Clone(e.Roles)
+	for i, r := range out.Roles {
+		switch r.Name {
+		case "heading":
+			ok = called(&states[r.State], "heading", "hdg", "compass")
+		case "east":
+			out.Roles[i].Name = "north"
+		case "north":
+			out.Roles[i].Name = "east"
+		}
+	}
+	return out, ok
 }
 
 // Places returns the states that say where a vehicle is: the positions that proposed equations have and do not read.

@@ -1,12 +1,14 @@
 package motion
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
@@ -79,6 +81,35 @@ func TestDeclaredAxes(t *testing.T) {
 	for _, e := range Propose(states("m a", "m b", "m c", "v d", "v e", "v f", "a g", "a h", "a i", "w j", "w k", "w l"), nil, &body) {
 		if !e.World || e.Roles[7].Name != "pitch" || e.Roles[7].Scale != -1 {
 			t.Errorf("%v", e)
+		}
+	}
+}
+
+// Words of names choose among the robots on a plane; units at the end of a name are no part of it; a compass turns the other way round.
+func TestKindsByWords(t *testing.T) {
+	state := func(name, unit string) channel.Channel {
+		return channel.Channel{Name: name, Unit: unit, Role: channel.State}
+	}
+	input := func(name, unit string) channel.Channel {
+		return channel.Channel{Name: name, Unit: unit, Role: channel.Input}
+	}
+	plane := []channel.Channel{state("easting_m", "m"), state("northing_m", "m"), state("heading_deg", "deg"), state("vx", "m/s"), state("vy", "m/s"), state("yaw_rate_rads", "rad/s")}
+	for _, c := range []struct {
+		inputs []channel.Channel
+		kinds  []string
+	}{
+		{[]channel.Channel{input("steering_cmd", "rad"), input("throttle", "")}, []string{"dynamic single track", "single track"}},
+		{[]channel.Channel{input("thrust", "N"), input("rudder", "rad")}, []string{"surface vessel"}},
+		{[]channel.Channel{input("left_wheel", "V"), input("right_wheel", "V")}, []string{"differential drive", "surface vessel"}},
+		{[]channel.Channel{input("steering", ""), input("throttle", "")}, []string{"differential drive", "dynamic single track", "single track", "surface vessel"}},
+	} {
+		kinds, compass := map[string]bool{}, false
+		for _, e := range Propose(plane, c.inputs, &priordynamics.Body{}) {
+			kinds[e.Kind] = true
+			compass = compass || slices.ContainsFunc(e.Roles, func(r motion.Role) bool { return r.Name == "east" && r.State == 1 })
+		}
+		if got := slices.Sorted(maps.Keys(kinds)); !slices.Equal(got, c.kinds) || !compass {
+			t.Errorf("%s: %v, with a compass: %v", c.inputs[0].Name, got, compass)
 		}
 	}
 }
