@@ -70,7 +70,7 @@ type Result struct {
 	gainOfKinds float64 // Gain with these
 }
 
-// Estimate returns the latency of each input, from the states and inputs of the flights. An input that does not vary, or whose
+// Estimate returns the latency of each input, from the states and inputs of the flights. An input that does not vary, that follows from the states, or whose
 // dead time the flights leave open, is not Known.
 func Estimate(ctx context.Context, flights []window.Flight, channels []channel.Channel) (*Result, error) {
 	states := channel.Select(channels, channel.State)
@@ -164,7 +164,7 @@ func (p *problem) estimate(ctx context.Context, begin []pair, varying []int, out
 	for g, members := range p.groups {
 		l := model.Latency{Dead: values[2*g].mean, Lag: values[2*g+1].mean}
 		l.DeadLow, l.DeadHigh, l.LagLow, l.LagHigh = values[2*g].low, values[2*g].high, values[2*g+1].low, values[2*g+1].high
-		l.Known = l.DeadHigh-l.DeadLow < p.longest/4 && at[g][0] < p.longest
+		l.Known = l.DeadHigh-l.DeadLow < p.longest/4 && at[g][0] < p.longest && p.own(g)
 		for _, i := range members {
 			if j := varying[i]; l.Known || !out.Inputs[j].Known {
 				out.Inputs[j] = l
@@ -186,6 +186,30 @@ func (p *problem) estimate(ctx context.Context, begin []pair, varying []int, out
 		out.Gain = math.Exp((cost(residuals, counts) - cost(none, counts)) / float64(residuals.Rows*max(used, 1)))
 	}
 	return at, nil
+}
+
+// follows is the share of an input's variance, beside what functions of the states explain, below which it follows from the states: the position
+// that a servo is sent is where it is. When it acts is then what the functions lack, and no latency.
+const follows = 0.005
+
+// own reports whether the inputs of a group vary by themselves.
+func (p *problem) own(g int) bool {
+	states := newProjector(p.A)
+	if !states.ok {
+		return false
+	}
+	acts := p.acts(g, pair{})
+	rest := variances(states.rest(acts))
+	for i := range p.groups[g] {
+		c, mean := i*(p.lifted+2), 0.0
+		for r := range acts.Rows {
+			mean += acts.row(r)[c] / float64(acts.Rows)
+		}
+		if variance := variances(acts)[c] - mean*mean; rest[c] < follows*variance {
+			return false
+		}
+	}
+	return true
 }
 
 // moves reports whether an input has two values.

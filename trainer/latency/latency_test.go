@@ -297,3 +297,25 @@ func finite(all ...float64) bool {
 	}
 	return true
 }
+
+// The angle that a wheel is steered to is measured as a state, too: what its command does later than at once is what the regression lacks.
+func TestACommandThatFollowsFromTheStates(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	s := window.Series{}
+	rate, slip := 0.0, 0.0
+	for i := range 6000 {
+		at := 0.01 * float64(i)
+		command := 0.25*math.Sin(2.9*at) + 0.15*math.Sin(4.7*at+1)
+		s.T, s.U = append(s.T, int64(i)*1e7), append(s.U, command)
+		s.X = append(s.X, rate+1e-3*rng.NormFloat64(), command+1e-4*rng.NormFloat64())
+		for range 10 {
+			slip += 1e-3 * 25 * (command - slip) // the tyres, which nothing measures
+			rate += 1e-3 * (40*math.Tanh(3*slip) - 12*rate)
+		}
+	}
+	channels := []channel.Channel{{Name: "yaw_rate", Role: channel.State, Unit: "rad/s"}, {Name: "steering", Role: channel.State, Unit: "rad"}, {Name: "steering_cmd", Role: channel.Input, Unit: "rad"}}
+	res, err := Estimate(t.Context(), window.Prepare(0, s, channels[:2], 1, window.Options{}), channels)
+	if err != nil || res.Inputs[0].Known || res.Actuators() != nil {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
