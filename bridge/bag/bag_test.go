@@ -131,6 +131,26 @@ func TestBag(t *testing.T) {
 	}
 }
 
+// Two nodes that send one topic are two senders, whatever their messages say.
+func TestCallers(t *testing.T) {
+	log := bytes.Clone(bag.Magic)
+	for k, node := range []string{"/wheels", "/camera", "/wheels"} {
+		inner := record(nil, "type", "a/Odometry", "message_definition", odometry, "callerid", node)
+		n := binary.LittleEndian.Uint32(inner)
+		log = append(log, record(inner[4:4+n], "op", "\x07", "conn", u32(uint32(k)), "topic", "/odom")...)
+		log = append(log, record(message(k), "op", "\x02", "conn", u32(uint32(k)), "time", u32(100)+u32(0))...)
+	}
+	r := bag.NewReader("a.bag", bytes.NewReader(log), telemetry.Wants{})
+	defer r.Close()
+	var got []string
+	for m, err := r.Next(); err == nil; m, err = r.Next() {
+		got = append(got, fmt.Sprint(m.Topic.Seq, m.Topic.Instance, " ", m.Topic.SenderName()))
+	}
+	if !slices.Equal(got, []string{"0 0 odom, base, /wheels", "1 0 odom, base, /camera", "0 0 odom, base, /wheels"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // No bytes make the reader fail in another way than by an error.
 func FuzzBag(f *testing.F) {
 	f.Add(drive(20, "none"))

@@ -49,6 +49,7 @@ type Reader struct {
 type channel struct {
 	schema          uint16
 	topic, encoding string
+	caller          string // the node that sends, of a recording of ROS 1
 }
 
 var _ telemetry.Source = (*Reader)(nil)
@@ -252,7 +253,7 @@ func (r *Reader) channel(b []byte) error {
 	if err != nil {
 		return err
 	}
-	c := channel{parsed.SchemaID, parsed.Topic, parsed.MessageEncoding}
+	c := channel{parsed.SchemaID, parsed.Topic, parsed.MessageEncoding, parsed.Metadata["callerid"]}
 	if old, there := r.channels[parsed.ID]; there && old != c {
 		return fmt.Errorf("%d differs from what it was before, which counts", parsed.ID)
 	}
@@ -289,7 +290,7 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 
 // subscribe makes a subscription of a channel.
 func (r *Reader) subscribe(at int64, ch *channel) *ros.Subscription {
-	c := ros.Channel{Topic: ch.topic, Encoding: ch.encoding}
+	c := ros.Channel{Topic: ch.topic, Encoding: ch.encoding, Caller: ch.caller}
 	if sc := r.schemas[ch.schema]; sc == nil || sc.Name == "" {
 		c.Missing = fmt.Sprintf("its schema %d is not in the file", ch.schema)
 	} else {

@@ -14,7 +14,8 @@ type Messages struct {
 	report *telemetry.Problems
 
 	names         map[string]int           // types of a topic so far
-	subscriptions map[string]*Subscription // by name, type and encoding
+	instances     map[string]int           // by name, type and encoding
+	subscriptions map[string]*Subscription // by name, type, encoding and node
 	seq           int                      // topics and senders so far
 	key           []byte                   // what names the sender of the message at hand
 	rest          elements                 // of the message at hand
@@ -25,7 +26,7 @@ type Messages struct {
 // New returns the messages of a recording, which errors call path. report receives what
 // cannot be read.
 func New(path string, wants *telemetry.Wants, report *telemetry.Problems) *Messages {
-	return &Messages{path: path, wants: wants, report: report, names: map[string]int{}, subscriptions: map[string]*Subscription{}}
+	return &Messages{path: path, wants: wants, report: report, names: map[string]int{}, instances: map[string]int{}, subscriptions: map[string]*Subscription{}}
 }
 
 // elements are the parts of a message that are still to be returned.

@@ -41,16 +41,14 @@ func identify(t *cdr.Type, more []string) *identity {
 			break
 		}
 	}
+	for _, a := range nameArrays {
+		if t.CheckText(a+"[0]") == nil && id.names == "" {
+			id.names, id.elements, prefix = a, "", ""
+		}
+	}
 	for _, path := range append(slices.Clone(senderTexts), more...) {
 		if t.CheckText(prefix+path) == nil && !slices.Contains(id.paths, prefix+path) {
 			id.paths = append(id.paths, prefix+path)
-		}
-	}
-	for _, a := range nameArrays {
-		if t.CheckText(a+"[0]") == nil && id.names == "" {
-			id.names = a
-			// The frame of joints does not name their sender.
-			id.paths, id.elements = nil, ""
 		}
 	}
 	if id.names == "" && len(id.paths) == 0 {
@@ -69,21 +67,38 @@ func identify(t *cdr.Type, more []string) *identity {
 // with a zero behind it; ok is false where there is no such element. It depends on the first
 // read bytes.
 func (id *identity) key(b []byte, t *cdr.Type, msg []byte, element int) (key []byte, read int, ok bool) {
-	if id.names != "" {
-		read, err := t.Array(msg, id.names, func(s []byte) { b = append(append(b, s...), 0) })
-		return b, read, err == nil && len(b) > 0
-	}
 	n := 0
-	read, err := id.texts.Read(msg, element, func(_ int, s []byte) {
+	add := func(s []byte) {
 		b = append(append(b, s...), 0)
 		n++
-	})
-	return b, read, err == nil && n == len(id.paths)
+	}
+	if id.texts != nil {
+		var err error
+		if read, err = id.texts.Read(msg, element, func(_ int, s []byte) { add(s) }); err != nil || n != len(id.paths) {
+			return b, read, false
+		}
+	}
+	if id.names != "" {
+		end, err := t.Array(msg, id.names, add)
+		return b, max(read, end), err == nil && n > len(id.paths)
+	}
+	return b, read, true
+}
+
+// split returns the texts of a key, and the names behind them.
+func (id *identity) split(key []byte) (texts, names []string) {
+	if len(key) == 0 {
+		return nil, nil
+	}
+	all := strings.Split(strings.TrimSuffix(string(key), "\x00"), "\x00")
+	n := min(len(id.paths), len(all))
+	return all[:n], all[n:]
 }
 
 // sender is one sender of a topic, with the places of the fields that are wanted.
 type sender struct {
 	topic  *telemetry.Topic
+	texts  []string // that its messages have
 	paths  []string
 	fields *cdr.Reader            // nil: none, or their places depend on the names
 	orders map[string]*cdr.Reader // by the names of a message, as key returns them
@@ -108,22 +123,27 @@ func (l *latest) is(msg []byte) bool {
 	return l.from != nil && len(msg) >= stampEnd+len(l.bytes) && bytes.Equal(msg[stampEnd:stampEnd+len(l.bytes)], l.bytes)
 }
 
-// split returns the texts of a key.
-func split(key []byte) []string {
-	return strings.Split(strings.TrimSuffix(string(key), "\x00"), "\x00")
+// is reports whether messages with these texts and names are of the sender: it has the texts,
+// and one of the names, or one of both has no names.
+func (s *sender) is(texts, names []string) bool {
+	named := func(n string) bool { return n != "" }
+	if !slices.Equal(s.texts, texts) {
+		return false
+	}
+	return len(s.names) == 0 || !slices.ContainsFunc(names, named) || slices.ContainsFunc(names, func(n string) bool { return slices.Contains(s.names, n) })
 }
 
-// shares reports whether a sender has one of the names.
-func (s *sender) shares(names []string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(s.names, n) })
-}
-
-// learn keeps the names that are new.
-func (s *sender) learn(names []string) {
+// learn keeps the names that are new; the first ones are part of what the sender is known by.
+// An empty one names nothing.
+func (s *sender) learn(array string, names []string) {
+	known := len(s.names) > 0
 	for _, n := range names {
-		if !slices.Contains(s.names, n) && len(s.names) < telemetry.MaxFields {
+		if n != "" && !slices.Contains(s.names, n) && len(s.names) < telemetry.MaxFields {
 			s.names = append(s.names, n)
 		}
+	}
+	if !known && len(s.names) > 0 {
+		s.topic.Sender = append(s.topic.Sender, telemetry.Text{Path: array, Value: strings.Join(s.names, " ")})
 	}
 }
 
@@ -154,12 +174,12 @@ func (s *sender) placed(t *cdr.Type, names []string) (*cdr.Reader, error) {
 	return cdr.NewReader(t, paths)
 }
 
-// ordered returns the reader of what is wanted of messages whose names are a key.
-func (s *sender) ordered(t *cdr.Type, key []byte) (*cdr.Reader, error) {
+// ordered returns the reader of what is wanted of messages with a key, which has the names.
+func (s *sender) ordered(t *cdr.Type, key []byte, names []string) (*cdr.Reader, error) {
 	if r := s.orders[string(key)]; r != nil {
 		return r, nil
 	}
-	r, err := s.placed(t, split(key))
+	r, err := s.placed(t, names)
 	if err == nil && len(s.orders) < maxSenders {
 		s.orders[string(key)] = r
 	}

@@ -19,12 +19,14 @@ type Channel struct {
 	Schema     string // language of the definition, as cdr.Parse knows them
 	Definition []byte // of the type and those in it
 	Missing    string // (optional) why there is no definition
+	Caller     string // (optional) the node that sends, where the recording says it
 }
 
-// Subscription is what messages of one name and type have in common, whatever channel
-// they come by: after a merge one topic has several.
+// Subscription is what messages of one name and type, and of one node where the recording names
+// it, have in common, whatever channel they come by: after a merge one topic has several.
 type Subscription struct {
 	name, kind string
+	caller     string
 	instance   int       // types of one name are counted
 	t          *cdr.Type // nil: only counted
 	unread     error
@@ -41,12 +43,18 @@ type Subscription struct {
 
 // Subscribe makes a subscription of a channel that is described at a byte.
 func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
-	key := ch.Topic + "\x00" + ch.Type + "\x00" + ch.Encoding
+	kind := ch.Topic + "\x00" + ch.Type + "\x00" + ch.Encoding
+	key := kind + "\x00" + ch.Caller
 	if s := r.subscriptions[key]; s != nil {
 		return s
 	}
-	s := &Subscription{name: ch.Topic, kind: kindName(ch.Type), instance: r.names[ch.Topic], byKey: map[string]*sender{}}
-	r.names[ch.Topic]++
+	instance, known := r.instances[kind]
+	if !known {
+		instance = r.names[ch.Topic]
+		r.instances[kind] = instance
+		r.names[ch.Topic]++
+	}
+	s := &Subscription{name: ch.Topic, kind: kindName(ch.Type), caller: ch.Caller, instance: instance, byKey: map[string]*sender{}}
 	r.subscriptions[key] = s
 	switch {
 	case ch.Encoding != "cdr" && ch.Encoding != "ros1":
@@ -76,7 +84,7 @@ func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
 	if strings.HasPrefix(s.kind, px4Types) && s.stamp == nil {
 		for _, path := range [][]string{{"timestamp", "timestamp_sample"}, {"timestamp"}} {
 			if c, err := cdr.NewReader(s.t, path); err == nil && s.stamp == nil {
-				s.stamp, s.time, s.clock = c, make([]float64, len(path)), "px4"
+				s.stamp, s.time, s.clock = c, make([]float64, len(path)), px4Clock
 			}
 		}
 	}
@@ -84,8 +92,16 @@ func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
 }
 
 // px4Types are the messages of PX4, which have a time in µs and no header; with
-// timestamp_sample it is that of the sensor.
+// timestamp_sample it is that of the sensor. The time is that since the autopilot began, or,
+// where its clock is synchronised with that of ROS, since 1970.
 const px4Types = "px4_msgs/"
+
+// px4Clock names the clock of PX4.
+const px4Clock = "px4"
+
+// Times in µs: above synchronised, in the year 2001, they count since 1970; above mostMicros, in
+// the year 2096, they are none.
+const synchronised, mostMicros = 1e15, 4e15
 
 // stamped returns when a message, or its element at a place, was measured by its sender's
 // clock, ns; ok is false where it does not say it.
@@ -93,16 +109,16 @@ func (s *Subscription) stamped(msg []byte, element int) (t int64, ok bool) {
 	if s.stamp == nil || s.stamp.ReadFrom(s.time, msg, element) != nil {
 		return 0, false
 	}
-	if s.clock != "px4" {
+	if s.clock != px4Clock {
 		// 0 where it was not filled in.
 		return int64(s.time[0])*1e9 + int64(s.time[1]), s.time[0] >= 0 && s.time[0]+s.time[1] > 0
 	}
 	us := s.time[0]
-	if us <= 0 || us > 1e15 {
+	if us <= 0 || us > mostMicros {
 		return 0, false
 	}
 	t = int64(us) * 1000
-	if len(s.time) == 2 && s.time[1] < 1e15 { // not NaN
+	if len(s.time) == 2 && s.time[1] < mostMicros { // not NaN
 		t = telemetry.Sampled(t, int64(s.time[1])*1000)
 	}
 	return t, true
@@ -123,28 +139,20 @@ func (r *Messages) sender(s *Subscription, msg []byte, element int) (*sender, *c
 		return nil, nil, nil
 	}
 	from := s.byKey[string(key)]
-	if !ok && len(s.senders) > 0 { // it is cut off, or names nothing
+	if !ok && len(s.senders) > 0 { // it is cut off
 		from = s.senders[0]
 	}
 	if from == nil {
-		if from = s.known(key); from == nil {
-			var err error
-			if from, err = r.topic(s, key, msg); err != nil {
-				return nil, nil, err
-			}
-			s.senders = append(s.senders, from)
-		} else if s.who.names != "" && from.fields != nil && len(key) > 0 && !from.moved {
-			from.moved = true
-			r.report.Add(r.rest.at, "message", "of %s: the order or number of its names changes, so that a field by its number is not always of the same one; write it by name, as in position[%s=%s]", s.name, s.who.names, from.names[0])
-		}
-		if len(s.byKey) < telemetry.MaxFields {
-			s.byKey[string(key)] = from
+		var err error
+		if from, err = r.find(s, key, msg); err != nil {
+			return nil, nil, err
 		}
 	}
 	fields := from.fields
 	if from.orders != nil {
 		var err error
-		if fields, err = from.ordered(s.t, key); err != nil {
+		_, names := s.who.split(key)
+		if fields, err = from.ordered(s.t, key, names); err != nil {
 			return nil, nil, fmt.Errorf("%s: topic %s: %w", r.path, from.topic, err)
 		}
 	}
@@ -154,32 +162,48 @@ func (r *Messages) sender(s *Subscription, msg []byte, element int) (*sender, *c
 	return from, fields, nil
 }
 
-// known returns the sender of a key that is new: one that has some of its names, or any
-// where there are too many.
-func (s *Subscription) known(key []byte) *sender {
+// find returns the sender of a key that is new: one that has the same texts and some of the
+// names, or any where there are too many, or else a new one.
+func (r *Messages) find(s *Subscription, key, msg []byte) (*sender, error) {
+	var texts, names []string
+	if s.who != nil {
+		texts, names = s.who.split(key)
+	}
+	var from *sender
 	if s.who != nil && s.who.names != "" {
-		names := split(key)
-		for _, x := range s.senders {
-			if len(key) == 0 || x.shares(names) {
-				x.learn(names)
-				return x
+		if i := slices.IndexFunc(s.senders, func(x *sender) bool { return x.is(texts, names) }); i >= 0 {
+			from = s.senders[i]
+			if from.fields != nil && len(from.names) > 0 && len(names) > 0 && !from.moved {
+				from.moved = true
+				r.report.Add(r.rest.at, "message", "of %s: the order or number of its names changes, so that a field by its number is not always of the same one; write it by name, as in position[%s=%s]", s.name, s.who.names, from.names[0])
 			}
+			from.learn(s.who.names, names)
 		}
 	}
-	if len(s.senders) >= maxSenders {
-		return s.senders[maxSenders-1]
+	if from == nil && len(s.senders) >= maxSenders {
+		from = s.senders[maxSenders-1]
 	}
-	return nil
+	if from == nil {
+		var err error
+		if from, err = r.topic(s, texts, names, msg); err != nil {
+			return nil, err
+		}
+		s.senders = append(s.senders, from)
+	}
+	if len(s.byKey) < telemetry.MaxFields {
+		s.byKey[string(key)] = from
+	}
+	return from, nil
 }
 
 // topic makes a topic of a sender at its first message.
-func (r *Messages) topic(s *Subscription, key, first []byte) (*sender, error) {
+func (r *Messages) topic(s *Subscription, texts, names []string, first []byte) (*sender, error) {
 	if r.seq >= maxTopics {
 		return nil, fmt.Errorf("%s: more than %d topics and senders", r.path, maxTopics)
 	}
 	// The first message shows how long its arrays are.
 	sample := bytes.Clone(first[:min(len(first), maxSample)])
-	x := &sender{}
+	x := &sender{texts: texts}
 	x.topic = &telemetry.Topic{
 		Name: s.name, Kind: s.kind, Instance: s.instance, Seq: r.seq, Unread: s.unread,
 		Fields: func() []telemetry.Field { return s.list(sample) },
@@ -188,15 +212,17 @@ func (r *Messages) topic(s *Subscription, key, first []byte) (*sender, error) {
 	}
 	r.seq++
 	x.topic.Clock = s.clock
-	if s.who != nil && s.who.names != "" {
-		x.learn(split(key))
-		x.topic.Sender = []telemetry.Text{{Path: s.who.names, Value: strings.Join(x.names, " ")}}
-	} else if s.who != nil {
-		for i, text := range split(key) {
-			if i < len(s.who.paths) {
-				x.topic.Sender = append(x.topic.Sender, telemetry.Text{Path: strings.TrimPrefix(s.who.paths[i], s.who.elements+"[0]."), Value: text})
-			}
-		}
+	if t, ok := s.stamped(first, 0); ok && s.clock == px4Clock && t > 1000*synchronised {
+		x.topic.Clock = px4Clock + " (synchronised)"
+	}
+	for i, text := range texts {
+		x.topic.Sender = append(x.topic.Sender, telemetry.Text{Path: strings.TrimPrefix(s.who.paths[i], s.who.elements+"[0]."), Value: text})
+	}
+	if s.caller != "" {
+		x.topic.Sender = append(x.topic.Sender, telemetry.Text{Path: "callerid", Value: s.caller})
+	}
+	if len(names) > 0 {
+		x.learn(s.who.names, names)
 	}
 	x.paths = r.wants.Paths(x.topic)
 	for _, path := range x.paths {

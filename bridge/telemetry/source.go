@@ -14,8 +14,8 @@ type Topic struct {
 	Kind     string // (optional) type of its messages, such as nav_msgs/msg/Odometry
 	Clock    string // whose clock the stamps count; "" = that of the recorder. Stamps of one clock can be compared
 
-	// Sender is what the messages themselves say of who sent them: several publishers of one
-	// name are topics with different senders. (optional)
+	// Sender is what the messages themselves, or the log, say of who sent them: several publishers
+	// of one name are topics with different senders. (optional)
 	Sender []Text
 
 	// Unread is why none of its fields can be read, as an encoding that is not known; nil
@@ -41,7 +41,9 @@ type Text struct{ Path, Value string }
 func (t *Topic) SenderName() string {
 	var all []string
 	for _, x := range t.Sender {
-		all = append(all, x.Value)
+		if x.Value != "" {
+			all = append(all, x.Value)
+		}
 	}
 	return strings.Join(all, ", ")
 }
