@@ -24,20 +24,18 @@ const (
 // bind finds what the map names in the surveys of all files.
 func bind(m *Map, files []*survey) (*plan, error) {
 	p := &plan{m: m, declared: map[string]declaration{}, shared: map[string][]string{}}
+	if err := m.unselected(files); err != nil {
+		return nil, err
+	}
 	var states []int // tracks that hold states
 	for i := range m.Channels {
 		c := &m.Channels[i]
-		s, id, why := choose(c, files)
-		if s == nil && (!c.Optional || c.ambiguous(files[0])) && !m.lenient {
-			return nil, m.absent(c, files[0], why)
+		s, id, err := p.source(c, files)
+		if err != nil {
+			return nil, err
 		}
 		p.sources, p.read = append(p.sources, s), append(p.read, -1)
 		if s == nil {
-			severity := Info
-			if !c.Optional {
-				severity = Loss
-			}
-			p.leftOut.add("absent", severity, "", "%s left out: %s", c.label(), strings.Join(why, "; "))
 			continue
 		}
 		for k, name := range c.names() {
@@ -54,7 +52,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 			return nil, err
 		}
 	}
-	p.sayOthers()
+	p.sayOthers(files)
 	p.disagree(files)
 	p.header = m.header(p.sources)
 	p.dropDerivatives()
@@ -87,13 +85,24 @@ func bind(m *Map, files []*survey) (*plan, error) {
 	return p, nil
 }
 
-// absent returns the error about a channel that has no source in a file.
-func (m *Map) absent(c *Channel, f *survey, why []string) error {
-	remedy := "correct the map, write optional = true, or look at what is there with dgm-bridge topics " + f.path
-	if c.Optional {
-		remedy = "write topic in place of type in a copy of the map (--print-map)"
+// source returns the source of a channel that is in all files, nil where the channel is left out.
+func (p *plan) source(c *Channel, files []*survey) (s *Source, id topicID, err error) {
+	s, id, why := choose(c, files)
+	if s != nil {
+		return s, id, nil
 	}
-	return &mapfile.Error{File: m.file, Field: "channel " + c.label(), Reason: strings.Join(why, "; "), Remedy: remedy}
+	if unclear := c.unclear(files); len(unclear) > 0 && !p.m.lenient {
+		return nil, id, p.m.absent(c, files, unclear, p.m.choosing(files))
+	}
+	if !c.Optional && !p.m.lenient {
+		return nil, id, p.m.absent(c, files, why, "correct the map, write optional = true, or look at what is there with dgm-bridge topics "+files[0].path)
+	}
+	severity := Info
+	if !c.Optional {
+		severity = Loss
+	}
+	p.leftOut.add("absent", severity, "", "%s left out: %s", c.label(), strings.Join(why, "; "))
+	return nil, id, nil
 }
 
 // unread reports outputs behind those that a source reads, which move: motors, where the
@@ -131,12 +140,38 @@ func (p *plan) others(s *Source, id topicID, f *survey) {
 	}
 }
 
-// sayOthers reports the topics that have other senders.
-func (p *plan) sayOthers() {
+// sayOthers reports the topics that have other senders: of other instances, and of one, where one
+// sends nearly all.
+func (p *plan) sayOthers(files []*survey) {
+	for _, f := range files {
+		for i := range p.tracks {
+			if own := f.find(p.tracks[i].id); own != nil {
+				p.minor(own, f)
+			}
+		}
+	}
 	for _, text := range slices.Sorted(maps.Keys(p.shared)) {
 		topics := strings.Join(p.shared[text], ", ")
 		p.leftOut.add("senders", Warning, topics, "%s: %s", topics, text).Remedy = "choose another one with --where"
 	}
+}
+
+// minor reports the few messages of other senders than the one that stands for a topic, where the
+// map does not select it.
+func (p *plan) minor(own *telemetry.Count, f *survey) {
+	id := f.id(own.Topic)
+	var rest []*telemetry.Count
+	n := 0
+	for _, c := range f.counts {
+		if other := f.id(c.Topic); c != own && other.name == id.name && other.instance == id.instance && p.trackOf(other) < 0 {
+			rest = append(rest, c)
+			n += c.N
+		}
+	}
+	if n == 0 || id.sender != "" || len(p.m.Where) > 0 && p.m.Where.selects(own.Topic) {
+		return
+	}
+	p.leftOut.add("senders", Warning, id.String(), "%s: %d of %d messages of %s left out, for they are of another sender than the others: %s", f.base(), n, own.N+n, id, sendersOf(rest)).Remedy = "if they are of one sender, record it under one name; choose another one with --where"
 }
 
 // output adds what is made of a source, which is read from a track.

@@ -282,8 +282,11 @@ func (v *Validity) check(known []string) (reason, remedy string) {
 }
 
 func (x *Reset) check() (reason, remedy string) {
-	if x.Topic == "" || len(x.Fields) == 0 {
-		return "topic or fields is missing", "name both"
+	switch {
+	case given(x.Topic != "", x.Type != "") != 1:
+		return "needs one of topic and type", "name the topic of the fields, or the type of its messages"
+	case len(x.Fields) == 0:
+		return "fields is missing", "name them"
 	}
 	return "", ""
 }

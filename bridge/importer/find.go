@@ -41,47 +41,123 @@ func find(s *Source, paths []string, files []*survey) (id topicID, reason string
 			return id, what + " does not count: " + other
 		}
 	}
-	all := match(s, files[0])
+	all, reason := s.among(files[0])
 	if len(all) == 0 {
-		return id, what + " is not in " + files[0].base()
+		return id, cmp.Or(reason, what+" is not in "+files[0].base())
 	}
-	if names := namesOf(all); len(names) > 1 {
-		return id, fmt.Sprintf("several topics are of type %s: %s; choose with --topic, or name one as topic in a map", s.Type, strings.Join(names, ", "))
-	}
-	if chosen := slices.DeleteFunc(slices.Clone(all), func(c *telemetry.Count) bool { return !s.prefer.selects(c.Topic) }); len(s.Where) == 0 && len(chosen) > 0 {
-		all = chosen
-	}
-	if len(s.Where) > 0 {
-		if all = slices.DeleteFunc(slices.Clone(all), func(c *telemetry.Count) bool { return !s.Where.selects(c.Topic) }); len(all) == 0 {
-			return id, fmt.Sprintf("%s has no messages where %s; there are: %s", what, s.Where, sendersOf(match(s, files[0])))
-		}
+	if reason = cmp.Or(reason, s.several(all, files[0])); reason != "" {
+		return id, reason
 	}
 	id = lowest(all, files[0])
-	same := slices.DeleteFunc(slices.Clone(all), func(c *telemetry.Count) bool {
-		other := files[0].id(c.Topic)
-		return other.instance != id.instance || other.sender == ""
-	})
-	if id.sender != "" && len(same) > 1 {
-		return id, fmt.Sprintf("topic %s has messages of several senders: %s; select one, as in where = %s, or --where", id.name, sendersOf(same), whereOf(same[0].Topic))
-	}
 	for _, f := range files {
 		c := f.find(id)
 		if c == nil {
-			return id, fmt.Sprintf("topic %s is not in %s", id, f.base())
+			return id, cmp.Or(s.unclear(f), fmt.Sprintf("topic %s is not in %s", id, f.base()))
 		}
 		for _, p := range paths {
 			if err := c.Topic.Check(p); err != nil {
-				return id, fmt.Sprintf("topic %s: field %q: %v", id, p, err)
+				reason = fmt.Sprintf("topic %s: field %q: %v", id, p, err)
+				if len(files) > 1 {
+					reason += " in " + f.base()
+				}
+				return id, reason
 			}
 		}
 	}
 	return id, ""
 }
 
-// ambiguous reports whether several topics of a file are of a type that the channel names: it is
-// not left out, for one of them may be meant.
-func (c *Channel) ambiguous(f *survey) bool {
-	return slices.ContainsFunc(c.sources(), func(s *Source) bool { return len(namesOf(match(s, f))) > 1 })
+// among returns the topics of a file that a source could mean, of the sender that it or the map
+// selects, and what is wrong where there is none, or where they have several names.
+func (s *Source) among(f *survey) (all []*telemetry.Count, reason string) {
+	there := match(s, f)
+	if names := namesOf(there); len(names) > 1 {
+		return there, fmt.Sprintf("several topics are of type %s: %s; choose with --topic, or name one as topic in a map", s.Type, strings.Join(names, ", "))
+	}
+	selected := func(w Where) (all []*telemetry.Count) {
+		for _, c := range there {
+			if w.selects(c.Topic) {
+				all = append(all, c)
+			}
+		}
+		return all
+	}
+	switch {
+	case len(s.Where) == 0:
+		if all = selected(s.prefer); len(all) == 0 { // it is about other topics
+			all = there
+		}
+	case len(there) > 0:
+		if all = selected(s.Where); len(all) == 0 {
+			reason = fmt.Sprintf("topic %s of %s has no messages where %s; there are: %s", there[0].Topic.Name, f.base(), s.Where, sendersOf(there))
+		}
+	}
+	return all, reason
+}
+
+// several returns that several senders send what a source means, of which it must select one; "" = they do not.
+func (s *Source) several(all []*telemetry.Count, f *survey) string {
+	id := lowest(all, f)
+	same := slices.DeleteFunc(slices.Clone(all), func(c *telemetry.Count) bool {
+		other := f.id(c.Topic)
+		return other.instance != id.instance || other.sender == ""
+	})
+	if id.sender == "" || len(same) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("topic %s of %s has messages of several senders: %s; select one, as in where = %s, or --where", id.name, f.base(), sendersOf(same), differing(same)[0])
+}
+
+// unclear returns which of several topics or senders of a file a source could mean; "" = one, or none.
+func (s *Source) unclear(f *survey) string {
+	plain := *s
+	if s.id != nil { // one of them, of another file
+		plain.id, plain.Topic, plain.Type = nil, s.id.name, ""
+	}
+	all, reason := plain.among(f)
+	if len(all) == 0 || reason != "" {
+		return reason
+	}
+	return plain.several(all, f)
+}
+
+// unclear returns why the channel is not left out, though it is optional: one of several topics or
+// senders may be meant.
+func (c *Channel) unclear(files []*survey) (why []string) {
+	for _, s := range c.sources() {
+		for _, f := range files {
+			if reason := s.unclear(f); reason != "" && !slices.Contains(why, reason) {
+				why = append(why, reason)
+			}
+		}
+	}
+	return why
+}
+
+// unselected returns an error where the sender that the map selects sends nothing of what it names.
+func (m *Map) unselected(files []*survey) error {
+	if len(m.Where) == 0 || m.vehicle != "" {
+		return nil
+	}
+	f := files[0]
+	var there []*telemetry.Count
+	for i := range m.Channels {
+		for _, s := range m.Channels[i].sources() {
+			for _, c := range match(s, f) {
+				if m.Where.selects(c.Topic) || s.Where.selects(c.Topic) && len(s.Where) > 0 {
+					return nil
+				}
+				if len(c.Topic.Sender) > 0 && !slices.Contains(there, c) {
+					there = append(there, c)
+				}
+			}
+		}
+	}
+	what := "its messages name no sender"
+	if len(there) > 0 {
+		what = "there are: " + sendersOf(there)
+	}
+	return m.wrong("where", fmt.Sprintf("no message of %s that the map names has %s; %s", f.base(), m.Where, what), "correct it, or leave --where out")
 }
 
 // match returns the topics of a file that a source could mean, the lowest instance first.
@@ -128,21 +204,11 @@ func lowest(all []*telemetry.Count, f *survey) topicID {
 	return id
 }
 
-// selects reports whether the messages of a topic have the texts.
-func (w Where) selects(t *telemetry.Topic) bool {
-	for path, value := range w {
-		if !slices.Contains(t.Sender, telemetry.Text{Path: path, Value: value}) {
-			return false
-		}
-	}
-	return true
-}
-
 // sendersOf lists senders with their messages.
 func sendersOf(all []*telemetry.Count) string {
 	var texts []string
-	for _, c := range all[:min(len(all), 12)] {
-		texts = append(texts, fmt.Sprintf("%s (%d messages)", whereOf(c.Topic), c.N))
+	for i, w := range differing(all)[:min(len(all), 12)] {
+		texts = append(texts, fmt.Sprintf("%s (%d messages)", w, all[i].N))
 	}
 	if n := len(all) - 12; n > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more", n))
@@ -157,6 +223,20 @@ func whereOf(t *telemetry.Topic) Where {
 		w[x.Path] = x.Value
 	}
 	return w
+}
+
+// differing returns what selects each of several topics: the texts in which they differ.
+func differing(all []*telemetry.Count) (out []Where) {
+	for _, c := range all {
+		w := whereOf(c.Topic)
+		for path, value := range whereOf(c.Topic) {
+			if len(all) > 1 && !slices.ContainsFunc(all, func(o *telemetry.Count) bool { return whereOf(o.Topic)[path] != value }) {
+				delete(w, path)
+			}
+		}
+		out = append(out, w)
+	}
+	return out
 }
 
 // expand returns the map with a channel for each text of an array, as the name
@@ -180,47 +260,84 @@ func (m *Map) expand(files []*survey) (*Map, error) {
 			out.Channels = append(out.Channels, driven)
 			continue
 		}
-		all, why := c.expand(files)
-		if len(all) == 0 && !c.Optional {
-			return nil, &mapfile.Error{File: m.file, Field: "channel " + c.Name, Reason: why, Remedy: "correct each, or name the channels one by one"}
+		all, why, unclear := c.expand(files)
+		if len(all) == 0 && (!c.Optional || unclear) {
+			remedy := "correct each, or name the channels one by one"
+			if unclear {
+				remedy = m.choosing(files)
+			}
+			return nil, m.absent(c, files, []string{why}, remedy)
 		}
 		out.Channels = append(out.Channels, all...)
 	}
 	return &out, nil
 }
 
-// expand returns a channel for each text of the array, of all senders of the topic.
-func (c *Channel) expand(files []*survey) (all []Channel, why string) {
-	topics := slices.DeleteFunc(match(&c.Source, files[0]), func(t *telemetry.Count) bool { return !c.Where.selects(t.Topic) })
-	if names := namesOf(topics); len(names) > 1 {
-		return nil, fmt.Sprintf("several topics are of type %s: %s; choose with --topic, or name one as topic in a map", c.Type, strings.Join(names, ", "))
+// expand returns a channel for each text of the array, of all senders of the topic, or why there is
+// none. unclear: one of several topics or senders may be meant.
+func (c *Channel) expand(files []*survey) (all []Channel, why string, unclear bool) {
+	topics, why := c.among(files[0])
+	if why != "" {
+		return nil, why, len(topics) > 0
 	}
 	if len(topics) == 0 {
 		_, why := find(&c.Source, nil, files)
-		return nil, why
+		return nil, why, false
 	}
+	of := map[string]*telemetry.Count{} // by name
 	for _, count := range topics {
 		t, id := count.Topic, files[0].id(count.Topic)
-		var texts []string
-		if t.Texts != nil {
-			texts = t.Texts(c.Each)
-		}
-		if len(texts) == 0 {
-			why = fmt.Sprintf("topic %s has no texts in %s", id, c.Each)
-		}
-		for _, text := range texts {
+		why = cmp.Or(why, fmt.Sprintf("%s is empty in all messages of topic %s of %s", c.Each, id, files[0].base()))
+		for _, text := range textsOf(t, c.Each) {
+			if other := of[text]; other != nil {
+				both := []*telemetry.Count{other, count}
+				return nil, fmt.Sprintf("topic %s of %s has messages of several senders with %q in %s: %s; select one, as in where = %s, or --where", t.Name, files[0].base(), text, c.Each, sendersOf(both), differing(both)[0]), true
+			}
+			of[text] = count
 			name, number := strings.NewReplacer("{}", text), strings.NewReplacer("{}", c.Each+"="+text)
 			e := *c
 			e.Each, e.id = "", &id
 			e.Name, e.Derivative = name.Replace(c.Name), name.Replace(c.Derivative)
 			e.Field, e.Times = number.Replace(c.Field), number.Replace(c.Times)
 			if err := t.Check(e.Field); err != nil {
-				return nil, fmt.Sprintf("topic %s: field %q: %v", id, e.Field, err)
+				return nil, fmt.Sprintf("topic %s: field %q: %v", id, e.Field, err), false
 			}
 			all = append(all, e)
 		}
 	}
-	return all, why
+	return all, why, false
+}
+
+// textsOf returns the texts of an array of a topic, each once and none empty.
+func textsOf(t *telemetry.Topic, array string) (all []string) {
+	if t.Texts == nil {
+		return nil
+	}
+	for _, text := range t.Texts(array) {
+		if text != "" && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// absent returns the error about a channel that has no source in the files. What is damaged of
+// them comes first: there may be the source.
+func (m *Map) absent(c *Channel, files []*survey, why []string, remedy string) error {
+	reason := strings.Join(why, "; ")
+	for _, f := range files {
+		if len(f.problems) > 0 {
+			reason = fmt.Sprintf("%s is damaged: %s; in what can be read of it %s", f.base(), f.problems[0], reason)
+			remedy = "repair the file, or record it anew; dgm-bridge topics " + f.path + " shows what can be read of it"
+			break
+		}
+	}
+	return &mapfile.Error{File: m.file, Field: "channel " + cmp.Or(c.label(), c.Name), Reason: reason, Remedy: remedy}
+}
+
+// choosing is the remedy where one of several topics or senders must be chosen.
+func (m *Map) choosing(files []*survey) string {
+	return "it may be written into a copy of the map (--print-map); what is there shows dgm-bridge topics " + files[0].path
 }
 
 // drive returns a channel with the motors that the settings of the robot name.

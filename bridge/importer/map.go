@@ -12,6 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/frames"
 	"github.com/dgm-robotics/dgm/bridge/kinematics"
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
@@ -95,6 +96,16 @@ func (w Where) String() string {
 		all = append(all, fmt.Sprintf("%q = %q", path, w[path]))
 	}
 	return "{ " + strings.Join(all, ", ") + " }"
+}
+
+// selects reports whether the messages of a topic have the texts.
+func (w Where) selects(t *telemetry.Topic) bool {
+	for path, value := range w {
+		if !slices.Contains(t.Sender, telemetry.Text{Path: path, Value: value}) {
+			return false
+		}
+	}
+	return true
 }
 
 // Channel describes one channel, or several that belong together.

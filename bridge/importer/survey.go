@@ -59,28 +59,42 @@ const maxSaid = 200
 // newSurvey returns what the counts of a file show.
 func newSurvey(path string, counts []*telemetry.Count) *survey {
 	f := &survey{path: path}
-	f.identify(counts)
+	f.identify(counts, &Map{})
 	return f
 }
 
 // nearlyAll is the share of the messages of a topic with which one sender stands for it.
 const nearlyAll = 0.95
 
-// identify names the topics: by their senders where several have one name.
-func (f *survey) identify(counts []*telemetry.Count, primaries ...Primary) {
+// identify names the topics: by their senders where several have one name. One stands for the
+// topic and has no name of a sender: the one that the map selects, or that sends nearly all.
+func (f *survey) identify(counts []*telemetry.Count, m *Map) {
 	f.counts = counts
-	all := map[topicID]int{}
+	all, selected, taken := map[topicID]int{}, map[topicID]int{}, map[topicID]bool{}
 	plain := func(t *telemetry.Topic) topicID { return topicID{t.Name, t.Instance, ""} }
+	selects := func(t *telemetry.Topic) bool { return len(m.Where) > 0 && m.Where.selects(t) }
 	for _, c := range counts {
-		all[plain(c.Topic)] += c.N
+		id := plain(c.Topic)
+		all[id] += c.N
+		if selects(c.Topic) {
+			selected[id]++
+		}
 	}
 	for _, c := range counts {
 		id := plain(c.Topic)
-		if float64(c.N) < nearlyAll*float64(all[id]) {
-			id.sender = cmp.Or(c.Topic.SenderName(), fmt.Sprint("sender ", c.Topic.Seq))
+		stands := float64(c.N) >= nearlyAll*float64(all[id])
+		if selected[id] == 1 {
+			stands = selects(c.Topic)
 		}
-		for i := range primaries {
-			if _, there := f.cores[i]; there && slices.Contains(primaries[i].Topics, id.name) {
+		if !stands {
+			id.sender = cmp.Or(c.Topic.SenderName(), fmt.Sprint("sender ", c.Topic.Seq))
+			if taken[id] {
+				id.sender += fmt.Sprint(", sender ", c.Topic.Seq)
+			}
+			taken[id] = true
+		}
+		for i := range m.Primaries {
+			if _, there := f.cores[i]; there && slices.Contains(m.Primaries[i].Topics, id.name) {
 				id.instance = 0
 			}
 		}
@@ -146,7 +160,7 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 		return nil, err
 	}
 	f.times.Finish()
-	f.identify(counts, m.Primaries...)
+	f.identify(counts, m)
 	for _, c := range counts {
 		pass.keep(c.Topic)
 	}
@@ -243,7 +257,7 @@ func (f *survey) firsts(m *Map, t *telemetry.Topic) (paths []string, receivers [
 func surveyTable(in input, open telemetry.Opener) (*survey, error) {
 	f := &survey{path: in.path}
 	s, err := open(in.path, telemetry.Wants{Select: func(t *telemetry.Topic) []string {
-		f.identify([]*telemetry.Count{{Topic: t}})
+		f.identify([]*telemetry.Count{{Topic: t}}, &Map{})
 		return nil
 	}})
 	if err != nil {
@@ -290,6 +304,11 @@ func (m *Map) senders() (all []string) {
 					all = append(all, path)
 				}
 			}
+		}
+	}
+	for path := range m.Where {
+		if !slices.Contains(all, path) {
+			all = append(all, path)
 		}
 	}
 	slices.Sort(all)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
 // Validity describes when the values of channels count: the estimator of a robot declares
@@ -26,6 +27,7 @@ type Validity struct {
 // without motion, and a segment begins.
 type Reset struct {
 	Topic  string    `toml:"topic"`
+	Type   string    `toml:"type"`   // in place of topic: the type of its messages
 	Fields []string  `toml:"fields"` // counters: a change is a reset. Those that are not in a log have no effect
 	Equals []float64 `toml:"equals"` // (optional) of events: a message with one of these values is a reset
 }
@@ -85,12 +87,12 @@ func (p *plan) bindValidity(files []*survey) {
 	for i := range p.m.Resets {
 		x := &p.m.Resets[i]
 		for t := range p.tracks {
-			if p.tracks[t].id.name == x.Topic {
+			if x.of(files[0].find(p.tracks[t].id).Topic) {
 				p.addReset(x, t, files)
 			}
 		}
 		// Events are of a topic that no channel is read from.
-		if id, reason := find(&Source{Topic: x.Topic}, nil, files); len(x.Equals) > 0 && reason == "" && p.trackOf(id) < 0 {
+		if id, reason := find(&Source{Topic: x.Topic, Type: x.Type}, nil, files); len(x.Equals) > 0 && reason == "" && p.trackOf(id) < 0 {
 			p.addReset(x, p.track(id, files), files)
 		}
 	}
@@ -129,6 +131,11 @@ func (p *plan) whyUnknown(names []string) (out []string) {
 		}
 	}
 	return out
+}
+
+// of reports whether a topic is that of the reset.
+func (x *Reset) of(t *telemetry.Topic) bool {
+	return t.Name == x.Topic || x.Type != "" && t.Kind == x.Type
 }
 
 // addReset adds the fields of a reset that a track has in all files.

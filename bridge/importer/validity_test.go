@@ -165,7 +165,7 @@ func TestWrongValidity(t *testing.T) {
 		"[[valid]]\nchannels = [\"x\"]\ntopic = \"pos\"\nequals = [1]":                                 "field is missing",
 		"[[valid]]\nchannels = [\"x\"]\ntopic = \"pos\"\nfield = \"f\"":                                "needs one of equals and above",
 		"[[valid]]\ntopic = \"pos\"\nfield = \"f\"\nequals = [1]":                                      "channels is missing",
-		"[[reset]]\ntopic = \"pos\"":                                                                   "topic or fields is missing",
+		"[[reset]]\ntopic = \"pos\"":                                                                   "fields is missing",
 		"[[valid]]\nchannels = [\"x\"]\ntopic = \"pos\"\nfield = \"f\"\nequals = [1]\nbelow = [\"2\"]": "below",
 	} {
 		if _, err := importer.ParseMap("m", []byte(judged+text)); err == nil || !strings.Contains(err.Error(), want) {
