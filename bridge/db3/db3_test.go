@@ -100,6 +100,55 @@ func TestBag(t *testing.T) {
 	}
 }
 
+// Messages that an ended recorder left in the file beside the bag are read, and nothing is
+// written there.
+func TestMessagesBesideTheBag(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	whole := bag(t, true)
+	db, err := sql.Open("sqlite", whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	for _, text := range []string{"PRAGMA journal_mode=WAL", "PRAGMA wal_autocheckpoint=0", "INSERT INTO messages SELECT id + 100, topic_id, timestamp + 50000000000, data FROM messages"} {
+		if _, err := db.Exec(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended := filepath.Join(t.TempDir(), "a.db3")
+	for _, end := range []string{"", "-wal"} {
+		b, err := os.ReadFile(whole + end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(ended+end, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := db3.Open(ended, telemetry.Wants{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, err = r.Next(); err == nil; _, err = r.Next() {
+		n++
+	}
+	if n != 200 || !errors.Is(err, io.EOF) || r.Problems().Count() != 0 {
+		t.Error(n, err, r.Problems().All())
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	for dir, want := range map[string]int{filepath.Dir(ended): 2, os.TempDir(): 0} {
+		if all, err := os.ReadDir(dir); err != nil || len(all) != want {
+			t.Error(dir, all, err)
+		}
+	}
+}
+
 // What is no bag, or is cut off, is refused or reported.
 func TestDamage(t *testing.T) {
 	path := bag(t, true)

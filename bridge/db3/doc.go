@@ -4,4 +4,7 @@
 // Bags of newer versions hold the definitions of their types. Those of older ones do not:
 // types that come with ROS are defined here (definitions.msg), of others the messages are only
 // counted.
+//
+// Messages that a recorder left beside a bag (FILE-wal) when it was ended are read with it, from
+// a copy of both.
 package db3
