@@ -30,11 +30,11 @@ func bind(m *Map, files []*survey) (*plan, error) {
 	var states []int // tracks that hold states
 	for i := range m.Channels {
 		c := &m.Channels[i]
-		s, id, err := p.source(c, files)
+		s, id, why, err := p.source(c, files)
 		if err != nil {
 			return nil, err
 		}
-		p.sources, p.read = append(p.sources, s), append(p.read, -1)
+		p.sources, p.read, p.absent = append(p.sources, s), append(p.read, -1), append(p.absent, why)
 		if s == nil {
 			continue
 		}
@@ -85,24 +85,26 @@ func bind(m *Map, files []*survey) (*plan, error) {
 	return p, nil
 }
 
-// source returns the source of a channel that is in all files, nil where the channel is left out.
-func (p *plan) source(c *Channel, files []*survey) (s *Source, id topicID, err error) {
-	s, id, why := choose(c, files)
+// source returns the source of a channel that is in all files, nil with the reason where the
+// channel is left out.
+func (p *plan) source(c *Channel, files []*survey) (s *Source, id topicID, why string, err error) {
+	s, id, all := choose(c, files)
 	if s != nil {
-		return s, id, nil
+		return s, id, "", nil
 	}
 	if unclear := c.unclear(files); len(unclear) > 0 && !p.m.lenient {
-		return nil, id, p.m.absent(c, files, unclear, p.m.choosing(files))
+		return nil, id, "", p.m.absent(c, files, unclear, p.m.choosing(files))
 	}
 	if !c.Optional && !p.m.lenient {
-		return nil, id, p.m.absent(c, files, why, "correct the map, write optional = true, or look at what is there with dgm-bridge topics "+files[0].path)
+		return nil, id, "", p.m.absent(c, files, all, "correct the map, write optional = true, or look at what is there with dgm-bridge topics "+files[0].path)
 	}
 	severity := Info
 	if !c.Optional {
 		severity = Loss
 	}
-	p.leftOut.add("absent", severity, "", "%s left out: %s", c.label(), strings.Join(why, "; "))
-	return nil, id, nil
+	why = strings.Join(all, "; ")
+	p.leftOut.add("absent", severity, "", "%s left out: %s", c.label(), why)
+	return nil, id, why, nil
 }
 
 // unread reports outputs behind those that a source reads, which move: motors, where the

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
@@ -28,7 +29,9 @@ func (e *LossError) Error() string {
 // inputs, or a channel.
 func losses(r *rowMaker) (out remarks) {
 	out.rows(r)
+	out.states(r)
 	out.inputs(r)
+	out.noInputs(r.plan)
 	for i := range r.plan.outputs {
 		o := &r.plan.outputs[i]
 		if o.asked && r.counts.measured[i] == 0 && !r.plan.judged(o.names[0]) && r.counts.kept > 0 {
@@ -63,6 +66,39 @@ func (out *remarks) rows(r *rowMaker) {
 	}
 	if lost := all - c.repeated - c.kept - c.ground - c.cut; 2*lost > all {
 		out.add("rows-lost", Loss, id.String(), "%d of %d messages of %s give no row", lost, all, id).Remedy = "see what is said of their times, or choose another topic with --base"
+	}
+}
+
+// states adds that no state is measured in any row.
+func (out *remarks) states(r *rowMaker) {
+	var names []string
+	for i := range r.plan.outputs {
+		if o := &r.plan.outputs[i]; o.role == channel.State {
+			if r.counts.measured[i] > 0 {
+				return
+			}
+			names = append(names, o.label)
+		}
+	}
+	if r.counts.kept > 0 {
+		out.add("channel-lost", Loss, "", "of the states (%s) none is ever measured", strings.Join(names, ", ")).Remedy = "record messages in which they have values, or name other fields in a map"
+	}
+}
+
+// noInputs adds that no input of the map is in the log at all.
+func (out *remarks) noInputs(p *plan) {
+	var why []string
+	for i := range p.m.Channels {
+		c := &p.m.Channels[i]
+		if c.Role == channel.Input && p.sources[i] != nil {
+			return
+		}
+		if c.Role == channel.Input {
+			why = append(why, p.absent[i])
+		}
+	}
+	if len(why) > 0 {
+		out.add("inputs-lost", Loss, "", "no input of the map is in the log: %s", strings.Join(slices.Compact(why), "; ")).Remedy = "record what the robot was commanded, in each recording"
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 type plan struct {
 	m        *Map
 	sources  []*Source // of the map's channels; nil: left out
+	absent   []string  // of the map's channels: why it is left out
 	read     []int     // of the map's channels: the track that each is read from
 	tracks   []track
 	phases   []phase
@@ -124,32 +125,54 @@ func (p *plan) paths(f *survey, t *telemetry.Topic) []string {
 // vary and that have one value or none, and those that are never valid, and returns their
 // names.
 func (p *plan) leaveOut(ranges *perRole[extrema]) (still, empty, unknown []string) {
-	var keep perRole[[]int]
-	var made perRole[int]
-	var header []channel.Channel
+	gone := map[string]bool{}
+	made := perRole[int]{}
 	for _, c := range p.header {
 		i := *made.of(c.Role)
 		*made.of(c.Role)++
-		if r := ranges.of(c.Role); p.judged(c.Name) && r.low[i] > r.high[i] {
+		switch r := ranges.of(c.Role); {
+		case p.judged(c.Name) && r.low[i] > r.high[i]:
 			unknown = append(unknown, c.Name)
-			continue
-		} else if p.declared[c.Name].varies && r.low[i] > r.high[i] {
+		case p.declared[c.Name].varies && r.low[i] > r.high[i]:
 			empty = append(empty, c.Name)
-			continue
-		} else if p.declared[c.Name].varies && !r.varies(i) {
+		case p.declared[c.Name].varies && !r.varies(i):
 			still = append(still, c.Name)
+		default:
 			continue
 		}
-		*keep.of(c.Role) = append(*keep.of(c.Role), i)
-		header = append(header, c)
+		gone[c.Name] = true
 	}
-	// Where nothing at all varies, the log is as it is.
-	if len(still)+len(empty)+len(unknown) == 0 || len(unknown) == 0 && len(channel.Select(header, channel.State)) == 0 {
-		return nil, nil, nil
+	left := func(c channel.Channel) bool { return c.Role == channel.State && !gone[c.Name] }
+	if !slices.ContainsFunc(p.header, left) && len(unknown) == 0 { // where no state varies, those that are measured stay
+		for _, name := range still {
+			delete(gone, name)
+		}
+		still = nil
+		if !slices.ContainsFunc(p.header, left) {
+			return nil, nil, nil
+		}
+	}
+	if len(gone) > 0 {
+		p.drop(gone)
+	}
+	return still, empty, unknown
+}
+
+// drop leaves channels out.
+func (p *plan) drop(gone map[string]bool) {
+	var keep perRole[[]int]
+	var header []channel.Channel
+	made := perRole[int]{}
+	for _, c := range p.header {
+		i := *made.of(c.Role)
+		*made.of(c.Role)++
+		if !gone[c.Name] {
+			*keep.of(c.Role) = append(*keep.of(c.Role), i)
+			header = append(header, c)
+		}
 	}
 	p.keep, p.header = &keep, header
 	p.dropDerivatives()
-	return still, empty, unknown
 }
 
 // judged reports whether a condition is about a channel.

@@ -1,6 +1,7 @@
 package mcap_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,7 @@ import (
 const (
 	px4Odometry   = 9
 	stampedTwists = 10
+	px4Motors     = 11
 )
 
 const twistStampedMsg = `std_msgs/Header header
@@ -178,6 +180,8 @@ func px4(begin int64, frame byte, resets func(i int) byte) (all []note) {
 			w := cdrtest.New().U64(uint64(stamp/1000), uint64(stamp/1000)).U8(frame)
 			w.F32(float32(math.Sin(a))+20*float32(resets(i)), float32(a), -10, float32(math.Cos(a/2)), 0, 0, float32(math.Sin(a/2)))
 			return w.U8(1).F32(float32(math.Cos(a)), 1, 0, 0, 0, 1).U8(resets(i)).B
+		}}, note{px4Motors, logged, begin + int64(i)*20e6, func(stamp int64) []byte {
+			return cdrtest.New().U64(uint64(stamp / 1000)).F32(make([]float32, 12)...).B
 		}})
 	}
 	slices.SortStableFunc(all, func(a, b note) int { return int(a.logged - b.logged) })
@@ -210,5 +214,30 @@ func TestPX4ResetsAndFrames(t *testing.T) {
 	log, s, err := try(t, "px4-ros2", nil, written(t, px4(100*second, 2, func(int) byte { return 0 })))
 	if err != nil || channel.Index(log.Channels, "yaw") >= 0 || channel.Index(log.Channels, "vx") < 0 || !strings.Contains(strings.Join(s.Texts(), "\n"), "pose_frame of /drone1/fmu/out/vehicle_odometry_v1 is not 1") {
 		t.Error(err, fmt.Sprint(s))
+	}
+}
+
+// A log of which no state is ever measured, or no input is there, is refused as a loss.
+func TestNothingMeasured(t *testing.T) {
+	var efforts, still []note
+	for i := range 400 {
+		at := 1700*second*1e6 + int64(i)*20e6
+		efforts = append(efforts, note{2, at, at, func(stamp int64) []byte {
+			return head(cdrtest.New(), stamp, "").Seq(1).Text("a").Seq(0).Seq(0).Seq(1).F64(math.Sin(0.1 * float64(i))).B
+		}})
+		still = append(still, note{2, at, at, arm("", []string{"a"}, 1)})
+	}
+	for preset, files := range map[string][][]byte{
+		"joint-states":  {written(t, efforts)},
+		"ros2-odometry": {written(t, patrol(400)), written(t, slices.DeleteFunc(patrol(400), func(n note) bool { return n.channel == 1 }))},
+	} {
+		_, s, err := try(t, preset, nil, files...)
+		if loss, ok := errors.AsType[*importer.LossError](err); !ok || s == nil || len(loss.Reasons) != 1 {
+			t.Errorf("%s: %v", preset, err)
+		}
+	}
+	log, _, err := try(t, "joint-states", nil, written(t, still))
+	if err != nil || strings.Join(channel.Names(log.Channels), " ") != "a" {
+		t.Error(err, log)
 	}
 }
