@@ -155,7 +155,8 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if j.plan.held == nil && j.Map.IsTable() && !j.Map.Time.KeepHeld {
 		l.stays = newHolds(len(states))
 	}
-	if _, err = j.rows(ctx, nil, l.add); err != nil {
+	made, err := j.rows(ctx, nil, l.add)
+	if err != nil {
 		return err
 	}
 	if l.stays != nil {
@@ -165,7 +166,7 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 		}
 	}
 	j.plan.leftOut.alternating(states, l.turns.found())
-	if err := j.leaveOut(l); err != nil {
+	if err := j.leaveOut(l, made); err != nil {
 		return err
 	}
 	if err := j.settle(claimed, l.checker); err != nil {
@@ -195,7 +196,7 @@ func (j *job) claims() (claimed channel.Kinematics, states []channel.Channel, er
 
 // leaveOut leaves the channels out of which the rows show nothing, and reports which and why. It
 // is an error where no state is left because none is ever valid.
-func (j *job) leaveOut(l *learner) error {
+func (j *job) leaveOut(l *learner, made *rowMaker) error {
 	still, empty, unknown := j.plan.leaveOut(&l.ranges)
 	if len(still) > 0 {
 		j.plan.leftOut.add("constant", Info, "", "%s left out: one value throughout", strings.Join(still, ", "))
@@ -205,12 +206,12 @@ func (j *job) leaveOut(l *learner) error {
 	}
 	if len(unknown) > 0 && l.rows > 0 && len(channel.Select(j.plan.header, channel.State)) == 0 {
 		return &mapfile.Error{
-			File: j.Map.file, Field: "valid", Reason: "no state is left: never valid in the rows that are kept: " + strings.Join(j.plan.whyUnknown(unknown), "; "),
+			File: j.Map.file, Field: "valid", Reason: "no state is left: never valid in the rows that are kept: " + strings.Join(made.whyUnknown(unknown), "; "),
 			Remedy: "record where the estimator of the robot has what it needs; if the values are right in spite of that, use the map without its [[valid]] (--print-map)",
 		}
 	}
 	if len(unknown) > 0 {
-		j.plan.unknown.add("invalid", Warning, "", "%s left out, never valid in the rows that are kept: %s", strings.Join(unknown, ", "), strings.Join(j.plan.whyUnknown(unknown), "; "))
+		j.plan.unknown.add("invalid", Warning, "", "%s left out, never valid in the rows that are kept: %s", strings.Join(unknown, ", "), strings.Join(made.whyUnknown(unknown), "; "))
 	}
 	return nil
 }

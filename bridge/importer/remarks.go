@@ -10,6 +10,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
+// fewRows is how many rows between two gaps are so few that the gaps are none.
+const fewRows = 10
+
 // report lists the origin of the rows.
 func report(r *rowMaker) (out remarks) {
 	p, c := r.plan, &r.counts
@@ -31,10 +34,19 @@ func report(r *rowMaker) (out remarks) {
 	if c.ground > 0 {
 		out.add("ground", Info, "", "%s on the ground or disarmed left out", number(c.ground, "row"))
 	}
+	severity, remedy := Info, ""
+	if fewRows*c.gaps > c.kept {
+		severity, remedy = Warning, "several senders may take turns on the topic: record them apart; if there is one, and it sends in bursts, write max_gap under [time]"
+	}
 	if c.gaps == 1 {
 		out.add("gap", Info, base.id.String(), "a gap longer than %s begins a segment: %s", seconds(p.gap), seconds(c.longest))
 	} else if c.gaps > 1 {
-		out.add("gap", Info, base.id.String(), "%d gaps longer than %s begin a segment, the longest %s", c.gaps, seconds(p.gap), seconds(c.longest))
+		out.add("gap", severity, base.id.String(), "%d gaps longer than %s begin a segment, the longest %s", c.gaps, seconds(p.gap), seconds(c.longest)).Remedy = remedy
+	}
+	for i, n := range c.crooked {
+		if n.N > 0 && n.N < c.kept {
+			out.add("quaternion", Warning, r.topicOf(i), "%s not measured in %d of %d rows: the norm of the quaternion in %s is not 1", p.outputs[i].label, n.N, c.kept, r.topicOf(i))
+		}
 	}
 	if n := r.joiner.Late + c.repeated; n > 0 {
 		out.add("repeated", Info, "", "%s left out: a repeated time, or one that comes too late", number(n, "message"))

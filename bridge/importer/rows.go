@@ -48,7 +48,8 @@ type rowCounts struct {
 	untimed, repeated       int         // messages without a time, and that repeat the one before
 	longest                 int64       // ns, of the gaps
 	table                   csv.Counts  // of tables
-	missing, crooked        []csv.Count // of tables, by output
+	missing                 []csv.Count // of tables, by output
+	crooked                 []csv.Count // by output; those of topics have no place
 	measured                []int       // rows, by output
 }
 
@@ -172,7 +173,9 @@ func (r *rowMaker) joined(jr *timebase.Row) error {
 	}
 	r.last, r.open = jr.T, true
 	for i := range r.plan.outputs {
-		r.plan.outputs[i].write(r.dst[i], jr.Values, r.row.begins)
+		if r.plan.outputs[i].write(r.dst[i], jr.Values, r.row.begins) == crooked {
+			r.counts.crooked[i].N++
+		}
 	}
 	return r.send(jr.T)
 }

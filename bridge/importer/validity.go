@@ -121,14 +121,29 @@ func (p *plan) addValidity(v *Validity, k int, files []*survey) {
 	p.valid = append(p.valid, n)
 }
 
-// whyUnknown returns the conditions on channels, as sentences.
-func (p *plan) whyUnknown(names []string) (out []string) {
-	for i := range p.valid {
-		v := &p.valid[i]
-		of := slices.DeleteFunc(slices.Clone(v.names), func(n string) bool { return !slices.Contains(names, n) })
+// whyUnknown returns why channels have no value in any row, as sentences: the conditions that did
+// not hold, and quaternions that are none.
+func (r *rowMaker) whyUnknown(names []string) (out []string) {
+	rest := slices.Clone(names)
+	say := func(why string, about []string) {
+		of := slices.DeleteFunc(slices.Clone(about), func(n string) bool { return !slices.Contains(names, n) })
 		if len(of) > 0 {
-			out = append(out, fmt.Sprintf("%s (%s)", p.why(v), strings.Join(of, ", ")))
+			out = append(out, fmt.Sprintf("%s (%s)", why, strings.Join(of, ", ")))
+			rest = slices.DeleteFunc(rest, func(n string) bool { return slices.Contains(of, n) })
 		}
+	}
+	for i := range r.plan.valid {
+		if v := &r.plan.valid[i]; r.judge.messages[i] > 0 {
+			say(r.plan.why(v), v.names)
+		}
+	}
+	for i := range r.plan.outputs {
+		if n := r.counts.crooked[i].N; n > 0 {
+			say(fmt.Sprintf("the norm of the quaternion in %s is not 1, in %d of %d rows", r.topicOf(i), n, r.counts.kept), r.plan.outputs[i].names)
+		}
+	}
+	if len(rest) > 0 {
+		out = append(out, "no row has a value ("+strings.Join(rest, ", ")+")")
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package mcap_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -239,5 +240,30 @@ func TestNothingMeasured(t *testing.T) {
 	log, _, err := try(t, "joint-states", nil, written(t, still))
 	if err != nil || strings.Join(channel.Names(log.Channels), " ") != "a" {
 		t.Error(err, log)
+	}
+}
+
+// An attitude that is none is left out for that reason, and not for a condition that holds.
+func TestQuaternionOfAnotherNorm(t *testing.T) {
+	const back = 288 + 48 + 288 + 32 // from the end of the message
+	recording := func(bad func(i int) bool) []byte {
+		return record(t, 500, ways["zstd"], "ros2msg", func(i int) []byte {
+			b := helix(i, true)
+			for k := range 4 {
+				if q := b[len(b)-back+8*k:]; bad(i) {
+					binary.LittleEndian.PutUint64(q, math.Float64bits(2*math.Float64frombits(binary.LittleEndian.Uint64(q))))
+				}
+			}
+			return b
+		})
+	}
+	for want, bad := range map[string]func(i int) bool{
+		"roll, pitch, yaw left out, never valid in the rows that are kept: the norm of the quaternion in /odom is not 1, in 500 of 500 rows (roll, pitch, yaw)": func(int) bool { return true },
+		"roll, pitch, yaw not measured in 250 of 500 rows: the norm of the quaternion in /odom is not 1":                                                        func(i int) bool { return i%2 == 0 },
+	} {
+		_, s := imported(t, "ros2-odometry", recording(bad))
+		if texts := strings.Join(s.Texts(), "\n"); !strings.Contains(texts, want) || strings.Contains(texts, "covariance") {
+			t.Error(texts)
+		}
 	}
 }
