@@ -29,7 +29,7 @@ func newLearner(header []channel.Channel, claimed channel.Kinematics, states []c
 // add takes a row in; its error is always nil.
 func (l *learner) add(r *row) error {
 	l.rows++
-	l.turns.add(r.values[0], r.begins)
+	l.turns.add(r.values[0])
 	if l.stays != nil {
 		l.stays.add(r.values[0], r.begins)
 	}

@@ -1,0 +1,88 @@
+package importer_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+)
+
+// Rows of several senders that nothing distinguishes are found at any ratio of their rates, and
+// where the second one begins later; noise, vibration and switching are of one sender.
+func TestSeveralSignalsInTurns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	noise := func() float64 { return 0.002 * rng.NormFloat64() }
+	one := func(i int) float64 { return math.Sin(float64(i)/100) + noise() }
+	two := func(i int) float64 { return 3 + math.Cos(float64(i)/211) + noise() }
+	after := func(ratio float64, from int) func(i int) float64 {
+		next := float64(from)
+		return func(i int) float64 {
+			if float64(i) < next {
+				return one(i)
+			}
+			next += 1 + ratio
+			return two(i)
+		}
+	}
+	walk := 0.0
+	signals := map[string]func(i int) float64{
+		"two, one for one":          after(1, 0),
+		"two, four for three":       after(4./3, 0),
+		"two, two for one":          after(2, 0),
+		"two, five for one":         after(5, 0),
+		"two, thirty for one":       after(30.4, 0),
+		"two, from the middle on":   after(2, 2000),
+		"two, one of which stands":  func(i int) float64 { return []float64{one(i), one(i), 7}[i%3] },
+		"two, three for one, apart": func(i int) float64 { return []float64{one(i), one(i), one(i), 2 + one(i)}[i%4] },
+		"two of three":              func(i int) float64 { return []float64{one(i), two(i), -4 - noise()}[i%3] },
+		"noise":                     func(int) float64 { return rng.NormFloat64() },
+		"a walk":                    func(int) float64 { walk += rng.NormFloat64(); return walk },
+		"a vibration":               func(i int) float64 { return math.Sin(2*math.Pi*float64(i)/7.3) + noise() },
+		"a square":                  func(i int) float64 { return float64(i/5%2) + noise() },
+		"a ramp in steps":           func(i int) float64 { return math.Round(float64(i)/40 + 0.3*rng.NormFloat64()) },
+		"levels at random":          func(int) float64 { return float64(rng.IntN(2)) + noise() },
+	}
+	text := "vehicle = \"v\"\n"
+	all := slices.Sorted(maps.Keys(signals))
+	for _, name := range all {
+		text += fmt.Sprintf("[[channel]]\nname = %q\ntopic = \"t\"\nfield = %q\nrole = \"state\"\n", name, name)
+	}
+	log := &invented{fields: map[string][]telemetry.Field{"t": names(all...)}}
+	for i := range 4000 {
+		m := msg{"t", int64(20 * i), nil}
+		for _, name := range all {
+			m.values = append(m.values, signals[name](i))
+		}
+		log.msgs = append(log.msgs, m)
+	}
+	_, sum := run(t, log, text, false)
+	i := slices.IndexFunc(sum.Remarks, func(r importer.Remark) bool { return r.Kind == "alternating" })
+	if i < 0 {
+		t.Fatal(sum.Texts())
+	}
+	for _, name := range all {
+		if got := strings.Contains(sum.Remarks[i].Text, name); got != strings.HasPrefix(name, "two") {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Gaps every few rows are a warning: the median step is that between two senders.
+func TestGapsEveryFewRows(t *testing.T) {
+	log := &invented{fields: map[string][]telemetry.Field{"t": names("x")}}
+	for i := range 400 {
+		log.msgs = append(log.msgs, msg{"t", int64(20 * i), []float64{math.Sin(0.1 * float64(i))}}, msg{"t", int64(20*i + 3), []float64{5 + math.Sin(0.1*float64(i))}})
+	}
+	_, sum := run(t, log, "vehicle = \"v\"\n[[channel]]\nname = \"x\"\ntopic = \"t\"\nfield = \"x\"\nrole = \"state\"\n", false)
+	for _, kind := range []string{"gap", "alternating"} {
+		if !slices.ContainsFunc(sum.Remarks, func(r importer.Remark) bool { return r.Kind == kind && r.Severity == importer.Warning }) {
+			t.Errorf("no warning of %s in %q", kind, sum.Texts())
+		}
+	}
+}
