@@ -136,10 +136,10 @@ func (c *Channel) unclear(files []*survey) (why []string) {
 
 // unselected returns an error where the sender that the map selects sends nothing of what it names.
 func (m *Map) unselected(files []*survey) error {
-	if len(m.Where) == 0 || m.vehicle != "" {
+	if len(m.Where) == 0 {
 		return nil
 	}
-	f := files[0]
+	f, named := files[0], false
 	var there []*telemetry.Count
 	for i := range m.Channels {
 		for _, s := range m.Channels[i].sources() {
@@ -147,15 +147,21 @@ func (m *Map) unselected(files []*survey) error {
 				if m.Where.selects(c.Topic) || s.Where.selects(c.Topic) && len(s.Where) > 0 {
 					return nil
 				}
-				if len(c.Topic.Sender) > 0 && !slices.Contains(there, c) {
+				if named = true; len(c.Topic.Sender) > 0 && !slices.Contains(there, c) {
 					there = append(there, c)
 				}
 			}
 		}
 	}
+	if !named { // what else is wrong is said of the channels
+		return nil
+	}
 	what := "its messages name no sender"
 	if len(there) > 0 {
 		what = "there are: " + sendersOf(there)
+	}
+	if m.IsTable() {
+		what = "it is a table, whose rows where under [time] selects"
 	}
 	return m.wrong("where", fmt.Sprintf("no message of %s that the map names has %s; %s", f.base(), m.Where, what), "correct it, or leave --where out")
 }
