@@ -174,11 +174,12 @@ func (s *sender) placed(t *cdr.Type, names []string) (*cdr.Reader, error) {
 	return cdr.NewReader(t, paths)
 }
 
-// ordered returns the reader of what is wanted of messages with a key, which has the names.
-func (s *sender) ordered(t *cdr.Type, key []byte, names []string) (*cdr.Reader, error) {
+// ordered returns the reader of what is wanted of messages with a key, in which the names are.
+func (s *sender) ordered(t *cdr.Type, id *identity, key []byte) (*cdr.Reader, error) {
 	if r := s.orders[string(key)]; r != nil {
 		return r, nil
 	}
+	_, names := id.split(key)
 	r, err := s.placed(t, names)
 	if err == nil && len(s.orders) < maxSenders {
 		s.orders[string(key)] = r

@@ -151,8 +151,7 @@ func (r *Messages) sender(s *Subscription, msg []byte, element int) (*sender, *c
 	fields := from.fields
 	if from.orders != nil {
 		var err error
-		_, names := s.who.split(key)
-		if fields, err = from.ordered(s.t, key, names); err != nil {
+		if fields, err = from.ordered(s.t, s.who, key); err != nil {
 			return nil, nil, fmt.Errorf("%s: topic %s: %w", r.path, from.topic, err)
 		}
 	}
