@@ -67,7 +67,7 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 	}
 	table.TooShort = left
 	for k, c := range m.Channels[:m.K] {
-		if window.Rate(flights, k) < slowRate {
+		if !c.Estimated && window.Rate(flights, k) < slowRate {
 			table.Slow = append(table.Slow, c.Name)
 		}
 	}

@@ -29,7 +29,10 @@ func coverageAspect(t *evaluate.Table, partial string) aspect {
 		}
 		a.level = level
 		a.sentence = strings.TrimSuffix(a.sentence, ".") + fmt.Sprintf(format, args...)
-		a.next = "Record four flights or more like those that will be flown: whole flights calibrate the intervals."
+		a.next = "Record more flights like those that will be flown: the intervals are as wide as these flights differ."
+		if t.WholeFlights == nil || !*t.WholeFlights {
+			a.next = "Record five flights or more like those that will be flown: whole flights calibrate the intervals."
+		}
 		if partial != "" {
 			a.next = "Train again with a larger budget."
 		}

@@ -190,7 +190,7 @@ func behind(t *evaluate.Table) aspect {
 			worse = append(worse, fmt.Sprintf("%s (after %s: %s than %s)", r.Channel, evaluate.Seconds(r.T), evaluate.RelativeRMSE(r.Ratio), baselinePhrase[r.Baseline]))
 		}
 		if r.Ratio > farBehind {
-			a.level, a.next = Care, "Do not rely on these channels; check their sensors, and the findings of the data check."
+			a.level, a.next = Care, "Do not rely on these channels: there a simple predictor is better. See the findings of the data check for them."
 		}
 	}
 	if more > 0 {
