@@ -151,7 +151,7 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
-	l := newLearner(j.plan.header, claimed, states)
+	l := newLearner(j.plan.header, kinematics.Remaining(claimed, states), states)
 	if j.plan.held == nil && j.Map.IsTable() && !j.Map.Time.KeepHeld {
 		l.stays = newHolds(len(states))
 	}
@@ -177,10 +177,14 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 }
 
 // claims returns the kinematics that the map declares, and the states with the derivatives that
-// it does.
+// it does. Kinematics that are optional may name states that are not in the log.
 func (j *job) claims() (claimed channel.Kinematics, states []channel.Channel, err error) {
 	states = channel.Select(j.plan.header, channel.State)
-	if claimed, err = j.Map.declared(states); err != nil {
+	of := states
+	if j.Map.KinematicsOptional {
+		of = j.Map.header(nil)
+	}
+	if claimed, err = j.Map.declared(of); err != nil {
 		return claimed, nil, err
 	}
 	for i := range states {
@@ -247,7 +251,7 @@ func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) er
 		j.kinematics = k
 	}
 	j.kinematics = claimed
-	reduce(moving, "not all of the states move that it needs, or are valid")
+	reduce(moving, "not all of the states that it needs are in the log, move and are valid")
 	for j.kinematics.Relation != "" {
 		wrong, remarks := checker.Result(j.kinematics)
 		switch {

@@ -75,7 +75,7 @@ func TestKinematicsOfWhatIsLeft(t *testing.T) {
 		s.msgs = append(s.msgs, msg{"s", int64(10 * i), []float64{math.Sin(3 * t), math.Cos(3 * t), 7, 3 * math.Cos(3*t), -3 * math.Sin(3*t), 0}})
 	}
 	log, sum := run(t, s, strings.ReplaceAll(moving, "role =", "varies = true\nrole ="), false)
-	if remarks := strings.Join(sum.Texts(), "\n"); log.Kinematics.Relation != "" || len(log.Channels) != 4 || !strings.Contains(remarks, "kinematics left out: not all of the states move that it needs") {
+	if remarks := strings.Join(sum.Texts(), "\n"); log.Kinematics.Relation != "" || len(log.Channels) != 4 || !strings.Contains(remarks, "kinematics left out: not all of the states that it needs are in the log") {
 		t.Errorf("%+v, %d channels\n%s", log.Kinematics, len(log.Channels), remarks)
 	}
 }
@@ -111,5 +111,49 @@ axes = "body"
 		if c.Derivative != "" {
 			t.Errorf("derivative of %s is %s", c.Name, c.Derivative)
 		}
+	}
+}
+
+// Kinematics that are optional hold of the states that a log has: what the map has besides may be missing.
+func TestOptionalKinematicsOfAbsentStates(t *testing.T) {
+	const turning = `
+[[channel]]
+names = ["roll", "pitch", "yaw"]
+topic = "a"
+euler = ["roll", "pitch", "yaw"]
+role = "state"
+optional = true
+[[channel]]
+names = ["p", "q", "r"]
+topic = "g"
+fields = ["p", "q", "r"]
+role = "state"
+`
+	gyro := func(s *invented) *invented {
+		s.fields["g"] = names("p", "q", "r")
+		for i := range 600 {
+			s.msgs = append(s.msgs, msg{"g", int64(10 * i), []float64{math.Sin(0.03 * float64(i)), 0.1, math.Cos(0.03 * float64(i))}})
+		}
+		return s
+	}
+	optional := strings.Replace(moving, "kinematics = \"quadrotor\"", "kinematics = \"quadrotor\"\nkinematics_optional = true", 1)
+	log, sum := run(t, gyro(circling(1)), optional+turning, false)
+	if k := log.Kinematics; len(k.Position) != 3 || k.Attitude != nil || len(log.Channels) != 9 {
+		t.Errorf("%+v", k)
+	}
+	if said := strings.Join(sum.Texts(), "\n"); !strings.Contains(said, "kinematics only of x, y, z by vx, vy, vz in axes of the world: not all of the states that it needs are in the log") {
+		t.Error(said)
+	}
+	none := gyro(&invented{fields: map[string][]telemetry.Field{}})
+	alone := "vehicle = \"v\"\nkinematics = \"quadrotor\"\nkinematics_optional = true\n" + turning
+	log, sum = run(t, none, alone, false)
+	if k := log.Kinematics; k.Relation != "" || len(log.Channels) != 3 {
+		t.Errorf("%+v", k)
+	}
+	if said := strings.Join(sum.Texts(), "\n"); !strings.Contains(said, "kinematics left out: not all of the states that it needs are in the log") {
+		t.Error(said)
+	}
+	if _, _, err := try(t, none, strings.Replace(alone, "kinematics_optional = true\n", "", 1), false); err == nil || !strings.Contains(err.Error(), "it names neither position and velocity nor attitude and rates") {
+		t.Errorf("%v", err)
 	}
 }
