@@ -115,7 +115,11 @@ func (out *remarks) inputs(r *rowMaker) {
 		}
 	}
 	if which >= 0 && 2*most < r.counts.kept {
-		out.add("inputs-lost", Loss, r.topicOf(which), "of the inputs (%s) none is measured in more than %d of %d rows%s", strings.Join(names, ", "), most, r.counts.kept, r.why(which)).Remedy = "record them beside the states, with times on the same clock"
+		remedy := "record them beside the states, with times on the same clock"
+		if most == 0 && !r.plan.m.IsTable() && r.empty(which) {
+			remedy = "have the robot record them; to a ground station it sends more fields by MAVLink 2 than by MAVLink 1"
+		}
+		out.add("inputs-lost", Loss, r.topicOf(which), "of the inputs (%s) none is measured in more than %d of %d rows%s", strings.Join(names, ", "), most, r.counts.kept, r.why(which)).Remedy = remedy
 	}
 }
 
@@ -137,6 +141,16 @@ func (r *rowMaker) topicOf(i int) string {
 	return r.plan.tracks[r.plan.config.Signals[r.plan.outputs[i].signal].Track].id.String()
 }
 
+// fieldsOf names the fields of an output.
+func (p *plan) fieldsOf(i int) string {
+	sig := &p.config.Signals[p.outputs[i].signal]
+	var names []string
+	for _, at := range sig.At {
+		names = append(names, p.tracks[sig.Track].paths[at])
+	}
+	return strings.Join(names, ", ")
+}
+
 // why says why an output is not measured, as far as the times tell.
 func (r *rowMaker) why(i int) string {
 	if r.plan.m.IsTable() {
@@ -152,6 +166,8 @@ func (r *rowMaker) why(i int) string {
 		return fmt.Sprintf(": %s begins later or ends earlier", topic)
 	case st.Stale > 0:
 		return fmt.Sprintf(": %s comes too rarely", topic)
+	case r.empty(i):
+		return fmt.Sprintf(": messages of %s have no value of %s", topic, r.plan.fieldsOf(i))
 	}
 	return ""
 }

@@ -21,6 +21,7 @@ type layout struct {
 	crcExtra byte
 	fields   []field // in the order of the definition
 	size     int     // bytes of the longest payload
+	base     int     // bytes of it without extensions
 }
 
 // field is one field of a message.
@@ -117,6 +118,9 @@ func lay(t reflect.Type) *layout {
 		f := &l.fields[i]
 		f.at = l.size
 		l.size += f.width() * max(1, f.count)
+		if !f.ext {
+			l.base = l.size
+		}
 	}
 	return l
 }
@@ -137,6 +141,7 @@ func snake(name string) string {
 type accessor struct {
 	at   int
 	kind number.Kind // None: there is none
+	ext  bool        // of an extension
 }
 
 // find returns the place of the field of a path, such as "roll" or
@@ -152,7 +157,7 @@ func (l *layout) find(path string) (accessor, error) {
 		return accessor{}, fmt.Errorf("%s is text", name)
 	}
 	n, err := index.Of(name, f.count)
-	return accessor{f.at + n*f.width(), f.kind}, err
+	return accessor{f.at + n*f.width(), f.kind, f.ext}, err
 }
 
 // list returns the numbers of a message in the order of its definition.

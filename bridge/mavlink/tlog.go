@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
@@ -56,6 +57,7 @@ type subscription struct {
 	counter *counter // of the sender
 	wanted  []accessor
 	values  []float64
+	extends bool // a message had a value in an extension, so that the sender knows it
 }
 
 var _ telemetry.Source = (*Tlog)(nil)
@@ -172,8 +174,12 @@ func (r *Tlog) content(at, logged int64, p *packet, l *layout) (*telemetry.Messa
 	if !stamped {
 		t = logged
 	}
+	// Zeros at the end of a payload are cut off: an extension that is never there is not sent.
+	s.extends = s.extends || len(p.payload) > l.base
 	for i, a := range s.wanted {
-		s.values[i] = a.read(r.full[:])
+		if s.values[i] = a.read(r.full[:]); a.ext && !s.extends {
+			s.values[i] = math.NaN()
+		}
 	}
 	switch l.name {
 	case "STATUSTEXT":

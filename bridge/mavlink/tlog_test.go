@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/bluenviron/gomavlib/v3/pkg/message"
 	"github.com/bluenviron/gomavlib/v3/pkg/tlog"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/dgm-robotics/dgm/bridge/mavlink"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
@@ -142,6 +144,26 @@ func TestVersionsSendersAndStamps(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"Takeoff"}, g.texts); d != "" || len(g.problems) > 0 {
 		t.Error(d, g.problems)
+	}
+}
+
+// Extensions that a sender does not know are not measured; of one that does, zeros that were cut off are zeros.
+func TestExtensions(t *testing.T) {
+	var s station
+	for i, ninth := range []uint16{0, 1500, 0} {
+		s.packet(t, 2*i, 2, 1, 1, &common.MessageServoOutputRaw{TimeUsec: 1000, Servo1Raw: 1100, Servo9Raw: ninth})
+		s.packet(t, 2*i+1, 1, 2, 1, &common.MessageServoOutputRaw{TimeUsec: 1000, Servo1Raw: 1100, Servo9Raw: ninth})
+	}
+	r := mavlink.NewTlog("a.tlog", bytes.NewReader(s.Bytes()), telemetry.Wants{Select: func(*telemetry.Topic) []string { return []string{"servo1_raw", "servo8_raw", "servo9_raw"} }})
+	nan := math.NaN()
+	for i, want := range [][]float64{{1100, 0, nan}, {1100, 0, nan}, {1100, 0, 1500}, {1100, 0, nan}, {1100, 0, 0}, {1100, 0, nan}} {
+		m, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, m.Values, cmpopts.EquateNaNs()); d != "" {
+			t.Errorf("message %d: %s", i, d)
+		}
 	}
 }
 
