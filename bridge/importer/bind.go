@@ -23,7 +23,7 @@ const (
 
 // bind finds what the map names in the surveys of all files.
 func bind(m *Map, files []*survey) (*plan, error) {
-	p := &plan{m: m, declared: map[string]declaration{}, shared: map[string][]string{}}
+	p := &plan{m: m, declared: map[string]declaration{}, shared: map[string][]string{}, leftOut: m.said}
 	if err := m.unselected(files); err != nil {
 		return nil, err
 	}
@@ -68,12 +68,11 @@ func bind(m *Map, files []*survey) (*plan, error) {
 	p.bindNear()
 	p.alignInputs(files)
 	p.bindValidity(files)
-	p.bindPrimaries(files)
 	p.bindPhases(files)
 	for i := range p.tracks {
 		p.config.Widths = append(p.config.Widths, len(p.tracks[i].paths))
 	}
-	for range p.phases {
+	for range len(m.Primaries) + len(p.phases) {
 		p.config.Widths = append(p.config.Widths, 1)
 	}
 	p.config.Slack = timebase.Reorder
@@ -358,27 +357,10 @@ func (p *plan) bindPhases(files []*survey) {
 	if len(p.phases) == 0 && len(absent) > 0 {
 		p.leftOut.add("phase", Warning, "", "no row is left out as on the ground: %s", strings.Join(absent, "; "))
 	}
-	// Their tracks come behind those of the topics, which are all known now.
+	// Their tracks come behind those of the topics, which are all known now, and those of the primaries.
 	for i := range p.phases {
 		ph := &p.phases[i]
-		ph.track = len(p.tracks) + i
+		ph.track = len(p.tracks) + len(p.m.Primaries) + i
 		ph.at = p.signal(timebase.Signal{Track: ph.track, At: []int{0}, How: timebase.Hold}, "")
-	}
-}
-
-// bindPrimaries has the fields read that name the instances that count. Where one changes, a
-// segment begins.
-func (p *plan) bindPrimaries(files []*survey) {
-	for i := range p.m.Primaries {
-		x := &p.m.Primaries[i]
-		at := place{-1, 0}
-		id, reason := find(&Source{Topic: x.Topic}, []string{x.Field}, files)
-		used := slices.ContainsFunc(p.tracks, func(t track) bool { return slices.Contains(x.Topics, t.id.name) })
-		if reason == "" && used {
-			at.track = p.track(id, files)
-			at.column = p.column(at.track, x.Field)
-			p.resets = append(p.resets, reset{&Reset{Topic: x.Topic, Fields: []string{x.Field}}, at, true})
-		}
-		p.cores = append(p.cores, at)
 	}
 }

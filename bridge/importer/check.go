@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -303,12 +304,18 @@ func given(all ...bool) (n int) {
 
 func (r *Refusal) check() (reason, remedy string) {
 	switch {
-	case given(r.Parameter != "", r.Topic != "", len(r.Texts) > 0) != 1:
-		return "needs one of parameter, topic and texts", "name what shows the kind of vehicle"
+	case given(r.Parameter != "", r.Topic != "", r.Begins != "", len(r.Texts) > 0) != 1:
+		return "needs one of parameter, topic, begins and texts", "name what shows the kind of vehicle"
 	case (r.Topic == "") != (r.Field == ""):
 		return "topic and field belong together", "name both"
-	case len(r.Texts) == 0 && len(r.Values) == 0:
-		return "values is missing", `write values = { "11" = "a boat" }`
+	case len(r.Texts) == 0 && given(len(r.Values) > 0, len(r.Only) > 0) != 1:
+		return "needs one of only and values", `write only = { "2" = "a quadrotor" }, the vehicles that the map describes`
+	case r.Begins == "":
+		return "", ""
+	}
+	var err error
+	if r.begins, err = regexp.Compile("^(?:" + r.Begins + ")"); err != nil {
+		return fmt.Sprintf("begins %q is no regular expression: %v", r.Begins, err), "correct it"
 	}
 	return "", ""
 }

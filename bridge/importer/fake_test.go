@@ -16,7 +16,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
-// msg is one message of an invented log: topic, time in ms, values.
+// msg is one message of an invented log: topic, time in ms, values. Of the topic "set NAME" it is a
+// setting of the robot.
 type msg struct {
 	topic  string
 	ms     int64
@@ -57,12 +58,16 @@ func (s *invented) Next() (*telemetry.Message, error) {
 	}
 	m := s.msgs[s.next]
 	s.next++
+	if name, ok := strings.CutPrefix(m.topic, "set "); ok {
+		s.wants.Set(name, m.values[0])
+		return s.Next()
+	}
 	fields := s.fields[m.topic]
 	t := s.topics[m.topic]
 	if t == nil {
 		name, number, _ := strings.Cut(m.topic, "#")
 		instance, _ := strconv.Atoi(number)
-		t = &telemetry.Topic{Name: name, Instance: instance, Seq: len(s.topics), Clock: s.clock[m.topic],
+		t = &telemetry.Topic{Name: name, Kind: name + "_msg", Instance: instance, Seq: len(s.topics), Clock: s.clock[m.topic],
 			Fields: func() []telemetry.Field { return fields },
 			Check: func(path string) error {
 				if !slices.ContainsFunc(fields, func(f telemetry.Field) bool { return f.Path == path }) {

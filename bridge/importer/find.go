@@ -259,7 +259,7 @@ func (m *Map) expand(files []*survey) (*Map, error) {
 			s.prefer = m.Where
 		}
 		if c.Each == "" {
-			driven, err := m.drive(c, files)
+			driven, err := m.drive(c, files, &out.said)
 			if err != nil {
 				return nil, err
 			}
@@ -346,45 +346,43 @@ func (m *Map) choosing(files []*survey) string {
 	return "it may be written into a copy of the map (--print-map); what is there shows dgm-bridge topics " + files[0].path
 }
 
-// drive returns a channel with the motors that the settings of the robot name.
-func (m *Map) drive(c *Channel, files []*survey) (Channel, error) {
-	out := *c
-	out.Or = slices.Clone(c.Or)
-	for _, s := range out.sources() {
-		if s.Outputs == nil || files[0].named(s) == nil {
+// drive returns a channel with the motors that the settings of the robot name, and what there is to
+// say about them.
+func (m *Map) drive(c *Channel, files []*survey, out *remarks) (Channel, error) {
+	driven := *c
+	driven.Or = slices.Clone(c.Or)
+	for _, s := range driven.sources() {
+		if s.Outputs == nil || len(match(s, files[0])) == 0 || slices.ContainsFunc(files, func(f *survey) bool { return s.When.contradicted(f) != "" }) {
 			continue
 		}
-		motors, known, other := s.Outputs.motors(files[0])
-		if !known {
-			return out, nil
+		field := "channel " + c.label()
+		own := s.Outputs.motors(files[0])
+		if reason, remedy := own.refused(s, files[0]); reason != "" {
+			return driven, m.wrong(field, reason, remedy)
+		}
+		if !own.known {
+			return driven, nil
 		}
 		for _, f := range files[1:] {
-			if there, also, _ := s.Outputs.motors(f); also && !slices.Equal(there, motors) {
-				return out, m.wrong("channel "+c.label(), fmt.Sprintf("%s and %s have the motors on other outputs", files[0].base(), f.base()), "import them one by one")
+			also := s.Outputs.motors(f)
+			if reason, remedy := also.refused(s, f); reason != "" {
+				return driven, m.wrong(field, reason, remedy)
+			}
+			if also.known && !slices.Equal(also.outputs, own.outputs) {
+				return driven, m.wrong(field, fmt.Sprintf("%s and %s have the motors on other outputs", files[0].base(), f.base()), "import them one by one")
 			}
 		}
+		own.compared(s.Outputs, files[0], out)
 		var names, fields []string
-		for i, n := range motors {
+		for i, n := range own.outputs {
 			if n > 0 {
 				names, fields = append(names, s.Outputs.name(c, i)), append(fields, s.Outputs.field(n))
 			}
 		}
-		if len(names) == 0 {
-			return out, m.wrong("channel "+c.label(), fmt.Sprintf("by its settings %s has no motor on any output (%s = %d): %s", files[0].base(), strings.ReplaceAll(s.Outputs.Parameter, "{}", "n"), s.Outputs.Functions[0], other),
-				"write a map of its own: dgm-bridge topics "+files[0].path+" --suggest")
-		}
 		source := *s
 		source.Fields, source.Outputs, source.Unit = fields, nil, cmp.Or(s.Unit, c.Unit)
-		out.Name, out.Names, out.Source, out.Or = "", names, source, nil
-		return out, nil
+		driven.Name, driven.Names, driven.Source, driven.Or = "", names, source, nil
+		return driven, nil
 	}
-	return out, nil
-}
-
-// named returns the first topic that a source names, nil without one.
-func (f *survey) named(s *Source) *telemetry.Count {
-	for _, c := range match(s, f) {
-		return c
-	}
-	return nil
+	return driven, nil
 }

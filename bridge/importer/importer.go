@@ -99,9 +99,6 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 	if joined {
 		j.plan.leftOut.add("joined", Info, "", "columns are filled in rows of their own: they were joined as topics are (join = false under [time] keeps the rows)")
 	}
-	if j.All {
-		j.plan.phases = nil
-	}
 	s := &Summary{Out: j.Out, Vehicle: j.Map.Vehicle}
 	if j.wantsData() {
 		if err := j.learn(ctx, s); err != nil {

@@ -20,6 +20,7 @@ type intake struct {
 	cores  []core
 	epoch  int
 	parts  int // of a joined table so far
+	n      int // messages so far
 }
 
 // topicTrack is the track of a topic of a file.
@@ -32,9 +33,9 @@ type topicTrack struct {
 // core is a primary of the map in a file.
 type core struct {
 	*Primary
-	now    float64 // the instance that counts
-	track  int     // of its field
-	column int
+	now  float64  // the instance that counts
+	next []change // to others
+	own  int      // the track of its changes
 }
 
 // stamps is the last stamp of a track, and what came with it.
@@ -61,9 +62,8 @@ func (r *rowMaker) timeline(f *survey) *intake {
 		}
 	}
 	for i := range p.m.Primaries {
-		first, there := f.cores[i]
-		if n := (core{Primary: &p.m.Primaries[i], now: first, track: p.cores[i].track, column: p.cores[i].column}); there {
-			in.cores = append(in.cores, n)
+		if all := f.cores[i]; len(all) > 0 {
+			in.cores = append(in.cores, core{&p.m.Primaries[i], all[0].value, all[1:], len(p.tracks) + i})
 		}
 	}
 	in.Timeline = f.times.Timeline(base, used)
@@ -80,6 +80,7 @@ func (r *rowMaker) timeline(f *survey) *intake {
 
 // message takes a message of a topic.
 func (in *intake) message(m *telemetry.Message) error {
+	in.n++
 	epoch, t, ok := in.Place(m.Topic.Seq, m.Stamped, m.Time, m.Logged)
 	if m.Row != nil && m.Row.Begins {
 		if in.parts++; in.sorter == nil {
@@ -98,8 +99,19 @@ func (in *intake) message(m *telemetry.Message) error {
 		*tr = topicTrack{known: true, track: in.r.plan.trackOf(in.file.id(m.Topic))}
 		tr.core = slices.IndexFunc(in.cores, func(c core) bool { return slices.Contains(c.Topics, m.Topic.Name) })
 	}
+	counts := tr.track >= 0
+	if counts && tr.core >= 0 {
+		c := &in.cores[tr.core]
+		if ok && c.changes(in.n-1, m.Logged) {
+			in.r.counts.switches++
+			if err := in.add(epoch, t, c.own, []float64{c.now}); err != nil {
+				return err
+			}
+		}
+		counts = float64(m.Topic.Instance) == c.now
+	}
 	switch {
-	case tr.track < 0 || tr.core >= 0 && !in.counts(&in.cores[tr.core], tr.track, m):
+	case !counts:
 		return nil
 	case !ok:
 		in.r.counts.untimed++
@@ -109,21 +121,31 @@ func (in *intake) message(m *telemetry.Message) error {
 		in.r.counts.repeated++
 		return nil
 	}
-	if in.sorter == nil {
-		return in.r.add(tr.track, t, m.Values)
-	}
-	return in.sorter.Add(timebase.Sample{Epoch: epoch, Time: t, Track: tr.track, Values: m.Values})
+	return in.add(epoch, t, tr.track, m.Values)
 }
 
-// counts reports whether a message is of the instance that counts.
-func (in *intake) counts(c *core, track int, m *telemetry.Message) bool {
-	if c.track == track {
-		if v := m.Values[c.column]; v != c.now && !math.IsNaN(v) {
-			c.now = v
-			in.r.counts.switches++
-		}
+// add hands on a message of a track, by the sorter where messages do not come in order.
+func (in *intake) add(epoch int, t int64, track int, values []float64) error {
+	if in.sorter == nil {
+		return in.r.add(track, t, values)
 	}
-	return float64(m.Topic.Instance) == c.now
+	return in.sorter.Add(timebase.Sample{Epoch: epoch, Time: t, Track: track, Values: values})
+}
+
+// cycle is in how many messages the records of one time are at most.
+const cycle = 100
+
+// changes reports whether another instance counts from a message with a number and a time on: the
+// record that says so may come behind others of the same time.
+func (c *core) changes(n int, logged int64) bool {
+	if len(c.next) == 0 {
+		return false
+	}
+	if x := &c.next[0]; n < x.at && (n < x.at-cycle || logged < x.logged) {
+		return false
+	}
+	c.now, c.next = c.next[0].value, c.next[1:]
+	return true
 }
 
 // spread returns the time of a message whose stamp is that of the one before. ok is false

@@ -13,7 +13,8 @@ type Outputs struct {
 	Parameter string         `toml:"parameter"` // (optional) the setting with the function of output {}
 	Functions []int          `toml:"functions"` // those of motor 1, 2, …
 	Names     []string       `toml:"names"`     // (optional) of the channels, one for each function; else the first name of the channel with the motor's number
-	Count     string         `toml:"count"`     // (optional) the setting that holds the number of motors, where there are no functions
+	Elsewhere []string       `toml:"elsewhere"` // (optional) settings with the functions of outputs that the topic does not have, or not by their numbers
+	Count     string         `toml:"count"`     // (optional) the setting that holds the number of motors
 	Motors    map[string]int `toml:"motors"`    // (optional) the number by its value; else the value is the number
 }
 

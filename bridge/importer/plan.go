@@ -19,8 +19,7 @@ type plan struct {
 	phases   []phase
 	valid    []validity
 	resets   []reset
-	held     []int   // of a table, by state made: rows for which it is held; nil = not known
-	cores    []place // by primary of the map: its field
+	held     []int // of a table, by state made: rows for which it is held; nil = not known
 	config   timebase.Config
 	outputs  []output
 	header   []channel.Channel

@@ -113,8 +113,11 @@ func (r *rowMaker) begin() error {
 	return nil
 }
 
-// add adds a message of a track.
+// add adds a message of a track. One of a primary's begins a segment: another instance counts.
 func (r *rowMaker) add(track int, t int64, values []float64) error {
+	if n := len(r.plan.tracks); track >= n && track < n+len(r.plan.m.Primaries) {
+		return r.begin()
+	}
 	if r.judge.message(track, values) {
 		if err := r.begin(); err != nil {
 			return err

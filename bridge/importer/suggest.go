@@ -40,7 +40,8 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 	if open == nil {
 		return SuggestTable(w, path, nil)
 	}
-	all, err := look(ctx, path, open, progress)
+	f := &survey{path: path, settings: map[string][]float64{}}
+	all, err := look(ctx, f, open, progress)
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,8 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 	for i, x := range all {
 		counts[i] = x.count
 	}
-	if m, name, where := fitting(newSurvey(path, counts)); name != "" {
+	f.identify(counts, &Map{})
+	if m, name, where := fitting(f, all); name != "" {
 		text, err := presetFor(m, name, where, all)
 		if err != nil {
 			return err
@@ -116,11 +118,16 @@ func senderNote(t *telemetry.Topic) string {
 	return ", where = " + whereOf(t).String()
 }
 
-// look reads the topics of a log and the ranges of their fields.
-func look(ctx context.Context, path string, open telemetry.Opener, progress func(float64)) ([]*seen, error) {
+// look reads the topics of a log and the ranges of their fields, and puts into the survey what the robot is by its settings
+// and texts.
+func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(float64)) ([]*seen, error) {
 	var all []*seen // by Seq
 	total := 0
-	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) (paths []string) {
+	s, err := open(f.path, telemetry.Wants{Parameter: func(name string, v float64) {
+		if len(f.settings) < maxHistory {
+			f.settings[name] = []float64{v}
+		}
+	}, Text: f.say, Select: func(t *telemetry.Topic) (paths []string) {
 		for t.Seq >= len(all) {
 			all = append(all, &seen{})
 		}
@@ -158,7 +165,7 @@ func look(ctx context.Context, path string, open telemetry.Opener, progress func
 
 // fitting returns the preset all of whose channels that are not optional are in a
 // log, and its map, or "". Of a topic with several senders the map has one, which where selects.
-func fitting(f *survey) (m *Map, name string, where Where) {
+func fitting(f *survey, all []*seen) (m *Map, name string, where Where) {
 	senders := []Where{nil}
 	for _, c := range f.counts {
 		if f.id(c.Topic).sender != "" {
@@ -172,6 +179,7 @@ func fitting(f *survey) (m *Map, name string, where Where) {
 				continue
 			}
 			m.Where = where
+			f.kinds = m.kinds(all)
 			files := []*survey{f}
 			if m, err = m.expand(files); err != nil || len(m.Channels) == 0 {
 				continue
@@ -182,6 +190,21 @@ func fitting(f *survey) (m *Map, name string, where Where) {
 		}
 	}
 	return nil, "", nil
+}
+
+// kinds returns for the refusals of a map, by their numbers, the values of their fields.
+func (m *Map) kinds(all []*seen) map[int]float64 {
+	out := map[int]float64{}
+	for i := range m.Refusals {
+		r := &m.Refusals[i]
+		for _, x := range all {
+			k := slices.IndexFunc(x.fields, func(f telemetry.Field) bool { return f.Path == r.Field })
+			if k >= 0 && r.reads(x.count.Topic) {
+				out[i] = x.high[k]
+			}
+		}
+	}
+	return out
 }
 
 // states counts the states of a map but for some.

@@ -41,10 +41,11 @@ type survey struct {
 
 	varies []topicField // fields that a channel could be read from and that have more than one value
 
-	settings map[string]float64 // of the robot
-	texts    []string           // of the robot, the first maxSaid
-	kinds    map[int]float64    // by refusal of the map: the first value of its field
-	cores    map[int]float64    // by primary of the map: the first value of its field
+	history  *history
+	settings map[string][]float64 // of the robot: the values, each once, that they have in flight
+	texts    []string             // of the robot, the first maxSaid
+	kinds    map[int]float64      // by refusal of the map: the first value of its field
+	cores    map[int][]change     // by primary of the map: what its field first is, and where it changes
 }
 
 // topicField is a field of a topic.
@@ -55,13 +56,6 @@ type topicField struct {
 
 // maxSaid is how many texts of the robot show what it is.
 const maxSaid = 200
-
-// newSurvey returns what the counts of a file show.
-func newSurvey(path string, counts []*telemetry.Count) *survey {
-	f := &survey{path: path}
-	f.identify(counts, &Map{})
-	return f
-}
 
 // nearlyAll is the share of the messages of a topic with which one sender stands for it.
 const nearlyAll = 0.95
@@ -123,8 +117,7 @@ type phaseKey struct {
 type surveying struct {
 	*survey
 	m      *Map
-	topics []surveyed      // by Seq
-	early  map[[2]int]bool // by phase and Seq: the first known value
+	topics []surveyed // by Seq
 }
 
 // surveyed is what a survey reads of one topic.
@@ -137,20 +130,12 @@ type surveyed struct {
 
 // surveyTopics reads a file of topics once.
 func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opener, progress func(float64)) (*survey, error) {
-	f := &survey{path: path, chosen: m.Topics, first: map[phaseKey]bool{}, moves: map[topicID]bool{}, settings: map[string]float64{}, kinds: map[int]float64{}, cores: map[int]float64{}}
-	pass := &surveying{survey: f, m: m, early: map[[2]int]bool{}}
+	f := &survey{path: path, chosen: m.Topics, first: map[phaseKey]bool{}, moves: map[topicID]bool{}, history: newHistory(), settings: map[string][]float64{}, kinds: map[int]float64{}, cores: map[int][]change{}}
+	pass := &surveying{survey: f, m: m}
 	for _, c := range m.Clocks {
 		f.times.Give(c.Name, int64(1e9*c.Offset))
 	}
-	s, err := open(path, telemetry.Wants{Senders: m.senders(), Vehicle: m.vehicle, Select: pass.choose, Parameter: func(name string, v float64) {
-		if len(f.settings) < maxSettings {
-			f.settings[name] = v
-		}
-	}, Text: func(_ int64, text string) {
-		if len(f.texts) < maxSaid {
-			f.texts = append(f.texts, text)
-		}
-	}})
+	s, err := open(path, telemetry.Wants{Senders: m.senders(), Vehicle: m.vehicle, Select: pass.choose, Parameter: f.history.set, Text: f.say})
 	if err != nil {
 		return nil, err
 	}
@@ -197,9 +182,10 @@ func (p *surveying) choose(t *telemetry.Topic) (paths []string) {
 
 // add takes the values and the times of a message in.
 func (p *surveying) add(msg *telemetry.Message) {
+	p.history.message(msg, int64(p.m.Time.From), int64(p.m.Time.To))
 	if len(msg.Values) > 0 {
 		x := &p.topics[msg.Topic.Seq]
-		p.m.addPhases(p.early, x.phases, msg)
+		p.addPhases(x.phases, msg)
 		behind := msg.Values[len(x.phases):]
 		x.ranges.add(behind[:len(x.ranges.low)])
 		for i, receive := range x.rest {
@@ -207,6 +193,7 @@ func (p *surveying) add(msg *telemetry.Message) {
 		}
 	}
 	p.times.Add(msg.Topic.Seq, msg.Topic.Clock, msg.Stamped, msg.Time, msg.Logged)
+	p.history.n++
 }
 
 // keep puts into the survey which fields of a topic vary and what it first said of phases,
@@ -220,34 +207,37 @@ func (p *surveying) keep(t *telemetry.Topic) {
 		p.moves[id] = p.moves[id] || x.ranges.varies(i) && !p.m.onlyBeyond(path)
 	}
 	for _, i := range x.phases {
-		if in, known := p.early[[2]int{i, t.Seq}]; known {
-			p.first[phaseKey{i, id}] = in
+		if turns := p.history.phases[[2]int{i, t.Seq}]; len(turns) > 0 {
+			p.first[phaseKey{i, id}] = turns[0].in
 		}
 	}
 }
 
-// maxSettings bounds the settings that are kept.
-const maxSettings = 1 << 14
+// say keeps a text of the robot.
+func (f *survey) say(_ int64, text string) {
+	if len(f.texts) < maxSaid {
+		f.texts = append(f.texts, text)
+	}
+}
 
-// firsts returns fields of a topic of which the first values show what the robot is, and what
-// receives their values.
+// firsts returns fields of a topic of which the first values show what the robot is, or which say
+// what instance counts, and what receives their values.
 func (f *survey) firsts(m *Map, t *telemetry.Topic) (paths []string, receivers []func(float64)) {
-	add := func(into map[int]float64, i int, path string) {
-		paths = append(paths, path)
-		receivers = append(receivers, func(v float64) {
-			if _, known := into[i]; !known && !math.IsNaN(v) {
-				into[i] = v
-			}
-		})
+	add := func(path string, receive func(float64)) {
+		paths, receivers = append(paths, path), append(receivers, receive)
 	}
 	for i := range m.Refusals {
-		if r := &m.Refusals[i]; r.Topic == t.Name && (r.Instance == nil || *r.Instance == t.Instance) && t.Check(r.Field) == nil {
-			add(f.kinds, i, r.Field)
+		if r := &m.Refusals[i]; r.reads(t) {
+			add(r.Field, func(v float64) {
+				if _, known := f.kinds[i]; !known && !math.IsNaN(v) {
+					f.kinds[i] = v
+				}
+			})
 		}
 	}
 	for i := range m.Primaries {
 		if p := &m.Primaries[i]; p.Topic == t.Name && t.Check(p.Field) == nil {
-			add(f.cores, i, p.Field)
+			add(p.Field, func(v float64) { f.cores[i] = f.history.change(f.cores[i], v) })
 		}
 	}
 	return paths, receivers
@@ -267,14 +257,18 @@ func surveyTable(in input, open telemetry.Opener) (*survey, error) {
 }
 
 // candidates returns the fields of a topic that channels could be read from, where
-// the map leaves the instance open.
+// the map leaves the instance open, and of the outputs behind them.
 func (m *Map) candidates(t *telemetry.Topic) (paths []string) {
 	for i := range m.Channels {
 		for _, s := range m.Channels[i].sources() {
-			if s.Instance != nil || s.Topic != t.Name {
-				continue
+			var all []string
+			switch {
+			case s.Topic == t.Name && s.Instance == nil:
+				all = append(s.paths(), s.beyond()...)
+			case s.Topic == t.Name || s.Type != "" && s.Type == t.Kind:
+				all = s.beyond()
 			}
-			for _, p := range append(s.paths(), s.beyond()...) {
+			for _, p := range all {
 				if t.Check(p) == nil && !slices.Contains(paths, p) {
 					paths = append(paths, p)
 				}
@@ -284,13 +278,12 @@ func (m *Map) candidates(t *telemetry.Topic) (paths []string) {
 	return paths
 }
 
-// addPhases keeps what a message first reports about phases, of which its first values are.
-func (m *Map) addPhases(first map[[2]int]bool, phases []int, msg *telemetry.Message) {
+// addPhases keeps what a message reports about phases, of which its first values are.
+func (p *surveying) addPhases(phases []int, msg *telemetry.Message) {
 	for k, i := range phases {
-		key := [2]int{i, msg.Topic.Seq}
-		in, ok := m.Phases[i].decide(msg.Values[k])
-		if _, known := first[key]; ok && !known {
-			first[key] = in
+		if in, ok := p.m.Phases[i].decide(msg.Values[k]); ok {
+			key := [2]int{i, msg.Topic.Seq}
+			p.history.phases[key] = p.history.report(p.history.phases[key], in)
 		}
 	}
 }
@@ -332,6 +325,11 @@ func (f *survey) find(id topicID) *telemetry.Count {
 // reads reports whether the phase could be read from a topic.
 func (p *Phase) reads(t *telemetry.Topic) bool {
 	return p.Topic == t.Name && (p.Instance == nil || *p.Instance == t.Instance) && t.Check(p.Field) == nil
+}
+
+// reads reports whether the kind of a vehicle could be read from a topic.
+func (r *Refusal) reads(t *telemetry.Topic) bool {
+	return r.Topic == t.Name && (r.Instance == nil || *r.Instance == t.Instance) && t.Check(r.Field) == nil
 }
 
 // decide returns whether a value of the field means that the robot is in the phase.

@@ -30,6 +30,9 @@ type system struct {
 func (j *job) surveyVehicle(ctx context.Context) (said remarks, err error) {
 	m := *j.Map
 	m.vehicle = m.Where[systemText]
+	if j.All {
+		m.Phases = nil
+	}
 	j.Map = &m
 	if err := j.survey(ctx); err != nil || m.IsTable() {
 		return nil, err
@@ -84,6 +87,9 @@ func (j *job) survey(ctx context.Context) error {
 		}
 		if err != nil {
 			return err
+		}
+		if !j.Map.IsTable() {
+			j.Map.flown(f)
 		}
 		j.files = append(j.files, f)
 	}

@@ -74,7 +74,6 @@ type place struct{ track, column int }
 type reset struct {
 	*Reset
 	place
-	core bool // it names the instance that counts
 }
 
 // bindValidity finds the conditions and the counters of the map that all files have.
@@ -220,7 +219,6 @@ func (j *judge) begin() {
 // message reads the conditions in a message of a track, replaces those of its values that
 // do not count by NaN, and reports whether the state was set anew.
 func (j *judge) message(track int, values []float64) (reset bool) {
-	other := false // another instance counts
 	for i := range j.plan.resets {
 		r := &j.plan.resets[i]
 		if r.track != track {
@@ -234,11 +232,7 @@ func (j *judge) message(track int, values []float64) (reset bool) {
 		if math.IsNaN(now) { // the counter is missing: the next one is compared with that before
 			continue
 		}
-		if changed := now != j.last[i] && !math.IsNaN(j.last[i]); changed && r.core {
-			other = true
-		} else if changed {
-			reset = true
-		}
+		reset = reset || now != j.last[i] && !math.IsNaN(j.last[i])
 		j.last[i] = now
 	}
 	if reset {
@@ -263,7 +257,7 @@ func (j *judge) message(track int, values []float64) (reset bool) {
 			values[t.column] = math.NaN()
 		}
 	}
-	return reset || other
+	return reset
 }
 
 // remarks reports how much did not count, and why.

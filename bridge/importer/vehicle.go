@@ -1,10 +1,12 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"math"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
@@ -17,8 +19,12 @@ type Refusal struct {
 	Topic     string            `toml:"topic"`     // the topic of a field, whose first value counts; or
 	Instance  *int              `toml:"instance"`  // (optional)
 	Field     string            `toml:"field"`     //
-	Values    map[string]string `toml:"values"`    // numbers, and what such a vehicle is called
-	Texts     map[string]string `toml:"texts"`     // how a text of the robot begins, and what such a vehicle is called
+	Begins    string            `toml:"begins"`    // or a regular expression of how texts of the robot begin that name its kind
+	Only      map[string]string `toml:"only"`      // the numbers, or how such texts begin, of vehicles that the map describes, and what they are called
+	Values    map[string]string `toml:"values"`    // (optional) in place of only: numbers of other vehicles, and what these are called
+	Texts     map[string]string `toml:"texts"`     // (optional) the same of texts: how they begin
+
+	begins *regexp.Regexp // of Begins; nil without
 }
 
 // Primary describes which instance of several topics counts: the one that a field names, as
@@ -33,32 +39,66 @@ type Primary struct {
 func (m *Map) refuse(files []*survey) error {
 	for _, f := range files {
 		for i := range m.Refusals {
-			r := &m.Refusals[i]
-			evidence, what := "", ""
-			switch v, ok := f.settings[r.Parameter]; {
-			case ok:
-				evidence, what = fmt.Sprintf("its setting %s is %g", r.Parameter, v), r.Values[fmt.Sprint(v)]
-			case r.Topic != "":
-				if v, ok := f.kinds[i]; ok {
-					evidence, what = fmt.Sprintf("%s of %s is %g", r.Field, r.Topic, v), r.Values[fmt.Sprint(v)]
-				}
-			}
-			for _, text := range f.texts {
-				for begin, name := range r.Texts {
-					if strings.HasPrefix(text, begin) {
-						evidence, what = fmt.Sprintf("it says %q", telemetry.Clip(text)), name
-					}
-				}
-			}
-			if what != "" {
+			if what := m.Refusals[i].shown(f, i); what != "" {
 				return &mapfile.Error{
-					File: m.file, Field: "refuse", Reason: fmt.Sprintf("%s is a log of %s, which this map does not describe: %s", f.base(), what, evidence),
-					Remedy: "write a map of its own: dgm-bridge topics " + f.path + " --suggest; or, if the log is wrong, use this map without its [[refuse]] (--print-map)",
+					File: m.file, Field: "refuse", Reason: fmt.Sprintf("%s is a log of %s", f.base(), what),
+					Remedy: "take the preset of the vehicle, or write a map of its own: dgm-bridge topics " + f.path + " --suggest; or, if the log is wrong, use this map without its [[refuse]] (--print-map)",
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// shown returns of which other kind of vehicle a file is, and by what; "" = of none. The refusal is
+// the map's with a number.
+func (r *Refusal) shown(f *survey, number int) string {
+	values, name := f.settings[r.Parameter], "its setting "+r.Parameter
+	if v, ok := f.kinds[number]; ok {
+		values, name = []float64{v}, fmt.Sprintf("%s of %s", r.Field, r.Topic)
+	}
+	for _, v := range values {
+		text := fmt.Sprint(v)
+		if what := r.other(text, r.Values[text], r.Only[text] != ""); what != "" {
+			return fmt.Sprintf("%s: %s is %s", what, name, text)
+		}
+	}
+	for _, text := range f.texts {
+		known := ""
+		if r.begins != nil {
+			known = r.begins.FindString(text)
+		}
+		if what := r.other(known, begun(r.Texts, text), begun(r.Only, text) != ""); what != "" {
+			return fmt.Sprintf("%s: it says %q", what, telemetry.Clip(text))
+		}
+	}
+	return ""
+}
+
+// other describes a vehicle that is not the map's: by its name, or where its kind is known and not among those
+// that the map is for.
+func (r *Refusal) other(kind, name string, own bool) string {
+	switch {
+	case name != "":
+		return name + ", which this map does not describe"
+	case kind != "" && len(r.Only) > 0 && !own:
+		var all []string
+		for _, k := range slices.SortedFunc(maps.Keys(r.Only), func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }) {
+			all = append(all, fmt.Sprintf("%s (%s)", k, r.Only[k]))
+		}
+		return "another kind of vehicle than this map describes, " + strings.Join(all, ", ")
+	}
+	return ""
+}
+
+// begun returns the name of how a text begins.
+func begun(names map[string]string, text string) string {
+	for begin, name := range names {
+		if strings.HasPrefix(text, begin) {
+			return name
+		}
+	}
+	return ""
 }
 
 // Settings are values that settings of the robot may have, by their names.
@@ -67,76 +107,29 @@ type Settings map[string][]float64
 // contradicted returns which setting of a file has another value; "" = none.
 func (s Settings) contradicted(f *survey) string {
 	for _, name := range slices.Sorted(maps.Keys(s)) {
-		if v, ok := f.settings[name]; ok && !slices.Contains(s[name], v) {
-			return fmt.Sprintf("%s is %g in %s", name, v, f.base())
+		for _, v := range f.settings[name] {
+			if !slices.Contains(s[name], v) {
+				return fmt.Sprintf("%s is %g in %s", name, v, f.base())
+			}
 		}
 	}
 	return ""
 }
 
-// disagree reports settings that differ between the files.
+// disagree reports settings that differ between the files, or between the flights in one.
 func (p *plan) disagree(files []*survey) {
 	for _, name := range p.m.Agree {
-		first := ""
+		first, text := math.NaN(), ""
 		for _, f := range files {
-			v, ok := f.settings[name]
-			switch text := fmt.Sprintf("%g in %s", v, f.base()); {
-			case ok && first == "":
-				first = text
-			case ok && !strings.HasPrefix(first, fmt.Sprintf("%g in ", v)):
-				p.leftOut.add("settings", Warning, "", "%s is %s, and %s: one value of an input is not the same in both", name, first, text).Remedy = "import recordings of one setting, and train on these"
-				return
-			}
-		}
-	}
-}
-
-// matches returns the number of an output in a name such as SERVO9_FUNCTION.
-func matches(pattern, name string) (n int, ok bool) {
-	before, after, _ := strings.Cut(pattern, "{}")
-	digits, ok := strings.CutPrefix(name, before)
-	digits, ok2 := strings.CutSuffix(digits, after)
-	n, err := strconv.Atoi(digits)
-	return n, ok && ok2 && err == nil
-}
-
-// motors returns which outputs drive motors 1, 2, … of a file; 0 = none. known is false where
-// the settings do not show it. other lists the functions of other outputs.
-func (o *Outputs) motors(f *survey) (outputs []int, known bool, other string) {
-	function := map[int]int{}
-	var others []string
-	for _, name := range slices.Sorted(maps.Keys(f.settings)) {
-		n, ok := matches(o.Parameter, name)
-		if v := int(f.settings[name]); o.Parameter != "" && ok && v != 0 {
-			if slices.Contains(o.Functions, v) {
-				if other := function[v]; other == 0 || n < other { // of two ailerons the first
-					function[v] = n
+			for _, v := range f.settings[name] {
+				switch {
+				case text == "":
+					first, text = v, fmt.Sprintf("%g in %s", v, f.base())
+				case v != first:
+					p.leftOut.add("settings", Warning, "", "%s is %s, and %g in %s: one value of an input is not the same in both", name, text, v, f.base()).Remedy = "import recordings of one setting, and train on these; of one file the flights by --from and --to"
+					return
 				}
-			} else {
-				others = append(others, fmt.Sprintf("%s = %d", name, v))
 			}
-			known = true
 		}
 	}
-	if known {
-		for _, v := range o.Functions {
-			outputs = append(outputs, function[v])
-		}
-		for len(outputs) > 0 && outputs[len(outputs)-1] == 0 {
-			outputs = outputs[:len(outputs)-1]
-		}
-		return outputs, true, strings.Join(others, ", ")
-	}
-	v, ok := f.settings[o.Count]
-	n := o.Motors[fmt.Sprint(v)]
-	if len(o.Motors) == 0 {
-		n = int(v)
-	}
-	if !ok || n <= 0 || n > 32 {
-		return nil, false, ""
-	}
-	for i := range n {
-		outputs = append(outputs, i+1)
-	}
-	return outputs, true, ""
 }

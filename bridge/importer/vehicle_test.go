@@ -2,6 +2,7 @@ package importer_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,6 +77,26 @@ func TestOutputs(t *testing.T) {
 			if got := log.Segments[0].U[10*len(c.u)+i]; got != v {
 				t.Errorf("%s: motor %d is %v, want %v", name, i+1, got, v)
 			}
+		}
+	}
+}
+
+// Outputs that move and are not read are named of a source that names a type, too.
+func TestOutputsByType(t *testing.T) {
+	_, sum := run(t, drivenLog(nil, 2), strings.Replace(driven, `topic = "out"`, `type = "out_msg"`, 1), false)
+	if said := strings.Join(sum.Texts(), "\n"); !strings.Contains(said, "C3, C4 of out move and are not read") {
+		t.Error(said)
+	}
+}
+
+// Of the sources with outputs that one is read which counts by the settings, with its unit.
+func TestOutputsBySettings(t *testing.T) {
+	text := strings.Replace(driven, "fields = [\"C1\", \"C2\"]\n", "fields = [\"C1\", \"C2\"]\nwhen = { BUS = [0, 1] }\n", 1) +
+		"[[channel.or]]\ntopic = \"out\"\nfields = [\"C1\", \"C2\"]\nunit = \"raw\"\n[channel.or.outputs]\nfield = \"C{}\"\ncount = \"FRAME\"\nmotors = { \"2\" = 3 }\n"
+	for bus, want := range map[float64]string{0: "us", 3: "raw"} {
+		log, _ := run(t, drivenLog(map[string]float64{"BUS": bus, "FRAME": 2}, 2), text, false)
+		if in := channel.Select(log.Channels, channel.Input); len(in) != 3 || in[2].Unit != want {
+			t.Errorf("%v: %+v", bus, in)
 		}
 	}
 }
@@ -158,6 +179,180 @@ field = "x"
 		}
 		if log, _ := run(t, s, text, false); log.Segments[0].X[7] != c.want {
 			t.Errorf("%s: row 7 is %v, want %v", name, log.Segments[0].X[7], c.want)
+		}
+	}
+}
+
+// A map that says which vehicles it is for refuses all others.
+func TestVehiclesOfAMap(t *testing.T) {
+	text := strings.NewReplacer(`values = { "11" = "a boat" }`, `only = { "0" = "a copter", "9" = "of the user's own" }`,
+		`values = { "1" = "an aeroplane" }`, `only = { "2" = "a quadrotor", "13" = "six rotors" }`,
+		`texts = { "Rover V" = "a rover" }`, `begins = '(Ardu|APM:|Rover)\S* [Vv]\d'`+"\nonly = { \"ArduCopter\" = \"a copter\" }").Replace(driven)
+	for _, s := range []*invented{drivenLog(nil, 2), drivenLog(map[string]float64{"KIND": 9}, 13, "ArduCopter V4.5.1 (abc)"), drivenLog(map[string]float64{"KIND": 0}, 2, "ArduPilot Ready", "Rover")} {
+		if _, _, err := try(t, s, text, false); err != nil {
+			t.Error(err)
+		}
+	}
+	for want, s := range map[string]*invented{
+		`another kind of vehicle than this map describes, 0 (a copter), 9 (of the user's own): its setting KIND is 13;`: drivenLog(map[string]float64{"KIND": 13}, 2),
+		`than this map describes, 2 (a quadrotor), 13 (six rotors): type of beat is 23;`:                                drivenLog(nil, 23),
+		`than this map describes, ArduCopter (a copter): it says "APM:Rover v3.5"`:                                      drivenLog(nil, 2, "APM:Rover v3.5"),
+	} {
+		if _, _, err := try(t, s, text, false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	for _, wrong := range []string{`begins = '('` + "\nonly = { \"a\" = \"b\" }", `begins = 'a'`, "parameter = \"KIND\"\nonly = { \"1\" = \"a\" }\nvalues = { \"2\" = \"b\" }"} {
+		if _, err := importer.ParseMap("map.toml", []byte("vehicle = \"q\"\n[[refuse]]\n"+wrong+"\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n")); err == nil || !strings.Contains(err.Error(), "refuse 1") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+}
+
+// flights is a log of two flights of 0.5 s, before, between and after which a setting has other values.
+func flights(before, first, between, second, after float64) *invented {
+	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "out": names("C1", "C2", "C3", "C4"), "armed": names("on")}}
+	set := func(ms int64, v float64) { s.msgs = append(s.msgs, msg{"set SERVO1_FUNCTION", ms, []float64{v}}) }
+	at := int64(0)
+	part := func(n int, on float64) {
+		for range n {
+			v := float64(at)
+			s.msgs = append(s.msgs, msg{"armed", at, []float64{on}}, msg{"pos", at, []float64{v}}, msg{"out", at, []float64{v, 100 + v, 200 + v, 300 + v}})
+			at += 10
+		}
+	}
+	s.msgs = append(s.msgs, msg{"set SERVO2_FUNCTION", 0, []float64{34}})
+	set(at, before)
+	part(10, 0)
+	set(at, first)
+	part(50, 1)
+	part(5, 0)
+	set(at, between)
+	part(5, 0)
+	set(at, second)
+	part(50, 1)
+	part(5, 0)
+	set(at, after)
+	part(10, 0)
+	return s
+}
+
+// Settings count as they are in flight: with several values there, the motors are not known.
+func TestSettingsInFlight(t *testing.T) {
+	const phase = "[[phase]]\ntopic = \"armed\"\nfield = \"on\"\nequals = [1]\n"
+	motors := func(s *invented, head, text string, all bool) (string, error) {
+		sum, _, err := try(t, s, head+"\n"+driven+text, all)
+		if err != nil {
+			return "", err
+		}
+		var inputs []string
+		for _, c := range sum.Channels[1:] {
+			inputs = append(inputs, c.Name)
+		}
+		return strings.Join(inputs, " ") + " " + strings.Join(sum.Texts(), "\n"), nil
+	}
+	if got, err := motors(flights(0, 33, 0, 33, 0), "", phase, false); err != nil || !strings.HasPrefix(got, "m1 m2 ") {
+		t.Error(got, err)
+	}
+	if _, err := motors(flights(33, 33, 33, 0, 33), "", phase, false); err == nil || !strings.Contains(err.Error(), "SERVO1_FUNCTION is 33 and 0 in flights of a.log: the motors are not on the same outputs in all of it; import one flight by --from and --to") {
+		t.Error(err)
+	}
+	// Rows of the ground count where they are kept, and flights do not that are cut off.
+	if _, err := motors(flights(0, 33, 33, 33, 33), "", phase, true); err == nil || !strings.Contains(err.Error(), "SERVO1_FUNCTION is 0 and 33") {
+		t.Error(err)
+	}
+	if got, err := motors(flights(33, 33, 33, 0, 33), "", phase+"[time]\nto = \"650ms\"\n", false); err != nil || !strings.HasPrefix(got, "m1 m2 ") {
+		t.Error(got, err)
+	}
+	const said = "SERVO1_FUNCTION is 26 in a.log, and 27 in a.log: one value of an input is not the same in both"
+	agree := `agree = ["SERVO1_FUNCTION"]`
+	if got, err := motors(flights(26, 26, 26, 27, 26), agree, phase, false); err != nil || !strings.Contains(got, said) {
+		t.Error(got, err)
+	}
+	if got, err := motors(flights(27, 26, 27, 26, 27), agree, phase, false); err != nil || strings.Contains(got, "one value of an input") {
+		t.Error(got, err)
+	}
+	// In two recordings of which one is put behind the other, each has its settings.
+	twice := flights(33, 33, 33, 33, 33)
+	again := flights(33, 0, 0, 0, 0)
+	twice.msgs = append(twice.msgs, again.msgs...)
+	if _, err := motors(twice, "", phase, false); err == nil || !strings.Contains(err.Error(), "put each flight into a file of its own") {
+		t.Error(err)
+	}
+}
+
+// The kind of frame and the functions of the outputs must have the same number of motors.
+func TestNumberOfMotors(t *testing.T) {
+	for want, c := range map[string]struct {
+		settings map[string]float64
+		refused  bool
+	}{
+		"FRAME of a.log is 1: 2 motors, and SERVOn_FUNCTION has only 1 of them: none is 34":  {map[string]float64{"FRAME": 1, "SERVO1_FUNCTION": 33}, true},
+		"FRAME of a.log is 2: 3 motors, and SERVOn_FUNCTION has only 2 of them: none is 35":  {map[string]float64{"FRAME": 2, "SERVO1_FUNCTION": 33, "SERVO2_FUNCTION": 34}, true},
+		"FRAME of a.log is 1: 2 motors, and SERVOn_FUNCTION has 3":                           {map[string]float64{"FRAME": 1, "SERVO1_FUNCTION": 33, "SERVO2_FUNCTION": 34, "SERVO3_FUNCTION": 35}, false},
+		"motors on other outputs than those that are read from out: AUX1 = 33, AUX2 = 34; r": {map[string]float64{"AUX1": 33, "AUX2": 34, "SERVO1_FUNCTION": 7}, false},
+	} {
+		sum, _, err := try(t, drivenLog(c.settings, 2), strings.Replace(driven, "count =", "elsewhere = [\"AUX{}\"]\ncount =", 1), false)
+		_, lost := errors.AsType[*importer.LossError](err)
+		text := ""
+		if err != nil {
+			text = err.Error()
+		} else {
+			text = strings.Join(sum.Texts(), "\n")
+		}
+		if lost != c.refused || !strings.Contains(text, want) {
+			t.Errorf("%v %s, want %s", lost, text, want)
+		}
+	}
+	if log, _ := run(t, drivenLog(map[string]float64{"FRAME": 1, "SERVO1_FUNCTION": 33, "SERVO2_FUNCTION": 34, "AUX1": 33}, 2), strings.Replace(driven, "count =", "elsewhere = [\"AUX{}\"]\ncount =", 1), false); len(log.Channels) != 3 {
+		t.Errorf("%+v", log.Channels)
+	}
+}
+
+// Where another instance counts, the segment begins with its first message, though the reports of which
+// one counts come behind, and what the one before says of that time is not read.
+func TestPrimaryInstanceByInstance(t *testing.T) {
+	for apart := range int64(2) { // ms between the instances
+		s := &invented{fields: map[string][]telemetry.Field{"est": names("x"), "est#1": names("x"), "att": names("a"), "att#1": names("a"), "status": names("core"), "status#1": names("core")}}
+		for i := range int64(100) {
+			for core, of := range []string{"", "#1"} {
+				v, ms := 1000*float64(core)+float64(i), 10*i+apart*int64(core)
+				s.msgs = append(s.msgs, msg{"est" + of, ms, []float64{v}}, msg{"att" + of, ms, []float64{v}}, msg{"status" + of, ms, []float64{float64(i / 50)}})
+			}
+		}
+		log, sum := run(t, s, `vehicle = "q"
+[[primary]]
+topics = ["est", "att", "status"]
+topic = "status"
+field = "core"
+[[channel]]
+name = "x"
+topic = "est"
+field = "x"
+role = "state"
+derivative = "none"
+[[channel]]
+name = "a"
+topic = "att"
+field = "a"
+role = "state"
+derivative = "none"
+`, false)
+		if len(log.Segments) != 2 {
+			t.Fatalf("%d segments", len(log.Segments))
+		}
+		for k, seg := range log.Segments {
+			if len(seg.T) != 50 {
+				t.Errorf("segment %d has %d rows", k, len(seg.T))
+			}
+			for i, v := range seg.X {
+				if want := float64(1050*k + i/2); v != want {
+					t.Errorf("segment %d: %v, want %v", k, v, want)
+				}
+			}
+		}
+		if said := strings.Join(sum.Texts(), "\n"); !strings.Contains(said, "the instance that counts changed 1 time") || strings.Contains(said, "set its state anew") {
+			t.Error(said)
 		}
 	}
 }

@@ -50,8 +50,8 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 	s.Remarks = report(rows)
 	(*remarks)(&s.Remarks).slowTopics(j.plan, j.Format)
 	invalid := slices.Concat(j.plan.unknown, rows.judge.remarks())
-	lost := losses(rows)
-	s.Remarks = slices.Concat(s.Remarks, invalid, lost)
+	s.Remarks = slices.Concat(s.Remarks, invalid, losses(rows))
+	lost := slices.DeleteFunc(slices.Clone(s.Remarks), func(r Remark) bool { return r.Severity != Loss })
 	if len(lost) > 0 && !j.AllowLoss {
 		return &LossError{j.files[0].path, lost}
 	}
