@@ -60,7 +60,7 @@ func TestVehicles(t *testing.T) {
 		{false, "3", 3000, ""},
 		{true, "", 0, "messages of several vehicles: system=1 (600 messages), system=3 (600 messages)"},
 		{true, "3", 3000, ""},
-		{false, "1", 0, "a log of a boat"},
+		{false, "1", 0, "type of HEARTBEAT is 11"},
 		{false, "9", 0, "a.tlog has no messages of system=9"},
 	} {
 		dir := t.TempDir()

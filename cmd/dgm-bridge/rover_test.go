@@ -50,6 +50,9 @@ func TestServosByTheirFunctions(t *testing.T) {
 		{"ardupilot-plane", []string{"SERVO2_FUNCTION", "SERVO10_FUNCTION", "SERVO4_FUNCTION", "SERVO3_FUNCTION"}, []float32{4, 4, 19, 70}, []string{"aileron", "elevator", "throttle"}, []int{1, 3, 2}},
 		{"ardupilot-plane", nil, nil, []string{"aileron", "elevator", "throttle", "rudder"}, []int{0, 1, 2, 3}},
 		{"ardupilot-plane", []string{"SERVO1_FUNCTION", "SERVO2_FUNCTION", "SERVO3_FUNCTION"}, []float32{77, 78, 70}, []string{"throttle", "elevon_left", "elevon_right"}, []int{2, 0, 1}},
+		{"ardupilot-plane", []string{"SERVO1_FUNCTION", "SERVO2_FUNCTION", "SERVO3_FUNCTION", "SERVO4_FUNCTION"}, []float32{24, 25, 73, 74}, []string{"flaperon_left", "flaperon_right", "throttle_left", "throttle_right"}, []int{0, 1, 2, 3}},
+		{"ardupilot-plane", []string{"SERVO1_FUNCTION", "SERVO2_FUNCTION", "SERVO3_FUNCTION", "SERVO4_FUNCTION"}, []float32{2, 3, 19, 70}, []string{"elevator", "throttle", "flap", "flap_auto"}, []int{2, 3, 0, 1}},
+		{"ardupilot-sub", []string{"SERVO1_FUNCTION", "SERVO2_FUNCTION", "SERVO3_FUNCTION", "SERVO4_FUNCTION", "FRAME_CONFIG"}, []float32{36, 35, 34, 33, 5}, []string{"m1", "m2", "m3", "m4"}, []int{3, 2, 1, 0}},
 	} {
 		path := write(t, filepath.Join(t.TempDir(), "a.BIN"), withSettings(whole, c.names, c.values))
 		out, _ := importFlown(t, "ardupilot", c.preset, path, "--frames", "ned-frd")

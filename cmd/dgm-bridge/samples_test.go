@@ -21,10 +21,10 @@ func TestRealLogs(t *testing.T) {
 	}{
 		{"ulog", "px4-quadrotor", "ulg/esc_status_log.ulg", 34, 8200, []string{
 			"vehicle quadrotor, 306 rows in 1 segment, 38.3144 s", "rows have the timestamps of vehicle_local_position, 7.96 Hz", "slow: x, y, z, vx, vy, vz at 7.96 Hz (vehicle_local_position); m1, m2, m3, m4 at 9.184 Hz (actuator_outputs#1); a horizon of 1 s holds 8 messages", `the lines "vehicle_local_position 20", "actuator_outputs 20" in etc/logging/logger_topics.txt`, "9 rows on the ground or disarmed left out"}},
-		{"ardupilot", "ardupilot-copter", "ardupilot/small.BIN", 43, 7510, []string{
-			"vehicle copter, 87 rows in 1 segment, 8.60021 s", "p, q, r: from IMU, 25 Hz, interpolated", "150 rows on the ground or disarmed left out"}},
-		{"mavlink", "ardupilot-copter", "ardupilot/small.tlog", 51, 35912, []string{
-			"vehicle copter, 48 rows in 1 segment, 15.656 s", "clock 1/1 is 1683219851.591 s behind", "kinematics only of roll, pitch, yaw by p, q, r: the data contradict it: y moves", "CAMERA_INFORMATION: wrong checksum, 159 bytes skipped"}},
+		{"ardupilot", "ardupilot-sub", "ardupilot/small.BIN", 43, 7510, []string{
+			"vehicle sub, 87 rows in 1 segment, 8.60021 s", "p, q, r: from IMU, 25 Hz, interpolated", "150 rows on the ground or disarmed left out"}},
+		{"mavlink", "ardupilot-sub", "ardupilot/small.tlog", 51, 35912, []string{
+			"vehicle sub, 48 rows in 1 segment, 15.656 s", "clock 1/1 is 1683219851.591 s behind", "kinematics only of roll, pitch, yaw by p, q, r: the data contradict it: y moves", "CAMERA_INFORMATION: wrong checksum, 159 bytes skipped"}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			path := filepath.Join(samples, c.file)
