@@ -2,6 +2,7 @@ package csv
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -44,7 +45,7 @@ type Joined struct {
 	size   int64
 	here   []part // of the file that is open
 	seq    int
-	topics map[string]*telemetry.Topic
+	topics map[string]*joinedTopic
 	cells  []string
 	t      int64
 	next   int // part
@@ -52,13 +53,34 @@ type Joined struct {
 	row    telemetry.Row
 }
 
+// joinedTopic is the topic that a group is in all files.
+type joinedTopic struct {
+	telemetry.Topic
+	paths []string // the columns of it that are wanted
+	spans []span   // of the files that were read before
+}
+
+// span is from when to when, ns, a file has rows of a topic.
+type span struct {
+	file        string
+	first, last int64
+}
+
+// add extends a span to a time.
+func (s *span) add(t int64) {
+	if s.file == "" {
+		s.first, s.last = t, t
+	}
+	s.first, s.last = min(s.first, t), max(s.last, t)
+}
+
 // part is a group in the file that is open.
 type part struct {
 	Group
-	topic  *telemetry.Topic
-	at     []int // its columns
+	topic  *joinedTopic // nil before its first row
+	at     []int        // its columns
 	wanted []int
-	begun  bool
+	span   span
 }
 
 var _ telemetry.Source = (*Joined)(nil)
@@ -67,12 +89,17 @@ var _ telemetry.Source = (*Joined)(nil)
 func OpenJoined(paths []string, wants telemetry.Wants, cfg Config, groups []Group) (*Joined, error) {
 	// A row of another topic may have the time of the one before.
 	cfg.Columns, cfg.OnDuplicate, cfg.OnBackwards, cfg.AnyRate, cfg.MaxGap = nil, Keep, Keep, true, 0
-	j := &Joined{paths: paths, wants: wants, cfg: cfg, groups: groups, topics: map[string]*telemetry.Topic{}}
+	j := &Joined{paths: paths, wants: wants, cfg: cfg, groups: groups, topics: map[string]*joinedTopic{}}
 	return j, j.open()
 }
 
 // open opens the next file.
 func (j *Joined) open() error {
+	for _, p := range j.here {
+		if p.span.file != "" {
+			p.topic.spans = append(p.topic.spans, p.span)
+		}
+	}
 	r, err := Open(j.paths[0], telemetry.Wants{}, j.cfg)
 	if err != nil {
 		return err
@@ -90,12 +117,10 @@ func (j *Joined) open() error {
 		for _, c := range g.Columns {
 			p.at = append(p.at, r.index(c))
 		}
-		j.here = append(j.here, p)
 		if p.topic != nil {
-			if err := j.want(len(j.here) - 1); err != nil {
-				return err
-			}
+			p.want(r)
 		}
+		j.here = append(j.here, p)
 	}
 	return nil
 }
@@ -134,29 +159,14 @@ func (j *Joined) message(k int) (*telemetry.Message, error) {
 		return nil, nil
 	}
 	if p.topic == nil {
-		g := p.Group
-		fields := make([]telemetry.Field, len(g.Columns))
-		for i, c := range g.Columns {
-			fields[i].Path = c
-		}
-		p.topic = &telemetry.Topic{
-			Name: g.Name(), Seq: j.seq, Fields: func() []telemetry.Field { return fields },
-			Check: func(path string) error {
-				if !slices.Contains(g.Columns, path) {
-					return errors.New("it is of another topic")
-				}
-				return nil
-			},
-		}
-		j.topics[g.Name()] = p.topic
-		j.seq++
-	}
-	if !p.begun {
-		if err := j.want(k); err != nil {
+		if err := j.begin(p); err != nil {
 			return nil, err
 		}
 	}
-	j.msg = telemetry.Message{Topic: p.topic, Time: j.t, Logged: j.t, Values: j.msg.Values[:0], Row: &telemetry.Row{Segment: j.row.Segment, Begins: j.row.Begins, Line: j.row.Line}}
+	if err := j.apart(p); err != nil {
+		return nil, err
+	}
+	j.msg = telemetry.Message{Topic: &p.topic.Topic, Time: j.t, Logged: j.t, Values: j.msg.Values[:0], Row: &telemetry.Row{Segment: j.row.Segment, Begins: j.row.Begins, Line: j.row.Line}}
 	j.row.Begins = false
 	for _, i := range p.wanted {
 		v, err := j.r.number(j.r.columns[i], j.cells[i])
@@ -168,15 +178,52 @@ func (j *Joined) message(k int) (*telemetry.Message, error) {
 	return &j.msg, nil
 }
 
-// want asks which columns of a part are wanted.
-func (j *Joined) want(k int) error {
-	p := &j.here[k]
-	p.begun = true
-	for _, path := range j.wants.Paths(p.topic) {
+// begin makes the topic of a part and asks which of its columns are wanted: once, though several
+// files have them.
+func (j *Joined) begin(p *part) error {
+	g := p.Group
+	fields := make([]telemetry.Field, len(g.Columns))
+	for i, c := range g.Columns {
+		fields[i].Path = c
+	}
+	p.topic = &joinedTopic{Topic: telemetry.Topic{
+		Name: g.Name(), Seq: j.seq, Fields: func() []telemetry.Field { return fields },
+		Check: func(path string) error {
+			if !slices.Contains(g.Columns, path) {
+				return errors.New("it is of another topic")
+			}
+			return nil
+		},
+	}}
+	j.topics[g.Name()] = p.topic
+	j.seq++
+	p.topic.paths = slices.Clone(j.wants.Paths(&p.topic.Topic))
+	for _, path := range p.topic.paths {
 		if err := p.topic.Check(path); err != nil {
-			return telemetry.NewFieldError(j.r.path, p.topic, path, err.Error())
+			return telemetry.NewFieldError(j.r.path, &p.topic.Topic, path, err.Error())
 		}
-		p.wanted = append(p.wanted, j.r.index(path))
+	}
+	p.want(j.r)
+	return nil
+}
+
+// want finds the wanted columns of a part in a file.
+func (p *part) want(r *Reader) {
+	for _, path := range p.topic.paths {
+		p.wanted = append(p.wanted, r.index(path))
+	}
+}
+
+// apart returns an error where the row at hand is of the time of another file with the same
+// columns: rows of two recordings would take turns.
+func (j *Joined) apart(p *part) error {
+	p.span.add(j.t)
+	p.span.file = j.r.path
+	for _, s := range p.topic.spans {
+		if p.span.first < s.last && p.span.last > s.first && len(j.cfg.SegmentColumn) == 0 {
+			return j.r.fail(j.r.line, "column "+quote(p.Columns[0]), fmt.Sprintf("its time, %s, is among those of %s, which has the same columns", seconds(j.t), filepath.Base(s.file)),
+				"these are two recordings: import the tables of each by themselves")
+		}
 	}
 	return nil
 }

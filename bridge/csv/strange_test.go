@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -239,5 +240,47 @@ role = "input"
 	s, err := importer.Import(context.Background(), importer.Job{Format: "csv", Map: m, Inputs: in, Out: filepath.Join(dir, "out")})
 	if err != nil || s.Rows != 300 || s.Channels[1].Samples != 299 {
 		t.Errorf("%v, %+v", err, s)
+	}
+}
+
+// Two recordings, each with a table for each topic, are two segments in any order of the files,
+// and are refused where their times are those of each other.
+func TestTwoRecordingsWithATableForEachTopic(t *testing.T) {
+	dir := t.TempDir()
+	table := func(name, column string, from int) string {
+		path := filepath.Join(dir, name)
+		text := rowsOf("time,"+column, func(i int, a, _, _ float64) string { return fmt.Sprintf("%.3f,%g", float64(from)+0.02*float64(i), a) })
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	m := parse(t, `vehicle = "v"
+[time]
+column = "time"
+unit = "s"
+[[channel]]
+name = "theta"
+file = "joint"
+column = "theta"
+role = "state"
+[[channel]]
+name = "tau"
+file = "effort"
+column = "tau"
+role = "input"
+`)
+	first := []string{table("flight1_joint.csv", "theta", 1000), table("flight1_effort.csv", "tau", 1000)}
+	second := []string{table("flight2_joint.csv", "theta", 2000), table("flight2_effort.csv", "tau", 2000)}
+	same := []string{table("flight3_joint.csv", "theta", 1001), table("flight3_effort.csv", "tau", 1001)}
+	for _, in := range [][]string{append(slices.Clone(first), second...), append(slices.Clone(second), first...)} {
+		s, err := importTables(context.Background(), m, in, filepath.Join(dir, "out"), nil)
+		if err != nil || s.Rows != 600 || s.Segments != 2 || s.Channels[1].Samples != 600 {
+			t.Errorf("%v: %v, %+v", in, err, s)
+		}
+	}
+	_, err := importTables(context.Background(), m, append(slices.Clone(first), same...), filepath.Join(dir, "out"), nil)
+	if err == nil || !strings.Contains(err.Error(), "flight3_joint.csv:") || !strings.Contains(err.Error(), `is among those of flight1_joint.csv, which has the same columns; these are two recordings`) {
+		t.Error(err)
 	}
 }
