@@ -12,7 +12,8 @@
 //   - A segment begins with each file, at a new value in the segment column and at a gap
 //     longer than max_gap. Its name is that value, else the file's, with several files
 //     and a segment column "file/value".
-//   - Of rows with a repeated time the first counts (on_duplicate). A time that runs
+//   - Of rows with a repeated time the first counts, or they are spread evenly where the clock is
+//     coarser than they are (on_duplicate). A time that runs
 //     backwards within a segment is an error (on_backwards), because nothing in the file
 //     shows the reason.
 //   - A median step below 50 µs or from 1 s upwards is an error, because the unit of

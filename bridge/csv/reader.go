@@ -42,6 +42,7 @@ type Reader struct {
 	groupAt    int // −1 = none
 	midnight   midnight
 	wraps      wraps
+	coarse     coarse
 	segmentsAt []int
 	wantedAt   []int // columns of the values
 
@@ -82,6 +83,18 @@ func Open(path string, wants telemetry.Wants, cfg Config) (*Reader, error) {
 		r.wantedAt = append(r.wantedAt, t.index(p))
 	}
 	r.msg = telemetry.Message{Topic: &r.topic, Row: &r.row, Values: make([]float64, len(paths))}
+	if cfg.OnDuplicate == Spread && cfg.Step == 0 {
+		look := cfg
+		look.OnDuplicate, look.Columns = Drop, nil
+		first, err := Open(path, telemetry.Wants{}, look)
+		if err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+		r.coarse = coarseness(first)
+		if err := first.Close(); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+	}
 	return r, nil
 }
 
@@ -106,17 +119,11 @@ func (r *Reader) Next() (*telemetry.Message, error) {
 // kept returns the cells of the next row that the configuration keeps, and its time.
 func (r *Reader) kept() (cells []string, t int64, err error) {
 	for {
-		cells, err = r.next()
+		cells, t, err = r.spreadTimes()
 		if errors.Is(err, io.EOF) {
 			return nil, 0, r.atEnd()
 		}
 		if err != nil {
-			return nil, 0, err
-		}
-		if r.groupAt >= 0 && strings.TrimSpace(cells[r.groupAt]) != r.cfg.Group {
-			continue
-		}
-		if t, err = r.stamp(cells); err != nil {
 			return nil, 0, err
 		}
 		if !r.started {
@@ -145,78 +152,14 @@ func (r *Reader) cut(at int64) bool {
 	return (from > 0 && at < from) || (to > 0 && at > to)
 }
 
-// stamp returns the time of a row, of one column or two.
-func (r *Reader) stamp(cells []string) (int64, error) {
-	if r.timeAt < 0 {
-		return int64(r.read) * int64(r.cfg.Step), nil
-	}
-	cell := cells[r.timeAt]
-	field := "column " + quote(r.cfg.Column)
-	var t int64
-	var err error
-	switch {
-	case r.cfg.Unit == isoUnit && r.dateAt >= 0:
-		t, err = parseDate(strings.TrimSpace(cells[r.dateAt]) + "T" + strings.TrimSpace(cell))
-	case r.cfg.Unit == isoUnit:
-		t, err = parseDate(cell)
-	case r.cfg.Unit == clockUnit:
-		if t, err = parseClock(cell); err == nil && !strings.Contains(cell, "day") {
-			t = r.midnight.add(t)
-		}
-	default:
-		if t, err = r.time(cell); err != nil {
-			return 0, err
-		}
-		if r.fractionAt < 0 {
-			return r.wraps.add(t, int64(math.Pow10(unitPower[r.cfg.Unit]))), nil
-		}
-		ns, err := parseTime(r.point(cells[r.fractionAt]), 0)
-		if err != nil {
-			return 0, r.fail(r.line, "column "+quote(r.cfg.Fraction), quote(cells[r.fractionAt])+" "+err.Error(), "correct it or delete the line")
-		}
-		return t + ns, nil
-	}
-	if err != nil {
-		return 0, r.fail(r.line, field, quote(cell)+" "+err.Error(), "correct it, delete the line, or correct time.unit in the map")
-	}
-	return t, nil
-}
-
 // digits returns a time as the file has it, in its unit.
 func (r *Reader) digits(t int64, cells []string) float64 {
-	if r.timeAt < 0 || r.fractionAt >= 0 || r.cfg.Unit == isoUnit || r.cfg.Unit == clockUnit {
+	if r.timeAt < 0 || r.fractionAt >= 0 || r.coarse.whole > 0 || r.cfg.Unit == isoUnit || r.cfg.Unit == clockUnit {
 		return float64(t-r.first) / math.Pow10(unitPower[r.cfg.Unit])
 	}
 	// Of times in the wrong unit, nanoseconds may be too coarse to distinguish the steps.
 	digits, _ := strconv.ParseFloat(r.point(cells[r.timeAt]), 64) // was parsed before
 	return digits
-}
-
-func (r *Reader) time(cell string) (int64, error) {
-	if r.ambiguous(cell) {
-		return 0, r.fail(r.line, "column "+quote(r.cfg.Column), quote(cell)+pointAmongCommas, alike)
-	}
-	cell = r.point(cell)
-	t, err := parseTime(cell, unitPower[r.cfg.Unit])
-	if err == nil {
-		return t, nil
-	}
-	field := "column " + quote(r.cfg.Column)
-	if missing(cell) {
-		return 0, r.fail(r.line, field, "the time is missing", "fill it in or delete the line")
-	}
-	remedy := "correct it or delete the line"
-	switch {
-	case errors.Is(err, errTooLarge):
-		remedy = "correct time.unit in the map"
-	case strings.ContainsRune(cell, ',') && r.decimal:
-		remedy = alike
-	case strings.ContainsRune(cell, ','):
-		remedy = withPoints
-	case strings.ContainsRune(cell, ':'):
-		remedy = "write unit = \"iso\" under [time] for dates with times, \"clock\" for times of day"
-	}
-	return 0, r.fail(r.line, field, quote(cell)+" "+err.Error(), remedy)
 }
 
 func (r *Reader) name(cells []string) string {
@@ -268,7 +211,7 @@ func (r *Reader) order(t int64, digits float64, segment string) (keep bool, err 
 		return false, r.fail(r.line, field, "the time is that of the row before", `delete the line, or write on_duplicate = "drop" under [time]`)
 	case step == 0:
 		counts.Duplicates.Add(r.path, r.line)
-		if r.cfg.OnDuplicate == Drop {
+		if r.cfg.OnDuplicate != Keep {
 			return false, nil
 		}
 	case step < 0 && r.cfg.OnBackwards == Fail:

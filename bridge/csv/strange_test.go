@@ -284,3 +284,44 @@ role = "input"
 		t.Error(err)
 	}
 }
+
+// Rows whose times are coarser than they are spread evenly, within the resolution of the clock;
+// of rows that repeat one another one counts.
+func TestTimesCoarserThanRows(t *testing.T) {
+	for _, c := range []struct {
+		name, unit string
+		at         func(i int) string
+		rows       int
+		rate       float64
+	}{
+		{"2 kHz in whole ms", "ms", func(i int) string { return fmt.Sprint(i / 2) }, 300, 2000},
+		{"1.5 kHz in whole ms", "ms", func(i int) string { return fmt.Sprint(2 * i / 3) }, 300, 1500},
+		{"250 Hz in hundredths of a second", "s", func(i int) string { return fmt.Sprintf("%.2f", 1.7e9+float64(2*i/5)/100) }, 300, 250},
+		{"100 Hz in whole seconds, begun within one", "iso", func(i int) string {
+			return time.Unix(1_700_000_000+int64(i+30)/100, 0).UTC().Format("2006-01-02 15:04:05")
+		}, 300, 100},
+		{"50 Hz, twice each", "s", func(i int) string { return fmt.Sprint(float64(i/2) * 0.02) }, 150, 50},
+	} {
+		table := rowsOf("t,theta,tau", func(i int, a, _, u float64) string { return fmt.Sprintf("%s,%g,%g", c.at(i), a, u) })
+		log, s := run(t, "vehicle = \"v\"\n[time]\ncolumn = \"t\"\nunit = \""+c.unit+"\"\n"+thetaTau, table)
+		times := log.Segments[0].T
+		rate := float64(len(times)-1) / (1e-9 * float64(times[len(times)-1]-times[0]))
+		if s.Rows != c.rows || math.Abs(rate/c.rate-1) > 0.01 || !slices.IsSorted(times) {
+			t.Errorf("%s: %d rows, %g Hz", c.name, s.Rows, rate)
+		}
+	}
+	table := rowsOf("t,theta,tau", func(i int, a, _, u float64) string { return fmt.Sprintf("%d,%g,%g\n%d,%g,%g", i, a, u, i, a, u) })
+	if _, s := run(t, "vehicle = \"v\"\n[time]\ncolumn = \"t\"\nunit = \"ms\"\n"+thetaTau, table); s.Rows != 300 {
+		t.Errorf("repetitions: %d rows", s.Rows)
+	}
+}
+
+const thetaTau = `[[channel]]
+name = "theta"
+column = "theta"
+role = "state"
+[[channel]]
+name = "tau"
+column = "tau"
+role = "input"
+`

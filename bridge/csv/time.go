@@ -25,7 +25,7 @@ type Time struct {
 	From          mapfile.Duration `toml:"from"`           // (optional) cut, from the file's first sample
 	To            mapfile.Duration `toml:"to"`             // (optional) cut, from the file's first sample; 0 = to the end
 	OnBackwards   Policy           `toml:"on_backwards"`   // (optional) error, segment or keep; defaults to error
-	OnDuplicate   Policy           `toml:"on_duplicate"`   // (optional) drop, error or keep; defaults to drop
+	OnDuplicate   Policy           `toml:"on_duplicate"`   // (optional) spread, drop, error or keep; defaults to spread
 	AnyRate       bool             `toml:"any_rate"`       // (optional) accept the unit even where the sampling rate is implausible
 	Join          *bool            `toml:"join"`           // (optional) columns are joined as topics are; defaults to whether no row has them all
 	KeepHeld      bool             `toml:"keep_held"`      // (optional) samples of a state that only repeat the one before count as measured
@@ -39,6 +39,7 @@ const (
 	Fail    Policy = "error"   // stop with an error
 	Segment Policy = "segment" // begin a new segment
 	Drop    Policy = "drop"    // leave the row out
+	Spread  Policy = "spread"  // spread rows evenly where times are coarser than they are, else leave the row out
 	Keep    Policy = "keep"    // write it as it is
 )
 
@@ -70,7 +71,7 @@ var units = []string{"s", "ms", "us", "ns"}
 // Check sets the policies that are left open and returns the first key that is
 // wrong, with the reason and the remedy; "" where there is none.
 func (t *Time) Check() (key, reason, remedy string) {
-	t.OnBackwards, t.OnDuplicate = cmp.Or(t.OnBackwards, Fail), cmp.Or(t.OnDuplicate, Drop)
+	t.OnBackwards, t.OnDuplicate = cmp.Or(t.OnBackwards, Fail), cmp.Or(t.OnDuplicate, Spread)
 	if t.Step != 0 {
 		if t.Step < 0 || t.Column != "" || t.Unit != "" && t.Unit != "ns" || t.Fraction != "" || t.Date != "" {
 			return "step", "is below 0, or comes with a column of times", "write step alone where the table has no times, else column and unit"
@@ -87,8 +88,8 @@ func (t *Time) Check() (key, reason, remedy string) {
 		return "unit", quote(t.Unit) + " does not go with fraction or date", "fraction adds ns to a number, date goes before the time of unit iso"
 	case t.OnBackwards != Fail && t.OnBackwards != Segment && t.OnBackwards != Keep:
 		return "on_backwards", quote(string(t.OnBackwards)) + " is not known", "write error, segment or keep"
-	case t.OnDuplicate != Fail && t.OnDuplicate != Drop && t.OnDuplicate != Keep:
-		return "on_duplicate", quote(string(t.OnDuplicate)) + " is not known", "write error, drop or keep"
+	case t.OnDuplicate != Fail && t.OnDuplicate != Drop && t.OnDuplicate != Keep && t.OnDuplicate != Spread:
+		return "on_duplicate", quote(string(t.OnDuplicate)) + " is not known", "write spread, error, drop or keep"
 	}
 	return "", "", ""
 }
@@ -105,6 +106,7 @@ func quote(cell string) string {
 // Counts counts what the user should know and what is no error.
 type Counts struct {
 	Duplicates Count // rows whose time is that of the row before
+	Spread     Count // rows whose time is that of the row before, by a clock that is coarser than the rows
 	Backwards  Count // rows before which the time runs backwards
 	Gaps       Count // rows before which there is more than max_gap
 	LongestGap int64 // ns

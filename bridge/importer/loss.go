@@ -53,7 +53,7 @@ func losses(r *rowMaker) (out remarks) {
 func (out *remarks) rows(r *rowMaker) {
 	c := &r.counts
 	if r.plan.m.IsTable() {
-		if n := c.table.Duplicates; n.N > c.kept && r.plan.m.Time.OnDuplicate == csv.Drop {
+		if n := c.table.Duplicates; n.N > c.kept && r.plan.m.Time.OnDuplicate != csv.Keep {
 			out.add("rows-lost", Loss, "", "%d of %d rows are left out, for they have the time of the row before, %s", n.N, n.N+c.kept, n).Remedy = "name the column that holds the time, and its unit; in a table of several robots or topics, select one with where under [time]"
 		}
 		return

@@ -71,6 +71,9 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 		}
 		out.add("repeated", Info, "", "%s with the time of the row before %s, %s", number(n.N, "row"), done, n)
 	}
+	if n := t.Spread; n.N > 0 {
+		out.add("stamps", Info, "", "several rows have one time, of a clock that is coarser than the rows: %s spread evenly, %s", number(n.N, "row"), n)
+	}
 	if n := t.Backwards; n.N > 0 {
 		done := "a segment was begun at each"
 		if p.m.Time.OnBackwards == csv.Keep {

@@ -55,7 +55,7 @@ func TestLossFails(t *testing.T) {
 	var whole, coarse, idle strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&whole, "%v,%d,%d\n", 0.01*float64(i), i%17, i%5)
-		fmt.Fprintf(&coarse, "%v,%d,%d\n", 0.1*float64(i/10), i%17, i%5)
+		fmt.Fprintf(&coarse, "%v,%d,%d\n", 0.05*float64(i/10), i%17, i%5) // of a slower topic
 		fmt.Fprintf(&idle, "%v,%d,\n", 0.01*float64(i), i%17)
 	}
 	m := file("map.toml", "vehicle = \"v\"\n[time]\ncolumn = \"t\"\nunit = \"s\"\n[[channel]]\nname = \"x\"\ncolumn = \"x\"\nrole = \"state\"\n[[channel]]\nname = \"u\"\ncolumn = \"u\"\nrole = \"input\"\n")
