@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,23 +10,11 @@ import (
 
 // Words in the names of columns, in lower case.
 var (
-	timeWords    = []string{"t", "time", "timestamp", "stamp", "sec", "secs", "second", "seconds", "ms", "us", "ns", "clock", "epoch", "datetime", "date", "times", "zeit", "temps", "nsec", "usec", "msec", "elapsed", "unixtime", "utc"}
+	timeWords    = []string{"t", "time", "timestamp", "stamp", "sec", "secs", "second", "seconds", "ms", "us", "ns", "clock", "epoch", "datetime", "date", "times", "zeit", "temps", "nsec", "usec", "msec", "millis", "micros", "nanos", "ticks", "datenum", "elapsed", "unixtime", "utc"}
 	counterWords = []string{"seq", "index", "idx", "counter", "count", "frame", "id", "row", "sample", "samples", "step", "n", "nr", "no", "number", "unnamed", "tick", "iteration", "iter", "line", "packet"}
 	segmentWords = []string{"segment", "episode", "run", "trial", "trajectory", "traj", "experiment", "flight", "lap", "rollout", "session", "repetition", "rep", "sequence", "test"}
 	robotWords   = []string{"robot", "vehicle", "agent", "drone", "device", "unit", "uav", "car", "name", "id", "serial"}
 )
-
-// words splits a name into its words, in lower case.
-func words(name string) []string {
-	var spaced strings.Builder
-	for i, r := range name {
-		if r >= 'A' && r <= 'Z' && i > 0 && name[i-1] >= 'a' && name[i-1] <= 'z' {
-			spaced.WriteByte(' ')
-		}
-		spaced.WriteRune(r)
-	}
-	return strings.FieldsFunc(strings.ToLower(spaced.String()), func(r rune) bool { return (r < 'a' || r > 'z') && r < 0x80 })
-}
 
 func hasWord(name string, list []string) bool {
 	return slices.ContainsFunc(words(name), func(w string) bool { return slices.Contains(list, w) })
@@ -63,8 +52,7 @@ func (o *Outline) timeOf() int {
 	for i := range o.Columns {
 		c := &o.Columns[i]
 		n := o.timeScore(i, c)
-		_, unit := unitPower[c.Unit]
-		c.Clock = n > 3 || unit && c.Others == 0 || hasWord(c.Name, []string{"nsec", "nsecs", "nanosec", "nanosecs", "nanoseconds"})
+		c.Clock = n > 3 || c.timeUnit() != "" && c.Others == 0 || hasWord(c.Name, []string{"nsec", "nsecs", "nanosec", "nanosecs", "nanoseconds"})
 		if n > score {
 			best, score = i, n
 		}
@@ -86,7 +74,7 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 	if c.Others+c.Infinite > 0 || c.Numbers == 0 || len(c.steps) == 0 && c.Numbers > 1 {
 		return 0
 	}
-	_, unit := unitPower[c.Unit]
+	unit := c.timeUnit() != ""
 	name, counter := hasWord(c.Name, timeWords), hasWord(c.Name, counterWords)
 	if c.unnamed { // the index of a frame: its times, or the numbers of its rows
 		counter = c.whole
@@ -94,6 +82,8 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 	switch {
 	case unit:
 		n += 6
+	case name && c.otherUnit() != "":
+		n += 4 // another time may be there
 	case name:
 		n += 5
 	}
@@ -117,15 +107,15 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 	return n
 }
 
-// findFraction finds the column with the ns of a time in whole seconds: the stamps of ROS.
+// findFraction finds the column with the rest of a time in whole seconds: the stamps of ROS, or
+// of struct timeval.
 func (o *Outline) findFraction() {
 	o.Fraction = -1
 	clock := &o.Columns[o.Time]
-	pairs := map[string][]string{"sec": {"nanosec", "nsec", "nanosecs"}, "secs": {"nsecs", "nanosecs"}, "seconds": {"nanoseconds"}, "s": {"ns"}}
 	if !clock.whole || clock.Others > 0 {
 		return
 	}
-	for end, others := range pairs {
+	for _, end := range spellings["s"] {
 		stem, ok := strings.CutSuffix(strings.ToLower(clock.Name), end)
 		if !ok || stem != "" && !strings.ContainsAny(stem[len(stem)-1:], "._/ ") {
 			continue
@@ -133,8 +123,9 @@ func (o *Outline) findFraction() {
 		for k := range o.Columns {
 			c := &o.Columns[k]
 			rest, ok := strings.CutPrefix(strings.ToLower(c.Name), stem)
-			if ok && slices.Contains(others, rest) && c.whole && c.Low >= 0 && c.High < 1e9 {
-				o.Fraction, o.Unit, o.Named = k, "s", true
+			unit := spelled(rest)
+			if ok && unit != "" && unit != "s" && c.whole && c.Low >= 0 && c.High*math.Pow10(unitPower[unit]) < 1e9 {
+				o.Fraction, o.FractionUnit, o.Unit, o.Named = k, unit, "s", true
 			}
 		}
 	}
@@ -154,17 +145,9 @@ func (o *Outline) findUnit() {
 		o.Unit, o.Named = clockUnit, true
 		return
 	}
-	o.Unit = c.Unit
-	if _, o.Named = unitPower[o.Unit]; o.Named {
+	if o.Unit = cmp.Or(c.timeUnit(), c.namedUnit()); o.Unit != "" {
+		o.Named = true
 		return
-	}
-	for _, w := range words(c.Name) {
-		for unit, names := range map[string][]string{"s": {"sec", "secs", "seconds", "second"}, "ms": {"ms", "msec", "millis", "milliseconds"}, "us": {"us", "usec", "micros", "microseconds"}, "ns": {"ns", "nsec", "nanos", "nanoseconds"}} {
-			if slices.Contains(names, w) {
-				o.Unit, o.Named = unit, true
-				return
-			}
-		}
 	}
 	for i, unit := range units { // since 1970, in this century
 		if s := c.Low * math.Pow(1000, -float64(i)); s > 9e8 && s < 5e9 {
@@ -194,9 +177,8 @@ func unitOf(c *Column) string {
 func (o *Outline) nearlyTime() string {
 	for i := range o.Columns {
 		c := &o.Columns[i]
-		_, unit := unitPower[c.Unit]
 		switch {
-		case !unit && !hasWord(c.Name, timeWords):
+		case c.timeUnit() == "" && !hasWord(c.Name, timeWords):
 			continue
 		case c.Others > 0:
 			return fmt.Sprintf(": %s of column %s is no number, no date as 2026-03-05T12:30:00.25 and no time as 12:30:00.25", quote(c.other), quote(c.Column))

@@ -2,6 +2,7 @@ package csv
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -22,10 +23,11 @@ type Outline struct {
 	Unit    string // of the time
 	Named   bool   // Unit is part of the column's name, or the text shows it; else it is a guess by the step
 
-	Fraction int  // which column has the ns of the time, −1 = none
-	Segment  int  // which column numbers or names segments, for sure; −1 = none
-	Group    int  // which column names robots whose rows take turns; −1 = none
-	Sparse   bool // rows hold some of the columns each
+	Fraction     int    // which column has the rest of a time in whole seconds, −1 = none
+	FractionUnit string // of it
+	Segment      int    // which column numbers or names segments, for sure; −1 = none
+	Group        int    // which column names robots whose rows take turns; −1 = none
+	Sparse       bool   // rows hold some of the columns each
 }
 
 // Column is what an outline knows of a column.
@@ -74,7 +76,7 @@ func Look(path string, open Opener) (*Outline, error) {
 			name = "column" + text
 		}
 		if t.units != nil && unit == "" {
-			unit = strings.Trim(t.units[i], "[]()- ")
+			unit = plainUnit(t.units[i])
 		}
 		if name == "" {
 			name = "index"
@@ -110,6 +112,9 @@ func Look(path string, open Opener) (*Outline, error) {
 	}
 	o.findFraction()
 	o.findUnit()
+	if c := &o.Columns[o.Time]; !o.Named && c.otherUnit() != "" {
+		return nil, t.fail(0, "column "+quote(c.Column), fmt.Sprintf("looks like the time and is in %s, which is no unit of times here (s, ms, us, ns)", quote(c.otherUnit())), "write the times in s, and that into the name; or, where this is no unit, rename the column")
+	}
 	return o, nil
 }
 

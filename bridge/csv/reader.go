@@ -82,6 +82,9 @@ func Open(path string, wants telemetry.Wants, cfg Config) (*Reader, error) {
 		}
 		r.wantedAt = append(r.wantedAt, t.index(p))
 	}
+	if err := t.agree(cfg.Counts, append(own, paths...)); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
 	r.msg = telemetry.Message{Topic: &r.topic, Row: &r.row, Values: make([]float64, len(paths))}
 	if cfg.OnDuplicate == Spread && cfg.Step == 0 {
 		look := cfg
@@ -300,6 +303,14 @@ func (r *Reader) checkRate() error {
 		return nil
 	}
 	remedy := "correct time.unit in the map"
+	for _, other := range []struct {
+		name string
+		ns   float64
+	}{{"minutes", 60e9}, {"hours", 3600e9}, {"days", 86400e9}} {
+		if step := digits * other.ns; plausible(step) {
+			remedy = fmt.Sprintf("no unit fits; in %s, which are not read, it would be %s: write the times in s", other.name, seconds(step))
+		}
+	}
 	for _, unit := range units {
 		if step := digits * math.Pow10(unitPower[unit]); plausible(step) {
 			remedy = fmt.Sprintf("with unit = %q it would be %s: correct time.unit in the map", unit, seconds(step))

@@ -45,7 +45,7 @@ func (r *Reader) stamp(cells []string) (int64, error) {
 		if r.fractionAt < 0 {
 			return r.wraps.add(t, int64(math.Pow10(unitPower[r.cfg.Unit]))), nil
 		}
-		ns, err := parseTime(r.point(cells[r.fractionAt]), 0)
+		ns, err := parseTime(r.point(cells[r.fractionAt]), unitPower[r.cfg.FractionUnit])
 		if err != nil {
 			return 0, r.fail(r.line, "column "+quote(r.cfg.Fraction), quote(cells[r.fractionAt])+" "+err.Error(), "correct it or delete the line")
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,8 @@ type Time struct {
 	Column        string           `toml:"column"`
 	Unit          string           `toml:"unit"`           // s, ms, us, ns; iso: date and time as in 2026-03-05T12:30:00.25+01:00; clock: time of day
 	Step          mapfile.Duration `toml:"step"`           // (optional) in place of column and unit: the time from each row to the next
-	Fraction      string           `toml:"fraction"`       // (optional) a second column, of ns, that is added: the stamps of ROS
+	Fraction      string           `toml:"fraction"`       // (optional) a second column that is added: the stamps of ROS
+	FractionUnit  string           `toml:"fraction_unit"`  // (optional) ms, us or ns; defaults to ns
 	Date          string           `toml:"date"`           // (optional) with unit iso: the column of the date, where column has the time of day
 	SegmentColumn Names            `toml:"segment_column"` // (optional) a new value begins a segment; several columns: a new value in any
 	GroupColumn   string           `toml:"group_column"`   // (optional) of a table with rows of several robots: each value of it is read by itself
@@ -84,8 +86,10 @@ func (t *Time) Check() (key, reason, remedy string) {
 		return "column", "is missing", "name the column that holds the time, or write step = \"10ms\" where the rows are that far apart"
 	case !unitKnown:
 		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us, ns, iso or clock"
+	case t.FractionUnit != "" && (t.Fraction == "" || t.FractionUnit == "s" || !slices.Contains(units, t.FractionUnit)):
+		return "fraction_unit", quote(t.FractionUnit) + " is no unit of a fraction, or there is none", "write ms, us or ns beside fraction"
 	case t.Fraction != "" && (t.Unit == isoUnit || t.Unit == clockUnit), t.Date != "" && t.Unit != isoUnit:
-		return "unit", quote(t.Unit) + " does not go with fraction or date", "fraction adds ns to a number, date goes before the time of unit iso"
+		return "unit", quote(t.Unit) + " does not go with fraction or date", "fraction is added to a number, date goes before the time of unit iso"
 	case t.OnBackwards != Fail && t.OnBackwards != Segment && t.OnBackwards != Keep:
 		return "on_backwards", quote(string(t.OnBackwards)) + " is not known", "write error, segment or keep"
 	case t.OnDuplicate != Fail && t.OnDuplicate != Drop && t.OnDuplicate != Keep && t.OnDuplicate != Spread:
@@ -110,6 +114,7 @@ type Counts struct {
 	Backwards  Count // rows before which the time runs backwards
 	Gaps       Count // rows before which there is more than max_gap
 	LongestGap int64 // ns
+	units      map[string]unitAt
 	Open       Count // last rows without a line end, of which the last number may be cut off
 }
 

@@ -1,0 +1,128 @@
+package csv
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/frames"
+)
+
+// spellings of the units of times, in lower case.
+var spellings = map[string][]string{
+	"s":  {"s", "sec", "secs", "second", "seconds"},
+	"ms": {"ms", "msec", "msecs", "milli", "millis", "millisec", "millisecs", "millisecond", "milliseconds"},
+	"us": {"us", "\u00b5s", "\u03bcs", "usec", "usecs", "\u00b5sec", "\u03bcsec", "micro", "micros", "microsec", "microsecs", "microsecond", "microseconds"},
+	"ns": {"ns", "nsec", "nsecs", "nano", "nanos", "nanosec", "nanosecs", "nanosecond", "nanoseconds"},
+}
+
+// Units of times that are not read, at the end of a name, and words beside a unit that say from
+// where times count.
+var (
+	otherUnits = []string{"min", "mins", "minute", "minutes", "h", "hr", "hrs", "hour", "hours", "day", "days", "week", "weeks", "datenum", "ticks"}
+	aboutTimes = []string{"since", "after", "from", "of", "in", "the", "start", "begin", "beginning", "boot", "launch", "epoch", "unix", "posix", "utc", "gmt", "gps", "tai", "local", "rel", "relative", "abs", "absolute", "elapsed", "monotonic", "ros", "sim", "wall", "host", "system", "device", "sensor", "header", "stamp", "time", "clock"}
+)
+
+// words splits a name into its words, in lower case.
+func words(name string) []string {
+	var spaced strings.Builder
+	for i, r := range name {
+		if r >= 'A' && r <= 'Z' && i > 0 && name[i-1] >= 'a' && name[i-1] <= 'z' {
+			spaced.WriteByte(' ')
+		}
+		spaced.WriteRune(r)
+	}
+	return strings.FieldsFunc(strings.ToLower(spaced.String()), func(r rune) bool { return (r < 'a' || r > 'z') && r < 0x80 })
+}
+
+// spelled returns the unit of times that a word is; "" = none.
+func spelled(word string) string {
+	for _, unit := range units {
+		if slices.Contains(spellings[unit], word) {
+			return unit
+		}
+	}
+	return ""
+}
+
+// timeUnit returns the unit of times that stands beside the name of a column, in brackets, in
+// the row of units or behind an underscore: [ms], (µs since boot); "" = none does.
+func (c *Column) timeUnit() (unit string) {
+	for _, w := range strings.Fields(strings.ToLower(c.Unit)) {
+		if u := spelled(w); u != "" && unit == "" {
+			unit = u
+		} else if !slices.Contains(aboutTimes, w) {
+			return ""
+		}
+	}
+	return unit
+}
+
+// namedUnit returns the unit that the name of a column of times holds as a word: time_msec,
+// timestampUs; "" = none.
+func (c *Column) namedUnit() string {
+	whole := strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool { return (r < 'a' || r > 'z') && r < 0x80 })
+	for _, w := range append(whole, words(c.Name)...) {
+		if u := spelled(w); u != "" {
+			return u
+		}
+		for _, begin := range []string{"timestamp", "time"} {
+			if rest, ok := strings.CutPrefix(w, begin); ok && len(rest) > 1 && spelled(rest) != "" {
+				return spelled(rest)
+			}
+		}
+	}
+	return ""
+}
+
+// otherUnit returns what is written beside the name of a column of times, or at the end of it,
+// as a unit that is not read; "" = nothing is.
+func (c *Column) otherUnit() string {
+	if c.timeUnit() != "" {
+		return ""
+	}
+	for _, w := range strings.Fields(strings.ToLower(c.Unit)) {
+		if !slices.Contains(aboutTimes, w) {
+			return c.Unit
+		}
+	}
+	all := words(c.Name)
+	if n := len(all); c.namedUnit() == "" && n > 0 && slices.Contains(otherUnits, all[n-1]) && (n == 1 || all[n-2] != "of") {
+		return all[n-1]
+	}
+	return ""
+}
+
+// unitAt is the unit of a column, and the file that gives it.
+type unitAt struct{ unit, file string }
+
+// agree returns an error where a table gives a column another unit than a table that was read
+// before: a map converts no table by itself.
+func (t *table) agree(counts *Counts, columns []string) error {
+	if t.units == nil || counts == nil {
+		return nil
+	}
+	if counts.units == nil {
+		counts.units = map[string]unitAt{}
+	}
+	for _, c := range columns {
+		i := t.index(c)
+		if i < 0 {
+			continue
+		}
+		here := unitAt{plainUnit(t.units[i]), t.path}
+		before, known := counts.units[c]
+		switch scale, offset, ok := frames.Unit(before.unit, here.unit); {
+		case here.unit == "":
+		case !known:
+			counts.units[c] = here
+		case !ok || scale != 1 || offset != 0:
+			return t.fail(0, "column "+quote(c), fmt.Sprintf("is in %s here, and in %s in %s", here.unit, before.unit, filepath.Base(before.file)), "import the tables one by one, or convert the column of one of them")
+		}
+	}
+	return nil
+}
+
+// plainUnit returns a cell of a row of units without brackets.
+func plainUnit(cell string) string { return strings.Trim(cell, "[]()- ") }

@@ -1,0 +1,102 @@
+package csv_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/bridge/importer"
+)
+
+// mapOf returns the map that is suggested of a table, and how it fails.
+func mapOf(t testing.TB, table string) (string, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(path, []byte(table), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	err := importer.Suggest(context.Background(), &b, path, nil, nil)
+	return b.String(), err
+}
+
+// The unit that the name of a column of times writes counts at any rate, and refused where
+// it is not read.
+func TestWrittenUnitsOfTimes(t *testing.T) {
+	steps := map[string]float64{"s": 1e-9, "ms": 1e-6, "us": 1e-3, "ns": 1}
+	for unit, names := range map[string][]string{
+		"s":  {"time_s", "t [sec]", "Time (s since start)", "elapsed seconds", "time_sec"},
+		"ms": {"t_ms", "time [msec]", "time (milliseconds)", "TimeMS", "time_mSec", "timestampms", "millis", "time [epoch ms]"},
+		"us": {"Time [µs]", "time [μs]", "t_µs", "time (microseconds)", "TimeUS", "time_uS", "micros", "usec"},
+		"ns": {"time (nanoseconds)", "t_ns", "timestampNs", "time [nsec]"},
+	} {
+		for _, name := range names {
+			for _, rate := range []int{10, 100, 2000, 10_000} {
+				text, err := mapOf(t, rowsOf(name+",theta,tau", func(i int, a, _, u float64) string {
+					return fmt.Sprintf("%.9g,%g,%g", float64(i*1_000_000_000/rate)*steps[unit], a, u)
+				}))
+				if want := fmt.Sprintf("column = %q\nunit = %q # s, ms, us or ns: from the name of the column\n", name, unit); err != nil || !strings.Contains(text, want) {
+					t.Errorf("%s at %d Hz: %v, no %q in\n%s", name, rate, err, want, text)
+				}
+			}
+		}
+	}
+	for name, what := range map[string]string{"time [min]": "min", "t_h": "h", "Time (days)": "days", "datenum": "datenum", "ticks": "ticks", "time [0.1 ms]": "0.1 ms"} {
+		_, err := mapOf(t, rowsOf(name+",theta,tau", func(i int, a, _, u float64) string { return fmt.Sprintf("%.9f,%g,%g", 0.01*float64(i)/60, a, u) }))
+		if want := fmt.Sprintf("column %q: looks like the time and is in %q, which is no unit of times here", name, what); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	text, err := mapOf(t, rowsOf("ticks,time,theta,tau", func(i int, a, _, u float64) string {
+		return fmt.Sprintf("%d,%g,%g,%g", 100_000*i, 0.01*float64(i), a, u)
+	}))
+	if err != nil || !strings.Contains(text, "column = \"time\"\nunit = \"s\"") {
+		t.Errorf("beside ticks: %v\n%s", err, text)
+	}
+}
+
+// The rest of a time in whole seconds is added in its unit.
+func TestFractionsOfSeconds(t *testing.T) {
+	for _, c := range []struct {
+		seconds, rest, want string
+		unit                int64
+	}{{"tv_sec", "tv_usec", "fraction_unit = \"us\"\n", 1000}, {"stamp.secs", "stamp.nsecs", "", 1}, {"sec", "msec", "fraction_unit = \"ms\"\n", 1_000_000}} {
+		table := rowsOf(c.seconds+","+c.rest+",theta,tau", func(i int, a, _, u float64) string {
+			ns := 500_000_000 + int64(i)*20_000_000
+			return fmt.Sprintf("%d,%d,%g,%g", 1_700_000_000+ns/1_000_000_000, ns%1_000_000_000/c.unit, a, u)
+		})
+		text, err := mapOf(t, table)
+		if err != nil || !strings.Contains(text, "fraction = \""+c.rest+"\"\n"+c.want) {
+			t.Errorf("%v\n%s", err, text)
+			continue
+		}
+		if log, s := run(t, text, table); s.Rows != 300 || log.Segments[0].T[299] != 1_700_000_006_480_000_000 {
+			t.Errorf("%s: %d rows, to %d", c.rest, s.Rows, log.Segments[0].T[299])
+		}
+	}
+}
+
+// Tables that give one column different units, in their rows of units, are refused together.
+func TestUnitsOfSeveralTables(t *testing.T) {
+	table := func(units string) string {
+		return rowsOf("t,theta,tau\n"+units, func(i int, a, _, u float64) string { return fmt.Sprintf("%g,%g,%g", 0.01*float64(i), a, u) })
+	}
+	m := parse(t, "vehicle = \"v\"\n[time]\ncolumn = \"t\"\nunit = \"s\"\n"+thetaTau)
+	for units, want := range map[string]string{
+		"s,rad,Nm":      "",
+		"(s),[rad],N m": "",
+		"s,,N m":        "",
+		"s,deg,N m":     `b.csv: column "theta": is in deg here, and in rad in a.csv; import the tables one by one`,
+		"ms,rad,N m":    `b.csv: column "t": is in ms here, and in s in a.csv`,
+		"s,rad,N":       `b.csv: column "tau": is in N here, and in N m in a.csv`,
+	} {
+		inputs, out := files(t, table("s,rad,N m"), table(units))
+		if _, err := importTables(context.Background(), m, inputs, out, nil); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", units, err)
+		}
+	}
+}
