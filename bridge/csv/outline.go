@@ -23,11 +23,12 @@ type Outline struct {
 	Unit    string // of the time
 	Named   bool   // Unit is part of the column's name, or the text shows it; else it is a guess by the step
 
-	Fraction     int    // which column has the rest of a time in whole seconds, −1 = none
-	FractionUnit string // of it
-	Segment      int    // which column numbers or names segments, for sure; −1 = none
-	Group        int    // which column names robots whose rows take turns; −1 = none
-	Sparse       bool   // rows hold some of the columns each
+	Fraction     int      // which column has the rest of a time in whole seconds, −1 = none
+	FractionUnit string   // of it
+	Segment      int      // which column numbers or names segments, for sure; −1 = none
+	Group        int      // which column names robots whose rows take turns; −1 = none
+	LeftOut      []string // what of the file is no column, with the reason
+	Sparse       bool     // rows hold some of the columns each
 }
 
 // Column is what an outline knows of a column.
@@ -68,7 +69,38 @@ func Look(path string, open Opener) (*Outline, error) {
 		return nil, err
 	}
 	defer t.Close()
+	o := t.outline()
+	for ; o.Rows < outlineRows; o.Rows++ {
+		cells, err := t.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range o.Columns {
+			o.Columns[i].add(t.point(cells[i]), o.Rows%sampledRows == 0)
+		}
+	}
+	o.findCopies()
+	o.findSegments()
+	if o.Time = o.timeOf(); o.Rows == 0 || o.Time < 0 {
+		return nil, t.fail(0, "", "no column of it looks like a time"+o.nearlyTime(), "add a column of times, such as the seconds since the start, or write the map by hand, with step = \"10ms\" under [time] where rows are that far apart (a counter of rows is no time: its rate is not known)")
+	}
+	o.findFraction()
+	o.findUnit()
+	if c := &o.Columns[o.Time]; !o.Named && c.otherUnit() != "" {
+		return nil, t.fail(0, "column "+quote(c.Column), fmt.Sprintf("looks like the time and is in %s, which is no unit of times here (s, ms, us, ns)", quote(c.otherUnit())), "write the times in s, and that into the name; or, where this is no unit, rename the column")
+	}
+	return o, nil
+}
+
+// outline returns the columns of a table by their names, before any row.
+func (t *table) outline() *Outline {
 	o := &Outline{Columns: make([]Column, len(t.columns))}
+	if t.rows != nil {
+		o.LeftOut = t.rows.LeftOut()
+	}
 	names := map[string]int{}
 	for i, text := range t.columns {
 		name, unit := splitUnit(text)
@@ -93,29 +125,7 @@ func Look(path string, open Opener) (*Outline, error) {
 			c.Name = c.Column // one name of two columns is ambiguous
 		}
 	}
-	for ; o.Rows < outlineRows; o.Rows++ {
-		cells, err := t.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		for i := range o.Columns {
-			o.Columns[i].add(t.point(cells[i]), o.Rows%sampledRows == 0)
-		}
-	}
-	o.findCopies()
-	o.findSegments()
-	if o.Time = o.timeOf(); o.Rows == 0 || o.Time < 0 {
-		return nil, t.fail(0, "", "no column of it looks like a time"+o.nearlyTime(), "add a column of times, such as the seconds since the start, or write the map by hand, with step = \"10ms\" under [time] where rows are that far apart (a counter of rows is no time: its rate is not known)")
-	}
-	o.findFraction()
-	o.findUnit()
-	if c := &o.Columns[o.Time]; !o.Named && c.otherUnit() != "" {
-		return nil, t.fail(0, "column "+quote(c.Column), fmt.Sprintf("looks like the time and is in %s, which is no unit of times here (s, ms, us, ns)", quote(c.otherUnit())), "write the times in s, and that into the name; or, where this is no unit, rename the column")
-	}
-	return o, nil
+	return o
 }
 
 const (

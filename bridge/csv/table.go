@@ -30,6 +30,8 @@ type Rows interface {
 	Columns() (names, units []string)
 	// Next returns the cells of the next row, valid until the next call, or io.EOF.
 	Next() ([]string, error)
+	// LeftOut returns what of the file is no column, with the reason.
+	LeftOut() []string
 	// Consumed returns how many bytes of the file were read, of Size.
 	Consumed() int64
 	Size() int64
@@ -44,8 +46,22 @@ type Counted struct {
 	Rows  int
 	Read  int // rows
 
+	left []string
 	done <-chan struct{}
 }
+
+// Leave notes something of the file that is no column.
+func (c *Counted) Leave(name, why string) {
+	if len(c.left) < mostLeft {
+		c.left = append(c.left, fmt.Sprintf("%q: %s", name, why))
+	}
+}
+
+// mostLeft is how much is noted of what is left out.
+const mostLeft = 100
+
+// LeftOut returns what is noted of the file as no column.
+func (c *Counted) LeftOut() []string { return c.left }
 
 // Another counts a row that is read, and reports false where there is none, or reading has ended.
 func (c *Counted) Another() bool {
@@ -111,6 +127,9 @@ func openTable(path string, wanted []string, open Opener) (*table, error) {
 		}
 		if rows != nil {
 			t.file, t.rows, t.layout = rows, rows, layout{comma: ','}
+			if left := rows.LeftOut(); len(left) > 0 {
+				t.mend = "; no columns are: " + strings.Join(left, "; ")
+			}
 			if t.columns, t.units = rows.Columns(); t.hasColumns(wanted) != nil {
 				return nil, errors.Join(t.hasColumns(wanted), rows.Close())
 			}
@@ -375,7 +394,7 @@ func (t *table) failed(err error) error {
 		return err
 	}
 	var packed *input.PackError
-	e := &mapfile.Error{File: t.path, Reason: err.Error(), Err: err}
+	e := &mapfile.Error{File: t.path, Reason: strings.TrimPrefix(err.Error(), t.path+": "), Err: err}
 	if parse, ok := errors.AsType[*csv.ParseError](err); ok {
 		// A quote that is never closed is noticed at the end of the file: what is to
 		// be corrected is where its row begins.

@@ -41,6 +41,12 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	if o.Fraction >= 0 && o.FractionUnit != "ns" {
 		more = strings.Replace(more, "\n", fmt.Sprintf("\nfraction_unit = %q\n", o.FractionUnit), 1)
 	}
+	if len(o.LeftOut) > 0 {
+		channels.text.WriteString("\n# No columns are:\n")
+	}
+	for _, what := range o.LeftOut {
+		channels.text.WriteString("#   " + what + "\n")
+	}
 	_, err = fmt.Fprintf(w, "# What is in %s, by its first %d rows. Correct it: roles and units.\n%svehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us or ns: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
 		filepath.Base(path), o.Rows, channels.angles(), o.Columns[o.Time].Column, o.Unit, how, more, channels.text.String())
 	return err

@@ -22,6 +22,27 @@ import (
 // Magic is what a file begins with.
 var Magic = []byte("MATLAB 5.0 MAT-file")
 
+// IsLevel4 reports whether a file that begins so is one of level 4, which is not read: a head
+// of five numbers (type, rows, columns, imaginary or not, bytes of the name) and a name.
+func IsLevel4(head []byte) bool {
+	const size = 20
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		if len(head) < size {
+			return false
+		}
+		kind, imaginary, name := order.Uint32(head), order.Uint32(head[12:]), order.Uint32(head[16:])
+		digits := kind%10 <= 2 && kind/10%10 <= 5 && kind/100%10 == 0 && kind < 5000
+		rest := head[size:]
+		if !digits || imaginary > 1 || name < 2 || name > 64 || len(rest) < int(name) {
+			continue
+		}
+		if text := rest[:name-1]; rest[name-1] == 0 && !slices.ContainsFunc(text, func(c byte) bool { return c < '0' || c > 'z' }) {
+			return true
+		}
+	}
+	return false
+}
+
 // What is accepted of a file, so that a hostile one needs little memory.
 const (
 	maxFile    = 1 << 30 // bytes
@@ -83,9 +104,9 @@ func read(data []byte) (*Table, error) {
 	if err := f.read(data); err != nil {
 		return nil, err
 	}
-	t := &Table{Counted: csv.Counted{Bytes: int64(len(data))}}
-	if t.Rows = f.length(); t.Rows == 0 {
-		return nil, errors.New(strings.Join(append([]string{"it holds no vector or matrix of numbers"}, f.why...), "; "))
+	t := &Table{Counted: f.left}
+	if t.Bytes, t.Rows = int64(len(data)), f.length(); t.Rows == 0 {
+		return nil, errors.New(strings.Join(append([]string{"it holds no vector or matrix of numbers"}, f.left.LeftOut()...), "; "))
 	}
 	for _, a := range f.arrays {
 		n, stride, step := a.cols, 1, a.rows // a column of the matrix for each
@@ -93,6 +114,9 @@ func read(data []byte) (*Table, error) {
 			n, stride, step = a.rows, a.rows, 1
 		}
 		if a.rows != t.Rows && a.cols != t.Rows {
+			if a.rows*a.cols > 1 {
+				t.Leave(a.name, fmt.Sprintf("it is %d by %d, and the table has %d rows: save it with as many, or what has times of its own in a file of its own", a.rows, a.cols, t.Rows))
+			}
 			continue
 		}
 		for i := range n {
@@ -134,7 +158,7 @@ type file struct {
 	order   binary.ByteOrder
 	arrays  []*array
 	numbers int
-	why     []string // what is left out
+	left    csv.Counted // what is left out
 }
 
 // errCut is of a file that ends too early.
@@ -273,10 +297,10 @@ func (f *file) matrix(prefix string, b []byte, depth int) error {
 	case class == mxStruct && rows == 1 && cols == 1 && len(sizes) == 8 && depth < maxDepth:
 		return f.fields(name+".", b, depth+1)
 	case class < mxDouble || class > mxUint64:
-		f.leave(name, "is no array of numbers")
+		f.left.Leave(name, "it is no array of numbers")
 		return nil
 	case len(sizes) > 8:
-		f.leave(name, "has more than two dimensions")
+		f.left.Leave(name, "it has more than two dimensions")
 		return nil
 	}
 	kind, data, _, err := f.element(b)
@@ -295,13 +319,6 @@ func (f *file) matrix(prefix string, b []byte, depth int) error {
 	}
 	f.arrays = append(f.arrays, &array{name: name, rows: rows, cols: cols, kind: k, order: f.order, data: data})
 	return nil
-}
-
-// leave notes an array that is not read.
-func (f *file) leave(name, why string) {
-	if len(f.why) < 10 {
-		f.why = append(f.why, fmt.Sprintf("%q %s", name, why))
-	}
 }
 
 // fields reads those of a structure.

@@ -2,6 +2,7 @@ package mat_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
@@ -101,6 +102,40 @@ func TestDamaged(t *testing.T) {
 		if _, err := mat.Open(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "a.mat: ") {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// A file of level 4 is known by its head.
+func TestLevel4(t *testing.T) {
+	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+		var head []byte
+		kind := uint32(0)
+		if order == binary.AppendByteOrder(binary.BigEndian) {
+			kind = 1000
+		}
+		for _, n := range []uint32{kind, 1000, 1, 0, 6} {
+			head = order.AppendUint32(head, n)
+		}
+		if head = append(head, "theta\x00"...); !mat.IsLevel4(head) || mat.IsLevel4(head[:22]) || mat.IsLevel4(append([]byte("MATL"), head[4:]...)) {
+			t.Errorf("%q", head)
+		}
+	}
+}
+
+// What is no column is named with the reason.
+func TestArraysThatAreNoColumns(t *testing.T) {
+	for file, want := range map[string]string{
+		"swing.mat": `"name": it is no array of numbers; "other": it is 1 by 7, and the table has 60 rows: save it with as many, or what has times of its own in a file of its own`,
+		"log.mat":   `"cube": it has more than two dimensions`,
+	} {
+		table, err := mat.Open(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(table.LeftOut(), "; "); got != want {
+			t.Errorf("%s: %s", file, got)
+		}
+		_ = table.Close()
 	}
 }
 

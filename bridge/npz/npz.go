@@ -60,7 +60,8 @@ type array struct {
 	buf   []byte
 }
 
-// Open opens an archive. The arrays that are as long as most are its columns.
+// Open opens an archive. The arrays that are as long as most are its columns; of the others
+// LeftOut says why they are none.
 func Open(path string) (*Table, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -80,7 +81,6 @@ func Open(path string) (*Table, error) {
 
 func (t *Table) begin() error {
 	lengths := map[int]int{}
-	var why []string
 	for _, f := range t.file.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok || len(t.arrays) >= maxArrays {
@@ -88,30 +88,30 @@ func (t *Table) begin() error {
 		}
 		a, err := openArray(name, f)
 		if err != nil {
-			why = append(why, fmt.Sprintf("%q: %v", name, err))
+			t.Leave(name, err.Error())
 			continue
 		}
 		t.arrays = append(t.arrays, a)
-		if a.rows > 1 {
-			lengths[a.rows] += a.cols
+		if a.rows > 1 && !a.lies() {
+			lengths[a.rows]++
 		}
 	}
-	most := 0
-	for n, columns := range lengths {
-		if columns > lengths[most] || columns == lengths[most] && n > most {
-			most = n
+	for n, arrays := range lengths {
+		if arrays > lengths[t.Rows] || arrays == lengths[t.Rows] && n > t.Rows {
+			t.Rows = n
 		}
 	}
-	if most == 0 {
-		return errors.New(strings.Join(append([]string{"it holds no array of numbers with more than one row; save each column of a table as an array"}, why...), "; "))
-	}
-	t.Rows = most
 	t.arrays = slices.DeleteFunc(t.arrays, func(a *array) bool {
-		if a.rows != most {
+		why := a.unlike(t.Rows)
+		if why != "" {
 			_ = a.body.Close() // was read only
+			t.Leave(a.name, why)
 		}
-		return a.rows != most
+		return why != ""
 	})
+	if len(t.arrays) == 0 {
+		return errors.New(strings.Join(append([]string{"it holds no array of numbers with more than one row; save each column of a table as an array"}, t.LeftOut()...), "; "))
+	}
 	for _, a := range t.arrays {
 		for i := range a.cols {
 			name := a.name
@@ -128,7 +128,27 @@ func (t *Table) begin() error {
 	return nil
 }
 
+// lies reports whether an array seems to have its rows along the second axis: it has a few,
+// and far more columns.
+func (a *array) lies() bool { return a.rows > 0 && a.cols > 16*a.rows && a.rows < 16 }
+
+// unlike returns why an array is no column of a table with so many rows; "" = it is one.
+func (a *array) unlike(rows int) string {
+	switch {
+	case a.cols > 1 && a.cols == rows && a.rows != rows || a.lies():
+		return fmt.Sprintf("its shape is (%d, %d), rows along the second axis: save its transpose, as in x = x.T.copy()", a.rows, a.cols)
+	case a.rows == rows:
+		return ""
+	case a.rows == 1 && a.cols == 1:
+		return "it is a single value"
+	}
+	return fmt.Sprintf("it has %d rows, and the table has %d: save it with as many, or what has times of its own in an archive of its own", a.rows, rows)
+}
+
 var header = regexp.MustCompile(`^\{'descr': '([<>|=]?)([fiubMSU])(\d+)(?:\[(\w+)\])?', 'fortran_order': (True|False), 'shape': \((\d*),? ?(\d*)\),? *\}\s*$`)
+
+// deep finds the shape of an array of more than two dimensions.
+var deep = regexp.MustCompile(`'shape': \((\d+(?:, \d+){2,})\)`)
 
 // openArray reads the head of an array.
 func openArray(name string, f *zip.File) (*array, error) {
@@ -167,6 +187,9 @@ func (a *array) head() error {
 	}
 	m := header.FindSubmatch(text)
 	if m == nil {
+		if shape := deep.FindSubmatch(text); shape != nil {
+			return fmt.Errorf("its shape is (%s): save it with two dimensions, rows by columns, and the first index of others as a column that numbers segments", shape[1])
+		}
 		return errors.New("its type is not read, only numbers, truth values, texts and times are, in one dimension or two")
 	}
 	whole := func(i, other int) int {

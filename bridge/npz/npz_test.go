@@ -1,12 +1,14 @@
 package npz_test
 
 import (
+	"archive/zip"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,4 +72,68 @@ func FuzzArchive(f *testing.F) {
 			}
 		}
 	})
+}
+
+// archive writes arrays of doubles, by their names, with the shapes that NumPy writes.
+func archive(t *testing.T, arrays map[string]string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.npz")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(file)
+	for name, head := range arrays {
+		w, err := z.Create(name + ".npy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf("{'descr': '<f8', %s, }\n", head)
+		n := 1
+		_, shape, _ := strings.Cut(head, "(")
+		for _, part := range strings.Split(strings.TrimSuffix(shape, ")"), ",") {
+			if v, err := strconv.Atoi(strings.TrimSpace(part)); err == nil {
+				n *= v
+			}
+		}
+		_, err = w.Write(append(append([]byte("\x93NUMPY\x01\x00"), byte(len(text)), byte(len(text)>>8)), append([]byte(text), make([]byte, 8*n)...)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(z.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Arrays that are no columns are named with the reason, whatever most numbers are in.
+func TestArraysThatAreNoColumns(t *testing.T) {
+	const c = "'fortran_order': False, 'shape': "
+	table, err := npz.Open(archive(t, map[string]string{
+		"t": c + "(100,)", "tau": c + "(100,)", "x": c + "(2, 100)", "u": c + "(99,)", "cmd": c + "(50, 3)", "f": "'fortran_order': True, 'shape': (100, 2)", "deep": c + "(4, 25, 2)", "dt": c + "()", "y": c + "(3, 900)",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	names, _ := table.Columns()
+	slices.Sort(names)
+	left := table.LeftOut()
+	if strings.Join(names, " ") != "t tau" || table.Rows != 100 || len(left) != 7 {
+		t.Error(names, table.Rows, left)
+	}
+	for name, want := range map[string]string{
+		"x": "its shape is (2, 100), rows along the second axis: save its transpose", "u": "it has 99 rows, and the table has 100: save it with as many", "cmd": "it has 50 rows, and the table has 100",
+		"f": "column by column (Fortran order): save numpy.ascontiguousarray of it", "deep": "its shape is (4, 25, 2): save it with two dimensions", "dt": "it is a single value", "y": "rows along the second axis",
+	} {
+		if !slices.ContainsFunc(left, func(l string) bool {
+			return strings.HasPrefix(l, strconv.Quote(name)+": ") && strings.Contains(l, want)
+		}) {
+			t.Errorf("no %s: %s in %q", name, want, left)
+		}
+	}
+	if _, err := npz.Open(archive(t, map[string]string{"x": c + "(2, 100)"})); err == nil || !strings.Contains(err.Error(), `"x": its shape is (2, 100), rows along the second axis`) {
+		t.Error(err)
+	}
 }

@@ -1,13 +1,13 @@
-// Package parquet reads tables in Apache Parquet, row by row. Columns of lists are left out.
+// Package parquet reads tables in Apache Parquet, row by row. Lists that have the same number of values in
+// each row are columns x[0], x[1] …
 package parquet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -28,7 +28,8 @@ type Table struct {
 	rows   parquet.Rows
 	names  []string
 	units  []string
-	at     []int // by leaf: its column here; −1 = left out
+	leaves []leaf
+	left   []string // what is no column
 	cells  []string
 	buf    []parquet.Row
 	held   []parquet.Row // of buf, not yet returned
@@ -76,38 +77,35 @@ func (t *Table) begin() error {
 		return fmt.Errorf("this is no whole file of Parquet (%w)", err)
 	}
 	t.groups, t.all = f.RowGroups(), f.NumRows()
-	for _, path := range f.Schema().Columns() {
-		leaf, _ := f.Schema().Lookup(path...)
-		at := -1
-		if leaf.MaxRepetitionLevel == 0 {
-			at = len(t.names)
-			t.names, t.units = append(t.names, strings.Join(path, ".")), append(t.units, unitOf(leaf.Node))
+	if err := t.fill(); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	pandas, _ := f.Lookup("pandas")
+	spans := durations(pandas)
+	for i, path := range f.Schema().Columns() {
+		found, _ := f.Schema().Lookup(path...)
+		l, why := leafOf(path, found)
+		if l.list && why == "" {
+			why = l.lengths(i, t.held)
 		}
-		t.at = append(t.at, at)
+		if why != "" {
+			t.left = append(t.left, fmt.Sprintf("%q: %s", l.name, why))
+		}
+		l.at = len(t.names)
+		t.names = append(t.names, l.names()...)
+		for range l.n {
+			t.units = append(t.units, cmp.Or(l.units, spans[l.name]))
+		}
+		t.leaves = append(t.leaves, l)
 	}
 	switch {
 	case len(t.names) > maxColumns:
 		return fmt.Errorf("%d columns are more than the limit of %d", len(t.names), maxColumns)
 	case len(t.names) == 0:
-		return errors.New("it has no column of single values")
+		return errors.New(strings.Join(append([]string{"it has no column that is read"}, t.left...), "; "))
 	}
 	t.cells = make([]string, len(t.names))
 	return nil
-}
-
-// unitOf returns the unit of a column of times, "" of others.
-func unitOf(n parquet.Node) string {
-	l := n.Type().LogicalType()
-	if l == nil || !strings.HasPrefix(l.String(), "TIMESTAMP(") {
-		return ""
-	}
-	switch text := l.String(); {
-	case strings.Contains(text, "unit=MILLIS"):
-		return "ms"
-	case strings.Contains(text, "unit=MICROS"):
-		return "us"
-	}
-	return "ns"
 }
 
 // Columns returns the names of the columns and the units of times.
@@ -127,11 +125,20 @@ func (t *Table) Next() (cells []string, err error) {
 	t.held = t.held[1:]
 	t.n++
 	clear(t.cells)
+	for i := range t.leaves {
+		t.leaves[i].seen = 0
+	}
 	for _, v := range row {
-		if c := v.Column(); c < 0 || c >= len(t.at) || t.at[c] < 0 {
+		c := v.Column()
+		if c < 0 || c >= len(t.leaves) || t.leaves[c].n == 0 {
 			continue
 		}
-		t.cells[t.at[v.Column()]] = cell(v)
+		l := &t.leaves[c]
+		if l.seen == l.n {
+			return nil, fmt.Errorf("row %d has more values in %q than the %d of the first rows: write them into columns of their own", t.n, l.name, l.n)
+		}
+		t.cells[l.at+l.seen] = l.cell(v)
+		l.seen++
 	}
 	return t.cells, nil
 }
@@ -161,34 +168,8 @@ func (t *Table) fill() error {
 	return nil
 }
 
-// cell writes a value as text, exactly.
-func cell(v parquet.Value) string {
-	if v.IsNull() {
-		return ""
-	}
-	switch v.Kind() {
-	case parquet.Boolean:
-		return strconv.FormatBool(v.Boolean())
-	case parquet.Int32:
-		return strconv.FormatInt(int64(v.Int32()), 10)
-	case parquet.Int64:
-		return strconv.FormatInt(v.Int64(), 10)
-	case parquet.Float:
-		return number(float64(v.Float()), 32)
-	case parquet.Double:
-		return number(v.Double(), 64)
-	case parquet.ByteArray, parquet.FixedLenByteArray:
-		return string(v.ByteArray())
-	}
-	return ""
-}
-
-func number(v float64, bits int) string {
-	if math.IsNaN(v) {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'g', -1, bits)
-}
+// LeftOut returns which columns of the file are none here, with the reason.
+func (t *Table) LeftOut() []string { return t.left }
 
 // Consumed returns how much of the file was read, by the rows.
 func (t *Table) Consumed() int64 {

@@ -11,18 +11,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/bridge/parquet"
+	"github.com/parquet-go/parquet-go"
+
+	own "github.com/dgm-robotics/dgm/bridge/parquet"
 )
 
 // swing.parquet is written by testdata/make.py.
 func TestTable(t *testing.T) {
-	table, err := parquet.Open(filepath.Join("testdata", "swing.parquet"))
+	table, err := own.Open(filepath.Join("testdata", "swing.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer table.Close()
 	names, units := table.Columns()
-	if got := strings.Join(names, " "); got != "time theta omega tau robot n" || units[0] != "ns" || units[1] != "" {
+	if got := strings.Join(names, " "); got != "time theta omega tau robot n list[0] list[1]" || units[0] != "ns" || units[1] != "" {
 		t.Fatal(got, units)
 	}
 	for i := range 60 {
@@ -42,7 +44,7 @@ func TestTable(t *testing.T) {
 		if i == 0 {
 			n = ""
 		}
-		if err != nil || cells[0] != fmt.Sprint(int64(1_700_000_000_000_000_000)+int64(i)*20_000_000) || math.Abs(theta-math.Sin(2*at)) > 1e-15 || cells[3] != fmt.Sprint(at > 0.5) || cells[4] != []string{"a", "b"}[i%2] || cells[5] != n {
+		if err != nil || cells[0] != fmt.Sprint(int64(1_700_000_000_000_000_000)+int64(i)*20_000_000) || math.Abs(theta-math.Sin(2*at)) > 1e-15 || cells[3] != fmt.Sprint(at > 0.5) || cells[4] != []string{"a", "b"}[i%2] || cells[5] != n || cells[6] != "1" || cells[7] != "2" {
 			t.Fatalf("row %d: %q", i, cells)
 		}
 	}
@@ -65,7 +67,7 @@ func TestDamage(t *testing.T) {
 			if err := os.WriteFile(path, b, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			table, err := parquet.Open(path)
+			table, err := own.Open(path)
 			if err != nil {
 				continue
 			}
@@ -76,6 +78,57 @@ func TestDamage(t *testing.T) {
 				t.Fatal("rows without an end")
 			}
 			_ = table.Close()
+		}
+	}
+}
+
+// Lists of the same length are columns, decimal numbers and unsigned ones are exact, and of what
+// is no column there is the reason.
+func TestListsAndTypes(t *testing.T) {
+	node := parquet.Group{
+		"a.state": parquet.List(parquet.Leaf(parquet.FloatType)), "b": parquet.Decimal(3, 20, parquet.FixedLenByteArrayType(9)), "c": parquet.Uint(32),
+		"d": parquet.List(parquet.Leaf(parquet.DoubleType)), "e": parquet.List(parquet.List(parquet.Leaf(parquet.DoubleType))), "t": parquet.Int(64),
+	}
+	schema := parquet.NewSchema("log", node)
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := parquet.NewWriter(file, schema, parquet.KeyValueMetadata("pandas", `{"columns": [{"name": null, "field_name": "t", "numpy_type": "timedelta64[us]"}]}`))
+	for i := range 100 {
+		minus := []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, byte(255 - i)} // -1 - i
+		row := parquet.Row{
+			parquet.ValueOf(float32(i)).Level(0, 1, 0), parquet.ValueOf(float32(-i)).Level(1, 1, 0), parquet.FixedLenByteArrayValue(minus).Level(0, 0, 1), parquet.ValueOf(uint32(1<<32-1-i)).Level(0, 0, 2),
+			parquet.ValueOf(1.5).Level(0, 1, 3),
+		}
+		if i%2 == 1 {
+			row = append(row, parquet.ValueOf(2.5).Level(1, 1, 3))
+		}
+		row = append(row, parquet.ValueOf(1.0).Level(0, 2, 4), parquet.ValueOf(int64(1000*i)).Level(0, 0, 5))
+		if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	table, err := own.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	names, units := table.Columns()
+	if got := strings.Join(names, " "); got != "a.state[0] a.state[1] b c t" || units[4] != "us" || units[0] != "" {
+		t.Fatal(got, units)
+	}
+	if left := strings.Join(table.LeftOut(), "; "); left != `"d": its lists have 1 to 2 values: write their numbers into columns of their own; "e": lists of lists are not read: write their numbers into columns of their own` {
+		t.Error(left)
+	}
+	for i := range 100 {
+		cells, err := table.Next()
+		if want := fmt.Sprintf("%d %d %de-3 %d %d", i, -i, -1-i, uint32(1<<32-1-i), 1000*i); err != nil || strings.Replace(strings.Join(cells, " "), "-0 ", "0 ", 1) != want {
+			t.Fatalf("row %d: %v, %q, want %q", i, err, cells, want)
 		}
 	}
 }

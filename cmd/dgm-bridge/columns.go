@@ -14,6 +14,7 @@ import (
 type tableReport struct {
 	Rows    int            `json:"rows"` // that were looked at
 	Columns []columnReport `json:"columns"`
+	LeftOut []string       `json:"left_out,omitempty"` // what of the file is no column, with the reason
 }
 
 type columnReport struct {
@@ -31,7 +32,7 @@ func writeColumns(cmd *cobra.Command, other *unknownFormat, asJSON bool) error {
 	if err != nil {
 		return fmt.Errorf("%w; it is no table either: %s", other, strings.TrimPrefix(err.Error(), other.path+": "))
 	}
-	r := tableReport{Rows: o.Rows, Columns: []columnReport{}}
+	r := tableReport{Rows: o.Rows, Columns: []columnReport{}, LeftOut: o.LeftOut}
 	for i := range o.Columns {
 		c := &o.Columns[i]
 		one := columnReport{Name: c.Column, Unit: c.Unit, Numbers: c.Numbers, Time: i == o.Time}
@@ -57,6 +58,9 @@ func writeColumns(cmd *cobra.Command, other *unknownFormat, asJSON bool) error {
 			name += ": looks like the time"
 		}
 		fmt.Fprintf(w, "%10d %12.6g %12.6g  %s\n", c.Numbers, c.Low, c.High, name)
+	}
+	for _, what := range r.LeftOut {
+		fmt.Fprintf(w, "%36s  no column is %s\n", "", what)
 	}
 	return err
 }

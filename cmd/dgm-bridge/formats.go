@@ -44,16 +44,8 @@ var tables = []format{
 
 // openRows opens a table that is not of text; nil where it is.
 func openRows(path string) (csv.Rows, error) {
-	file, err := os.Open(path)
+	head, err := headOf(path)
 	if err != nil {
-		return nil, err
-	}
-	head := make([]byte, 64)
-	n, err := io.ReadFull(file, head)
-	if head = head[:n]; err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, errors.Join(err, file.Close())
-	}
-	if err := file.Close(); err != nil {
 		return nil, err
 	}
 	switch {
@@ -67,6 +59,20 @@ func openRows(path string) (csv.Rows, error) {
 	return nil, refuseOthers(path, head)
 }
 
+// headOf returns the first bytes of a file.
+func headOf(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, 64)
+	n, err := io.ReadFull(file, head)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return head[:n], errors.Join(err, file.Close())
+}
+
 // rows returns a table as it is, and not as an interface of a nil one.
 func rows[T csv.Rows](t T, err error) (csv.Rows, error) {
 	if err != nil {
@@ -78,7 +84,7 @@ func rows[T csv.Rows](t T, err error) (csv.Rows, error) {
 // refuseOthers returns the error of a file that is not read, with the command that converts it.
 func refuseOthers(path string, head []byte) error {
 	for _, o := range others {
-		if bytes.HasPrefix(head, []byte(o.begins)) {
+		if o.is(head) {
 			return fmt.Errorf("%s: this is %s, which is not read: %s", path, o.what, fmt.Sprintf(o.remedy, path))
 		}
 	}
@@ -95,7 +101,7 @@ var formats = []format{
 	{"ardupilot", "FILE.BIN", "Turn ArduPilot's onboard logs (DataFlash, .BIN or .log) into a flight log", ardupilot.OpenAny, func(head []byte) bool { return begins(ardupilot.Magic)(head) || begins(ardupilot.TextMagic)(head) }},
 	{"mavlink", "FILE.tlog", "Turn MAVLink telemetry logs (.tlog) into a flight log", telemetry.Opens(mavlink.Open), mavlink.IsTlog},
 	{"mcap", "FILE.mcap", "Turn MCAP files of ROS 2 into a flight log", telemetry.Opens(mcap.Open), begins(mcap.Magic)},
-	{"db3", "FILE.db3", "Turn bags of ROS 2 in SQLite (.db3) into a flight log", telemetry.Opens(db3.Open), begins(db3.Magic)},
+	{"db3", "FILE.db3", "Turn bags of ROS 2 in SQLite (.db3) into a flight log", unpacked(telemetry.Opens(db3.Open)), begins(db3.Magic)},
 	{"bag", "FILE.bag", "Turn bags of ROS 1 (.bag) into a flight log", telemetry.Opens(bag.Open), begins(bag.Magic)},
 	{"crazyflie", "LOG", "Turn logs of a Crazyflie's micro-SD card into a flight log", telemetry.Opens(crazyflie.Open), crazyflie.Is},
 	{"blackbox", "FILE.bbl", "Turn blackbox logs of Betaflight and INAV (.bbl, .bfl, .txt) into a flight log", telemetry.Opens(blackbox.Open), begins(blackbox.Magic)},
@@ -144,9 +150,32 @@ func formatOf(name, path string) (*format, error) {
 }
 
 // others are files that are not read, with the command that converts each.
-var others = []struct{ begins, what, remedy string }{
-	{"\x89HDF\r\n\x1a\n", "a file in HDF5, as of MATLAB 7.3", `in MATLAB: s = load('%s'); save('log.mat', '-struct', 's', '-v7'), then dgm-bridge topics log.mat --suggest`},
-	{"MATLAB 7.3 MAT-file", "a file of MATLAB in HDF5", `in MATLAB: s = load('%s'); save('log.mat', '-struct', 's', '-v7'), then dgm-bridge topics log.mat --suggest`},
+var others = []struct {
+	is           func(head []byte) bool
+	what, remedy string
+}{
+	{begins([]byte("\x89HDF\r\n\x1a\n")), "a file in HDF5, as of MATLAB 7.3", saveAgain},
+	{begins([]byte("MATLAB 7.3 MAT-file")), "a file of MATLAB in HDF5", saveAgain},
+	{mat.IsLevel4, "a file of MATLAB, level 4 (save -v4)", saveAgain},
+}
+
+const saveAgain = `in MATLAB: s = load('%s'); save('log.mat', '-struct', 's', '-v7'), then dgm-bridge topics log.mat --suggest`
+
+// unpacked returns an opener of files that are read in place, and so are not read while they
+// are packed.
+func unpacked(open telemetry.Opener) telemetry.Opener {
+	return func(path string, wants telemetry.Wants) (telemetry.Source, error) {
+		head, err := headOf(path)
+		if err != nil {
+			return nil, err
+		}
+		for packing, magic := range map[string]string{"zstd": "\x28\xb5\x2f\xfd", "gzip": "\x1f\x8b"} {
+			if bytes.HasPrefix(head, []byte(magic)) {
+				return nil, fmt.Errorf("%s: it is packed with %s and is read unpacked only: %s -d %s", path, packing, packing, path)
+			}
+		}
+		return open(path, wants)
+	}
 }
 
 // unknownFormat reports that a file is no log of topics.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/mcap"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
@@ -245,4 +247,41 @@ func TestInterruptedWithinDamage(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
 		t.Error("an interrupted import left", left, err)
 	}
+}
+
+// What is not read is refused with the command that converts it.
+func TestFilesToConvert(t *testing.T) {
+	dir := t.TempDir()
+	level4 := append([]byte{0, 0, 0, 0, 100, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 't', 0}, make([]byte, 800)...)
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"a.mat":      {level4, "this is a file of MATLAB, level 4 (save -v4), which is not read: in MATLAB: s = load('" + filepath.Join(dir, "a.mat") + "'); save("},
+		"a.db3.zstd": {packed(t, append([]byte("SQLite format 3\x00"), make([]byte, 100)...)), "it is packed with zstd and is read unpacked only: zstd -d " + filepath.Join(dir, "a.db3.zstd")},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, c.data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"topics", path}, {"topics", path, "--suggest"}} {
+			if code, _, errs := run(args...); code != cli.Failed || strings.Count(errs, path+": ") != 1 || !strings.Contains(errs, c.want) {
+				t.Errorf("%v: exit %d, %s", args, code, errs)
+			}
+		}
+	}
+}
+
+// packed packs with zstd.
+func packed(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b)
+	if err == nil {
+		_, err = z.Write(data)
+	}
+	if err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
