@@ -114,14 +114,14 @@ func (t *table) outline() *Outline {
 			name = "index"
 		}
 		unnamed := text == ""
-		if unnamed {
+		if unnamed || t.count(text) > 1 {
 			text = strconv.Itoa(i + 1)
 		}
 		o.Columns[i] = Column{Column: text, unnamed: unnamed, named: map[string]int{}, Name: name, Unit: unit, whole: true, last: math.Inf(-1), Low: math.Inf(1), High: math.Inf(-1)}
 		names[name]++
 	}
 	for i := range o.Columns {
-		if c := &o.Columns[i]; names[c.Name] > 1 {
+		if c := &o.Columns[i]; names[c.Name] > 1 && t.count(t.columns[i]) == 1 {
 			c.Name = c.Column // one name of two columns is ambiguous
 		}
 	}

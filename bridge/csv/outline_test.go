@@ -124,3 +124,18 @@ func TestSuggestedAnglesAndInputs(t *testing.T) {
 		t.Log(b.String())
 	}
 }
+
+// Columns that have one name are read by their numbers.
+func TestSuggestedNamesDiffer(t *testing.T) {
+	table := rowsOf("t,theta,theta,u_1 [V],u_1 [A],tau", func(i int, a, b, u float64) string {
+		return fmt.Sprintf("%g,%g,%g,%g,%g,%g", 0.02*float64(i), a, 2*b, u, 3*u+float64(i%3), u+float64(i%5))
+	})
+	log, _, text := suggested(t, "", table)
+	var names []string
+	for _, c := range log.Header.Channels {
+		names = append(names, c.Name)
+	}
+	if got := strings.Join(names, ", "); got != "theta, theta_2, u_1 [V], u_1 [A], tau" || log.Segments[0].X[1] != 2 {
+		t.Errorf("%s\n%s", got, text)
+	}
+}

@@ -303,13 +303,14 @@ func (s *suggestion) topic(x *seen, several bool) {
 			name = strings.ReplaceAll(t.SenderName(), ", ", "_") + "_" + strings.TrimPrefix(name[strings.LastIndex(name, "].")+1:], ".")
 		}
 		where += fmt.Sprintf("\nfield = %q # %.4g to %.4g", f.Path, x.low[k], x.high[k])
-		name = strings.NewReplacer("[", "_", "]", "", ".", "_", "/", "_", " ", "_").Replace(name)
+		unit := cmp.Or(f.Unit, frames.NamedUnit(plainName.Replace(name)))
+		name = s.unique(plainName.Replace(name), t.String())
 		s.text.WriteString("\n")
 		role := channel.State
 		if drives(t.Name, "") || drives(f.Path, f.Unit) {
 			role = channel.Input
 		}
-		s.channel("", "", name, where, cmp.Or(f.Unit, frames.NamedUnit(name)), role, x.turns[k])
+		s.channel("", "", name, where, unit, role, x.turns[k])
 	}
 	if written == 0 {
 		fmt.Fprintf(&s.text, "\n# No field of topic %q varies: of what stands still no motion is learned.\n", t.Name)

@@ -19,6 +19,7 @@ type suggestion struct {
 	states  int      // of a table, so far
 	angled  bool     // it has roll, pitch and yaw
 	steered bool     // it has a command of the steering
+	names   []string // of the channels so far
 }
 
 // angles is the comment ahead of a map about the periods in it.
@@ -29,6 +30,24 @@ func (s *suggestion) angles() string {
 	}
 	return "# " + found + ". An angle that does not wrap here\n# needs period = 6.283185307179586 where its unit is rad, period = 360 where it is deg.\n"
 }
+
+// unique returns a name that no channel has so far: with what its topic is called ahead, else
+// with a number.
+func (s *suggestion) unique(name, topic string) string {
+	out := name
+	if slices.Contains(s.names, out) && topic != "" {
+		name = plainName.Replace(strings.Trim(topic, "/") + "_" + name)
+		out = name
+	}
+	for n := 2; slices.Contains(s.names, out); n++ {
+		out = fmt.Sprintf("%s_%d", name, n)
+	}
+	s.names = append(s.names, out)
+	return out
+}
+
+// plainName makes the name of a channel from that of a field.
+var plainName = strings.NewReplacer("#", "_", "[", "_", "]", "", ".", "_", "/", "_", " ", "_")
 
 // channel adds a channel, with hash before each line, and with the period of one whose
 // values wrap.

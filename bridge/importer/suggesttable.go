@@ -91,7 +91,7 @@ func (s *suggestion) column(c *csv.Column) {
 		s.states++
 	}
 	s.text.WriteString("\n")
-	s.channel(hash, " # "+remark, c.Name, where, c.Unit, role, c.Turns)
+	s.channel(hash, " # "+remark, s.unique(c.Name, ""), where, c.Unit, role, c.Turns)
 }
 
 // noState returns why a column is proposed as no state, though it varies; "" = it is.

@@ -285,3 +285,41 @@ func packed(t *testing.T, data []byte) []byte {
 	}
 	return b.Bytes()
 }
+
+// Fields of one name, of several topics, are suggested as channels of different names.
+func TestSuggestedNamesDiffer(t *testing.T) {
+	var b bytes.Buffer
+	b.Write(ulog.Magic)
+	b.Write(make([]byte, 9))
+	writeULog(&b, 'F', "joint:uint64_t timestamp;float[2] q;")
+	writeULog(&b, 'F', "motor_cmd:uint64_t timestamp;float u;")
+	writeULog(&b, 'F', "motor_cmd_nav:uint64_t timestamp;float u;")
+	for i, name := range []string{"joint", "motor_cmd", "motor_cmd_nav"} {
+		writeULog(&b, 'A', uint8(0), uint16(i), name)
+	}
+	writeULog(&b, 'A', uint8(1), uint16(3), "motor_cmd")
+	for i := range 500 {
+		at := uint64(10000 * (i + 1))
+		writeULog(&b, 'D', uint16(0), at, float32(math.Sin(0.01*float64(i))), float32(math.Cos(0.01*float64(i))))
+		for id := range uint16(3) {
+			writeULog(&b, 'D', id+1, at, float32(i%(7+int(id))))
+		}
+	}
+	dir := t.TempDir()
+	in, m := filepath.Join(dir, "a.ulg"), filepath.Join(dir, "map.toml")
+	if err := os.WriteFile(in, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, text, errs := run("topics", in, "--suggest")
+	if err := os.WriteFile(m, []byte(text), 0o666); err != nil || errs != "" {
+		t.Fatal(err, errs)
+	}
+	_, d := imported(t, "ulog", "--map", m, in, "--out", filepath.Join(dir, "out"))
+	var names []string
+	for _, c := range d.Channels {
+		names = append(names, c.Name)
+	}
+	if got := strings.Join(names, " "); got != "q_0 q_1 u motor_cmd_1_u motor_cmd_nav_u" {
+		t.Errorf("%s\n%s", got, text)
+	}
+}
