@@ -325,3 +325,39 @@ name = "tau"
 column = "tau"
 role = "input"
 `
+
+// The rows of each robot are joined by themselves where columns are filled in rows of their own.
+func TestSparseRowsOfSeveralRobots(t *testing.T) {
+	table := rowsOf("t,robot,theta,tau", func(i int, a, _, u float64) string {
+		at := 0.02 * float64(i)
+		return fmt.Sprintf("%.3f,a,%g,\n%.3f,b,%g,\n%.3f,a,,%g\n%.3f,b,,%g", at, a, at+0.001, 2*a, at+0.004, u, at+0.005, 2*u)
+	})
+	log, s, _ := suggested(t, "", table)
+	if s.Rows != 600 || s.Segments != 2 || log.Segments[0].Name != "a" || log.Segments[1].Name != "b" {
+		t.Fatalf("%+v", s)
+	}
+	for i := range 299 {
+		a, b := &log.Segments[0], &log.Segments[1]
+		if _, _, u := swing(0.02 * float64(i)); a.X[i]*2 != b.X[i] || a.U[i+1] != u || b.U[i+1] != 2*u {
+			t.Fatalf("row %d: %g, %g, %g, %g", i, a.X[i], b.X[i], a.U[i+1], b.U[i+1])
+		}
+	}
+}
+
+// An input that few rows have is refused with the remedy, and held by it.
+func TestInputInFewRows(t *testing.T) {
+	table := rowsOf("t,theta,tau", func(i int, a, _, u float64) string {
+		if i%5 > 0 {
+			return fmt.Sprintf("%.3f,%g,", 0.02*float64(i), a)
+		}
+		return fmt.Sprintf("%.3f,%g,%g", 0.02*float64(i), a, u)
+	})
+	text := "vehicle = \"v\"\n[time]\ncolumn = \"t\"\nunit = \"s\"\n"
+	inputs, out := files(t, table)
+	if _, err := importTables(context.Background(), parse(t, text+thetaTau), inputs, out, nil); err == nil || !strings.Contains(err.Error(), "none is measured in more than 60 of 300 rows: write join = true under [time]") {
+		t.Error(err)
+	}
+	if _, s := run(t, text+"join = true\n"+thetaTau, table); s.Rows != 300 || s.Channels[1].Samples != 300 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,11 +1,15 @@
 package importer
 
-import "github.com/dgm-robotics/dgm/estimator/channel"
+import (
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
 
 // job is one import.
 type job struct {
 	Job
 	inputs     []input
+	openJoined func(group string) telemetry.Opener // of tables whose columns are read as topics: the rows of one robot; nil of others
 	files      []*survey
 	plan       *plan
 	kinematics channel.Kinematics // what the map declares of the states that are left

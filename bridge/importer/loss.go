@@ -115,12 +115,19 @@ func (out *remarks) inputs(r *rowMaker) {
 		}
 	}
 	if which >= 0 && 2*most < r.counts.kept {
-		remedy := "record them beside the states, with times on the same clock"
-		if most == 0 && !r.plan.m.IsTable() && r.empty(which) {
-			remedy = "have the robot record them; to a ground station it sends more fields by MAVLink 2 than by MAVLink 1"
-		}
-		out.add("inputs-lost", Loss, r.topicOf(which), "of the inputs (%s) none is measured in more than %d of %d rows%s", strings.Join(names, ", "), most, r.counts.kept, r.why(which)).Remedy = remedy
+		out.add("inputs-lost", Loss, r.topicOf(which), "of the inputs (%s) none is measured in more than %d of %d rows%s", strings.Join(names, ", "), most, r.counts.kept, r.why(which)).Remedy = r.remedy(which, most)
 	}
+}
+
+// remedy returns what brings inputs into the log of which output i is one, and the most frequent one has n values.
+func (r *rowMaker) remedy(i, n int) string {
+	switch table := r.plan.m.IsTable(); {
+	case table && n > 0:
+		return "write join = true under [time]: each value is held to the row that has the next one"
+	case !table && n == 0 && r.empty(i):
+		return "have the robot record them; to a ground station it sends more fields by MAVLink 2 than by MAVLink 1"
+	}
+	return "record them beside the states, with times on the same clock"
 }
 
 // empty reports whether most rows have a message of an output, and it is the message that

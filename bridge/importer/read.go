@@ -55,7 +55,10 @@ func (r *rowMaker) read(ctx context.Context, n int, open telemetry.Opener, progr
 
 // opener returns what opens an input. counts receives the counts of a table.
 func (j *job) opener(counts *csv.Counts, group string) telemetry.Opener {
-	if !j.Map.IsTable() {
+	switch {
+	case j.openJoined != nil:
+		return j.openJoined(group)
+	case !j.Map.IsTable():
 		return j.Open
 	}
 	cfg := csv.Config{Time: j.Map.Time.Time, FileNames: len(j.Inputs) > 1, Counts: counts, Group: group, Open: j.Rows}

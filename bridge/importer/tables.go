@@ -54,19 +54,25 @@ func (j *job) join() {
 		}
 	}
 	j.Map = &m
-	j.inputs = nil
-	for _, path := range j.Inputs {
-		j.inputs = append(j.inputs, input{path: path})
-	}
 	all := func(path string) []string { return []string{path} }
 	if m.apart() { // one recording
 		paths := j.Inputs
 		all = func(string) []string { return paths }
-		j.inputs = j.inputs[:1]
+		var robots []input // of the one recording
+		for _, in := range j.inputs {
+			if in.path = paths[0]; !slices.Contains(robots, in) {
+				robots = append(robots, in)
+			}
+		}
+		j.inputs = robots
 	}
-	j.Open = telemetry.Opens(func(path string, wants telemetry.Wants) (*csv.Joined, error) {
-		return csv.OpenJoined(all(path), wants, cfg, groups)
-	})
+	j.openJoined = func(group string) telemetry.Opener {
+		cfg := cfg
+		cfg.Group = group
+		return telemetry.Opens(func(path string, wants telemetry.Wants) (*csv.Joined, error) {
+			return csv.OpenJoined(all(path), wants, cfg, groups)
+		})
+	}
 }
 
 // divide has each robot of a table read by itself.
