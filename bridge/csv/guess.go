@@ -13,7 +13,7 @@ var (
 	timeWords    = []string{"t", "time", "timestamp", "stamp", "sec", "secs", "second", "seconds", "ms", "us", "ns", "clock", "epoch", "datetime", "date", "times", "zeit", "temps", "nsec", "usec", "msec", "millis", "micros", "nanos", "ticks", "datenum", "elapsed", "unixtime", "utc"}
 	counterWords = []string{"seq", "index", "idx", "counter", "count", "frame", "id", "row", "sample", "samples", "step", "n", "nr", "no", "number", "unnamed", "tick", "iteration", "iter", "line", "packet"}
 	segmentWords = []string{"segment", "episode", "run", "trial", "trajectory", "traj", "experiment", "flight", "lap", "rollout", "session", "repetition", "rep", "sequence", "test"}
-	robotWords   = []string{"robot", "vehicle", "agent", "drone", "device", "unit", "uav", "car", "name", "id", "serial"}
+	robotWords   = []string{"robot", "vehicle", "agent", "drone", "device", "unit", "uav", "car", "name", "id", "serial", "source", "sender", "publisher", "namespace", "body", "tracker"}
 )
 
 func hasWord(name string, list []string) bool {
@@ -23,10 +23,10 @@ func hasWord(name string, list []string) bool {
 // changes returns in how many rows a column differs from the row before.
 func (c *Column) changes() int { return max(0, c.new-1) }
 
-// findSegments finds the column that numbers segments, and the one that names robots whose
+// findSegments finds the columns that number segments, and the one that names robots whose
 // rows take turns.
 func (o *Outline) findSegments() {
-	o.Segment, o.Group = -1, -1
+	o.Segments, o.Group = nil, -1
 	for i := range o.Columns {
 		c := &o.Columns[i]
 		cells, different := c.Numbers+c.Others, len(c.named)
@@ -35,12 +35,12 @@ func (o *Outline) findSegments() {
 		}
 		parts := c.changes() + 1
 		switch {
-		case o.Segment < 0 && hasWord(c.Column, segmentWords) && segmentRows*parts <= cells:
-			o.Segment = i
+		case hasWord(c.Column, segmentWords) && segmentRows*parts <= cells:
+			o.Segments = append(o.Segments, i)
 		case o.Group < 0 && hasWord(c.Column, slices.Concat(robotWords, segmentWords)) && different < mostNames && 2*different*segmentRows <= cells && parts > 4*different && (c.Others > 0 || !hasWord(c.Column, []string{"id", "unit"}) || different <= 8):
 			o.Group = i
-		case o.Segment < 0 && hasWord(c.Column, robotWords) && c.Others > 0 && different < mostNames && segmentRows*parts <= cells:
-			o.Segment = i
+		case hasWord(c.Column, robotWords) && c.Others > 0 && different < mostNames && segmentRows*parts <= cells:
+			o.Segments = append(o.Segments, i)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (o *Outline) timeOf() int {
 
 // timeScore returns how much a column looks like a time; 0 = not at all.
 func (o *Outline) timeScore(i int, c *Column) (n int) {
-	if i == o.Segment || i == o.Group {
+	if slices.Contains(o.Segments, i) || i == o.Group {
 		return 0
 	}
 	if c.dates > 0 && 10*c.dates >= 9*(c.Others+c.Numbers) {
@@ -143,6 +143,9 @@ func (o *Outline) findUnit() {
 		return
 	case c.clock > 0:
 		o.Unit, o.Named = clockUnit, true
+		if o.Date = slices.IndexFunc(o.Columns, func(d Column) bool { return d.days > 0 && d.days == d.Others && d.Numbers == 0 }); o.Date >= 0 {
+			o.Unit = isoUnit
+		}
 		return
 	}
 	if o.Unit = cmp.Or(c.timeUnit(), c.namedUnit()); o.Unit != "" {

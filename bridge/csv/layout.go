@@ -201,7 +201,20 @@ func (l *layout) point(cell string) string {
 	if l.decimal && commaNumber(cell) {
 		cell = strings.Replace(cell, ",", ".", 1)
 	}
-	return cell
+	return exponent(cell)
+}
+
+// exponent returns a number with E before its exponent, where Fortran has written D.
+func exponent(cell string) string {
+	i := strings.IndexAny(cell, "dD")
+	if i <= 0 || i+2 >= len(cell) || cell[i+1] != '+' && cell[i+1] != '-' {
+		return cell
+	}
+	out := cell[:i] + "e" + cell[i+1:]
+	if _, err := strconv.ParseFloat(out, 64); err != nil {
+		return cell
+	}
+	return out
 }
 
 // ambiguous reports whether a number has a decimal point where the others have a decimal
@@ -258,7 +271,7 @@ func numbers(rows []string, sep rune) (n int) {
 
 // number reports whether a cell is a number, or where one is missing.
 func number(cell string) bool {
-	_, err := strconv.ParseFloat(cell, 64)
+	_, err := strconv.ParseFloat(exponent(cell), 64)
 	_, truth := boolean(cell)
 	return err == nil || truth || missing(cell) || commaNumber(cell)
 }

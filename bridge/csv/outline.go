@@ -25,7 +25,8 @@ type Outline struct {
 
 	Fraction     int      // which column has the rest of a time in whole seconds, −1 = none
 	FractionUnit string   // of it
-	Segment      int      // which column numbers or names segments, for sure; −1 = none
+	Date         int      // which column has the date of a time of day, −1 = none
+	Segments     []int    // which columns number or name segments, for sure
 	Group        int      // which column names robots whose rows take turns; −1 = none
 	LeftOut      []string // what of the file is no column, with the reason
 	Sparse       bool     // rows hold some of the columns each
@@ -51,6 +52,7 @@ type Column struct {
 	new   int            // cells that differ from the one before them
 	dates int            // cells that are a date and a time
 	clock int            // cells that are a time of day
+	days  int            // cells that are a date
 	text  string         // of the cell before
 	other string         // the first cell that is no number
 	named map[string]int // the first mostNames different cells
@@ -97,7 +99,7 @@ func Look(path string, open Opener) (*Outline, error) {
 
 // outline returns the columns of a table by their names, before any row.
 func (t *table) outline() *Outline {
-	o := &Outline{Columns: make([]Column, len(t.columns))}
+	o := &Outline{Columns: make([]Column, len(t.columns)), Date: -1}
 	if t.rows != nil {
 		o.LeftOut = t.rows.LeftOut()
 	}
@@ -188,6 +190,8 @@ func (c *Column) add(cell string, sampled bool) {
 			c.dates++
 		} else if _, err := parseClock(cell); err == nil {
 			c.clock++
+		} else if _, err := parseDate(cell + "T00:00"); err == nil {
+			c.days++
 		}
 		return
 	}
@@ -206,6 +210,19 @@ func (c *Column) add(cell string, sampled bool) {
 	c.Numbers++
 	c.Turns.Add(v)
 	c.last, c.Low, c.High = v, math.Min(c.Low, v), math.Max(c.High, v)
+}
+
+// Other returns the first cell that is neither a number nor missing.
+func (c *Column) Other() string { return c.other }
+
+// Nearly returns the first cell of a column of numbers with separators of thousands, which are
+// not read; "" of others.
+func (c *Column) Nearly() string {
+	digits := strings.Trim(c.other, "+-0123456789.,' \u00a0\u202f") == "" && strings.ContainsAny(c.other, "0123456789")
+	if digits && strings.ContainsAny(c.other, ".,' \u00a0\u202f") && c.dates+c.clock+c.days == 0 {
+		return c.other
+	}
+	return ""
 }
 
 // Lists reports whether the cells are lists, as in [1, 2].

@@ -139,3 +139,73 @@ func TestSuggestedNamesDiffer(t *testing.T) {
 		t.Errorf("%s\n%s", got, text)
 	}
 }
+
+// Columns that number segments are all named, robots by any usual word, and a date goes with its
+// times of day.
+func TestSuggestedSegments(t *testing.T) {
+	at := func(i int) float64 { return 0.02 * float64(i) }
+	for name, c := range map[string]struct {
+		table, want string
+		segments    int
+	}{
+		"robot and episode": {rowsOf("robot,episode,t,theta,tau", func(i int, a, _, u float64) string {
+			return fmt.Sprintf("%c,%d,%g,%g,%g", 'a'+i/150, i/75%2, at(i%75), a, u)
+		}), "segment_column = [\"robot\", \"episode\"]\n", 4},
+		"source": {rowsOf("t,source,theta,tau", func(i int, a, _, u float64) string {
+			return fmt.Sprintf("%g,a,%g,%g\n%g,b,%g,%g", at(i), a, u, at(i)+0.001, 2*a, 2*u)
+		}), "group_column = \"source\"\n", 2},
+		"date and time": {rowsOf("date,time,theta,tau", func(i int, a, _, u float64) string {
+			return fmt.Sprintf("2026-03-0%d,12:00:%05.2f,%g,%g", 5+i/150, at(i%150), a, u)
+		}), "unit = \"iso\" # s, ms, us or ns: from the name of the column\ndate = \"date\"\n", 2},
+	} {
+		front := ""
+		if name == "date and time" {
+			front = "max_gap = \"1s\"\n"
+		}
+		if _, s, text := suggested(t, front, c.table); s.Segments != c.segments || !strings.Contains(text, c.want) {
+			t.Errorf("%s: %d segments\n%s", name, s.Segments, text)
+		}
+	}
+}
+
+// Cells that are no numbers are counted, and refused with what to do about them.
+func TestCellsThatAreNoNumbers(t *testing.T) {
+	for name, c := range map[string]struct{ names, remark, reason string }{
+		"a text now and then": {"OVL", `[[channel]] # 285 numbers, and 15 cells that are none, as "OVL", which an import refuses: clear these cells`, `line 2: column "theta": "OVL" is not a number; correct it, or clear the cell`},
+		"thousands":           {`"1,234.5"`, `[[channel]] # numbers as "1,234.5", which an import refuses: write them without separators of thousands`, `line 2: column "theta": "1,234.5" is not a number; write all numbers of the table alike, without separators of thousands`},
+	} {
+		table := rowsOf("t,theta,omega,tau", func(i int, a, w, u float64) string {
+			cell := c.names
+			if i%20 > 0 && name != "thousands" {
+				cell = fmt.Sprint(a)
+			}
+			return fmt.Sprintf("%g,%s,%g,%g", 0.02*float64(i), cell, w, u)
+		})
+		text, err := mapOf(t, table)
+		if err != nil || !strings.Contains(text, c.remark+"\nname = \"theta\"\n") {
+			t.Errorf("%s: %v\n%s", name, err, text)
+			continue
+		}
+		inputs, out := files(t, table)
+		if _, err := importTables(context.Background(), parse(t, text), inputs, out, nil); err == nil || !strings.Contains(err.Error(), c.reason) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	log, _, _ := suggested(t, "", strings.ReplaceAll(rowsOf("t,theta,tau", func(i int, a, _, u float64) string { return fmt.Sprintf("%.3f,%.6E,%.6E", 0.02*float64(i), a, u) }), "E", "D"))
+	if math.Abs(log.Segments[0].X[50]-0.5*math.Sin(2)) > 1e-6 {
+		t.Error("exponents of Fortran", log.Segments[0].X[50])
+	}
+}
+
+// Lines ahead of the names of the columns, and names once more, are named.
+func TestNamesInOtherLines(t *testing.T) {
+	rows := rowsOf("t;theta;tau", func(i int, a, _, u float64) string { return fmt.Sprintf("%g;%g;%g", 0.02*float64(i), a, u) })
+	for want, table := range map[string]string{
+		"a.csv: line 5: 3 cells, and there are 2 columns; it seems to name the columns: delete lines 1 to 4, which are ahead of it, or begin them with #": "Date;2026-03-05\nOperator;N\nRate;100\n\n" + rows,
+		"a.csv: line 302: it has the names of the columns once more; delete the line":                                                                     rows + rows,
+	} {
+		if _, err := mapOf(t, table); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

@@ -261,7 +261,7 @@ func (r *Reader) number(column, cell string) (float64, error) {
 		reason = "is infinite"
 	case err == nil:
 		return v, nil
-	case strings.ContainsRune(cell, ',') && r.decimal:
+	case strings.ContainsRune(cell, ',') && (r.decimal || strings.ContainsRune(cell, '.')):
 		remedy = alike
 	case strings.ContainsRune(cell, ','):
 		remedy = withPoints

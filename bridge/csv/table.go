@@ -22,76 +22,6 @@ import (
 // maxLine bounds a line, so that a file that is no table does not fill memory.
 const maxLine = 1 << 20
 
-// Rows is a table that is not written as text: of numbers that are stored as such. Its cells
-// are given as text, exactly.
-type Rows interface {
-	// Columns returns the names of the columns, and their units where the file has them, ""
-	// where it does not.
-	Columns() (names, units []string)
-	// Next returns the cells of the next row, valid until the next call, or io.EOF.
-	Next() ([]string, error)
-	// LeftOut returns what of the file is no column, with the reason.
-	LeftOut() []string
-	// Consumed returns how many bytes of the file were read, of Size.
-	Consumed() int64
-	Size() int64
-	// Until has reading end once done is closed.
-	Until(done <-chan struct{})
-	Close() error
-}
-
-// Counted is the part of Rows of a table whose rows are counted before they are read.
-type Counted struct {
-	Bytes int64 // of the file
-	Rows  int
-	Read  int // rows
-
-	left []string
-	done <-chan struct{}
-}
-
-// Leave notes something of the file that is no column.
-func (c *Counted) Leave(name, why string) {
-	if len(c.left) < mostLeft {
-		c.left = append(c.left, fmt.Sprintf("%q: %s", name, why))
-	}
-}
-
-// mostLeft is how much is noted of what is left out.
-const mostLeft = 100
-
-// LeftOut returns what is noted of the file as no column.
-func (c *Counted) LeftOut() []string { return c.left }
-
-// Another counts a row that is read, and reports false where there is none, or reading has ended.
-func (c *Counted) Another() bool {
-	select {
-	case <-c.done:
-		return false
-	default:
-	}
-	if c.Read == c.Rows {
-		return false
-	}
-	c.Read++
-	return true
-}
-
-// Consumed returns how much of the file was read, by the rows.
-func (c *Counted) Consumed() int64 {
-	return int64(float64(c.Bytes) * float64(c.Read) / float64(max(1, c.Rows)))
-}
-
-// Size returns the bytes of the file.
-func (c *Counted) Size() int64 { return c.Bytes }
-
-// Until has reading end once done is closed.
-func (c *Counted) Until(done <-chan struct{}) { c.done = done }
-
-// Opener opens a table that is not written as text; both results are nil where a file is of
-// another kind.
-type Opener func(path string) (Rows, error)
-
 // file is what is read from.
 type file interface {
 	Consumed() int64
@@ -370,17 +300,34 @@ func (t *table) next() ([]string, error) {
 	for len(cells) > len(t.columns) && strings.TrimSpace(cells[len(cells)-1]) == "" {
 		cells = cells[:len(cells)-1] // a separator at the end of the line
 	}
-	if len(cells) != len(t.columns) {
-		remedy := "correct the line or delete it"
-		if len(cells) > 1 && len(t.columns) == 1 {
-			remedy = "where the names of the columns are behind other lines, delete these or begin them with #"
-		}
-		if _, err := t.records.Read(); errors.Is(err, io.EOF) {
-			remedy = "it is the last line, so the file was cut off: delete the line or use the whole file"
-		}
-		return nil, t.fail(t.line, "", fmt.Sprintf("%d cells, and there are %d columns", len(cells), len(t.columns)), remedy)
+	switch {
+	case len(cells) != len(t.columns):
+		return nil, t.uneven(cells)
+	case t.names == nil && cells[0] == t.columns[0] && slices.Equal(cells, t.columns) && named(cells):
+		return nil, t.fail(t.line, "", "it has the names of the columns once more", "delete the line; where another recording begins with it, write that into a file of its own")
 	}
 	return cells, nil
+}
+
+// uneven returns the error of a line with fewer or more cells than there are columns.
+func (t *table) uneven(cells []string) error {
+	n, names, remedy := len(cells), named(cells), "correct the line or delete it"
+	if n > 1 && len(t.columns) == 1 {
+		remedy = "where the names of the columns are behind other lines, delete these or begin them with #"
+	}
+	after, err := t.records.Read() // into the same cells
+	switch {
+	case errors.Is(err, io.EOF):
+		remedy = "it is the last line, so the file was cut off: delete the line or use the whole file"
+	case err == nil && names && len(after) == n && slices.ContainsFunc(after, number):
+		remedy = fmt.Sprintf("it seems to name the columns: delete lines 1 to %d, which are ahead of it, or begin them with #", t.line-1)
+	}
+	return t.fail(t.line, "", fmt.Sprintf("%d cells, and there are %d columns", n, len(t.columns)), remedy)
+}
+
+// named reports whether cells may be the names of columns: several, and none of them a number.
+func named(cells []string) bool {
+	return len(cells) > 1 && !slices.ContainsFunc(cells, func(c string) bool { return c != "" && number(c) })
 }
 
 // fail makes an error about a place in the table.

@@ -25,21 +25,32 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	}
 	channels := suggestion{angled: hasAngles(o.Columns), steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) })}
 	for i := range o.Columns {
-		if i != o.Time && i != o.Fraction && i != o.Segment && i != o.Group {
+		if i != o.Time && i != o.Fraction && i != o.Date && !slices.Contains(o.Segments, i) && i != o.Group {
 			channels.column(&o.Columns[i])
 		}
 	}
 	more := ""
+	var segments []string
+	for _, i := range o.Segments {
+		segments = append(segments, fmt.Sprintf("%q", o.Columns[i].Column))
+	}
+	switch len(segments) {
+	case 0:
+	case 1:
+		more += "segment_column = " + segments[0] + "\n"
+	default:
+		more += "segment_column = [" + strings.Join(segments, ", ") + "]\n"
+	}
 	for _, k := range []struct {
 		key string
 		at  int
-	}{{"fraction", o.Fraction}, {"segment_column", o.Segment}, {"group_column", o.Group}} {
+	}{{"date", o.Date}, {"group_column", o.Group}, {"fraction", o.Fraction}} {
 		if k.at >= 0 {
 			more += fmt.Sprintf("%s = %q\n", k.key, o.Columns[k.at].Column)
 		}
 	}
 	if o.Fraction >= 0 && o.FractionUnit != "ns" {
-		more = strings.Replace(more, "\n", fmt.Sprintf("\nfraction_unit = %q\n", o.FractionUnit), 1)
+		more += fmt.Sprintf("fraction_unit = %q\n", o.FractionUnit)
 	}
 	if len(o.LeftOut) > 0 {
 		channels.text.WriteString("\n# No columns are:\n")
@@ -61,6 +72,10 @@ func (s *suggestion) column(c *csv.Column) {
 		remark = "empty"
 	case c.Lists():
 		remark = "lists: write their numbers into columns of their own"
+	case c.Nearly() != "":
+		hash, remark = "", fmt.Sprintf("numbers as %q, which an import refuses: write them without separators of thousands", c.Nearly())
+	case c.Others > 0 && c.Numbers > c.Others:
+		hash, remark = "", fmt.Sprintf("%d numbers, and %d cells that are none, as %q, which an import refuses: clear these cells", c.Numbers, c.Others, c.Other())
 	case c.Others > 0:
 		remark = "text: perhaps segment_column of [time]"
 	case c.Infinite > 0:
