@@ -209,3 +209,20 @@ func TestNamesInOtherLines(t *testing.T) {
 		}
 	}
 }
+
+// A time without rows within a segment is a warning with the key that divides there.
+func TestGapWithinASegment(t *testing.T) {
+	table := func(gap float64) string {
+		return rowsOf("t,theta,tau", func(i int, a, _, u float64) string { return fmt.Sprintf("%g,%g,%g", 0.02*float64(i)+gap*float64(i/150), a, u) })
+	}
+	const want = `rows follow each other in 0.02 s, and up to 3600.02 s within a segment, in t0.csv line 152: write max_gap = "1s" under [time]`
+	for _, c := range []struct {
+		front string
+		gap   float64
+		want  bool
+	}{{"", 3600, true}, {"max_gap = \"1s\"\n", 3600, false}, {"", 1.5, false}} {
+		if _, s, _ := suggested(t, c.front, table(c.gap)); strings.Contains(strings.Join(s.Texts(), "\n"), want) != c.want {
+			t.Errorf("%+v: %v", c, s.Texts())
+		}
+	}
+}

@@ -114,6 +114,8 @@ type Counts struct {
 	Backwards  Count // rows before which the time runs backwards
 	Gaps       Count // rows before which there is more than max_gap
 	LongestGap int64 // ns
+	Leaps      Count // rows that are far behind the one before them, where no max_gap begins a segment
+	Leap, Step int64 // ns, the longest of these steps, and the usual one
 	units      map[string]unitAt
 	Open       Count // last rows without a line end, of which the last number may be cut off
 }
