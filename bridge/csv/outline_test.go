@@ -213,7 +213,9 @@ func TestNamesInOtherLines(t *testing.T) {
 // A time without rows within a segment is a warning with the key that divides there.
 func TestGapWithinASegment(t *testing.T) {
 	table := func(gap float64) string {
-		return rowsOf("t,theta,tau", func(i int, a, _, u float64) string { return fmt.Sprintf("%g,%g,%g", 0.02*float64(i)+gap*float64(i/150), a, u) })
+		return rowsOf("t,theta,tau", func(i int, a, _, u float64) string {
+			return fmt.Sprintf("%g,%g,%g", 0.02*float64(i)+gap*float64(i/150), a, u)
+		})
 	}
 	const want = `rows follow each other in 0.02 s, and up to 3600.02 s within a segment, in t0.csv line 152: write max_gap = "1s" under [time]`
 	for _, c := range []struct {

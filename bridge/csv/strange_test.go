@@ -180,6 +180,29 @@ func TestSparseAndHeld(t *testing.T) {
 	if _, s, _ = suggested(t, "keep_held = true\n", held); s.Channels[0].Samples != 300 {
 		t.Errorf("%+v", s.Channels)
 	}
+	// Values may stay for 2 to 6 rows; those of a coarse sensor differ by its resolution.
+	begins := []int{0, 2, 5, 9, 14, 20, 23, 26, 30}
+	uneven := func(resolution float64) string {
+		return rowsOf("time,theta,omega,tau", func(i int, _, b, c float64) string {
+			from := 0
+			for _, k := range begins {
+				if k <= i%32 {
+					from = i/32*32 + k
+				}
+			}
+			a, _, _ := swing(0.02 * float64(from))
+			if resolution > 0 {
+				a = resolution * float64(from%2)
+			}
+			return fmt.Sprintf("%g,%g,%g,%g", 0.02*float64(i), a, b, c)
+		})
+	}
+	if _, s, _ = suggested(t, "", uneven(0)); s.Channels[0].Samples != 85 || s.Channels[1].Samples != 300 {
+		t.Errorf("uneven: %+v", s.Channels)
+	}
+	if _, s, _ = suggested(t, "", uneven(0.1)); s.Channels[0].Samples != 300 {
+		t.Errorf("a coarse sensor: %+v", s.Channels)
+	}
 	// An encoder that stands still now and then is not held.
 	steps := rowsOf("time,theta,omega,tau", func(i int, a, b, c float64) string {
 		return fmt.Sprintf("%g,%.2f,%g,%g", 0.02*float64(i), 0.1*a, b, c)

@@ -21,12 +21,14 @@ type hold struct {
 	run  int
 	runs [longestHold + 1]int // by length
 	n    int
+	by   []float64 // what values differ by from those before them; the first keptChanges
 }
 
 const (
 	longestHold = 100 // rows
 	fewestHolds = 20
 	regular     = 0.8 // share of the runs that are as long as most, by one row
+	keptChanges = 500
 )
 
 func newHolds(states int) *holds { return &holds{make([]hold, states)} }
@@ -43,6 +45,9 @@ func (h *holds) add(x []float64, begins bool) {
 		default:
 			s.runs[min(s.run, longestHold)]++
 			s.n++
+			if len(s.by) < keptChanges {
+				s.by = append(s.by, math.Abs(v-s.last))
+			}
 			s.last, s.run = v, 1
 		}
 	}
@@ -63,11 +68,43 @@ func (h *holds) found() []int {
 		for n := max(1, usual-1); n <= min(longestHold, usual+1); n++ {
 			near += s.runs[n]
 		}
-		if s.n >= fewestHolds && s.runs[usual] > s.runs[1] && float64(near) > regular*float64(s.n) {
+		switch {
+		case s.n < fewestHolds:
+		case s.runs[usual] > s.runs[1] && float64(near) > regular*float64(s.n):
 			out[i] = usual
+		case s.irregular():
+			out[i] = s.mean()
 		}
 	}
 	return out
+}
+
+// mean returns how many rows a value stays for in the mean.
+func (s *hold) mean() int {
+	rows := 0
+	for n, runs := range s.runs {
+		rows += n * runs
+	}
+	return (rows + s.n/2) / max(1, s.n)
+}
+
+// irregular reports whether values stay for rows of different number, hardly one for a single
+// row nor for far more than the others, and differ by anything: those of a coarse sensor differ
+// by its resolution.
+func (s *hold) irregular() bool {
+	long, most := 0, 4*s.mean()
+	for n := most + 1; n <= longestHold; n++ {
+		long += s.runs[n]
+	}
+	by := slices.Clone(s.by)
+	slices.Sort(by)
+	middle, alike := by[len(by)/2], 0
+	for _, d := range by {
+		if math.Abs(d-middle) < 0.01*middle {
+			alike++
+		}
+	}
+	return 20*s.runs[1] <= s.n && 50*long <= s.n && most < longestHold && 4*alike < len(by)
 }
 
 // anyHeld reports whether any state is held.
