@@ -3,7 +3,9 @@ package csv
 import (
 	"errors"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -40,7 +42,7 @@ func coarseness(r *Reader) coarse {
 	whole, last := int64(1e9), int64(0)
 	var steps []int64
 	var runs []int // rows with one time
-	var before []string
+	var all [][]string
 	rows, repeats := 0, 0
 	for ; rows < coarseRows; rows++ {
 		cells, t, err := r.stamped()
@@ -55,21 +57,56 @@ func coarseness(r *Reader) coarse {
 			runs = append(runs, 1)
 		case t != last:
 			steps, runs = append(steps, t-last), append(runs, 1)
-		case !slices.Equal(before, cells):
+		case !slices.Equal(all[len(all)-1], cells):
 			repeats++
 			runs[len(runs)-1]++
 		}
-		last, before = t, cloned(cells)
+		last, all = t, append(all, cloned(cells))
 	}
 	if whole < coarseLeast || len(steps) < 2 || rows < 20 || 10*repeats < rows {
 		return coarse{}
 	}
 	slices.Sort(steps)
 	slices.Sort(runs)
-	if steps[len(steps)/2] != whole {
+	usual := runs[len(runs)/2]
+	if steps[len(steps)/2] != whole || takeTurns(all, usual) {
 		return coarse{}
 	}
-	return coarse{whole: whole, usual: runs[len(runs)/2]}
+	return coarse{whole: whole, usual: usual}
+}
+
+// turns is the ratio of the steps to the row n before to those to the row before, below which
+// rows are of n robots. Of one smooth signal it is n, of noise 1.
+const turns = 0.4
+
+// mostRobots bounds the robots that are distinguished by their rows alone.
+const mostRobots = 8
+
+// takeTurns reports whether rows are in turns of n robots, whose rows have one time: half of the
+// columns that vary, or more, continue the row n before.
+func takeTurns(rows [][]string, n int) bool {
+	if n < 2 || n > mostRobots || len(rows) <= n {
+		return false
+	}
+	varying, turning := 0, 0
+	for k := range rows[0] {
+		var one, far float64
+		for i := n; i < len(rows); i++ {
+			v, err := strconv.ParseFloat(rows[i][k], 64)
+			before, errBefore := strconv.ParseFloat(rows[i-1][k], 64)
+			behind, errBehind := strconv.ParseFloat(rows[i-n][k], 64)
+			if err == nil && errBefore == nil && errBehind == nil {
+				one, far = one+math.Abs(v-before), far+math.Abs(v-behind)
+			}
+		}
+		if one > 0 {
+			varying++
+		}
+		if far < turns*one {
+			turning++
+		}
+	}
+	return turning > 0 && 2*turning >= varying
 }
 
 // spreadTimes returns the next row and its time: of rows that have one time, which is coarser
@@ -117,9 +154,12 @@ func (r *Reader) fill() error {
 	if n == 0 {
 		return c.err
 	}
-	step := c.whole / int64(max(n, c.usual))
-	from := int64(0)
-	if !c.started && n < c.usual && !errors.Is(c.err, io.EOF) {
+	rows, from := n, int64(0)
+	if n < c.usual-1 {
+		rows = c.usual // some are not there
+	}
+	step := c.whole / int64(rows)
+	if !c.started && n < rows && !errors.Is(c.err, io.EOF) {
 		from = c.whole - int64(n)*step // recording began within it
 	}
 	c.started = true

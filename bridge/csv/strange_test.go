@@ -333,6 +333,14 @@ func TestTimesCoarserThanRows(t *testing.T) {
 			t.Errorf("%s: %d rows, %g Hz", c.name, s.Rows, rate)
 		}
 	}
+	// Of rows in turns of two robots, with the same times, one robot counts.
+	robots := rowsOf("t,theta,tau", func(i int, a, _, u float64) string {
+		return fmt.Sprintf("%.2f,%g,%g\n%.2f,%g,%g", 0.01*float64(i), a, u, 0.01*float64(i), 3+2*a, 2*u)
+	})
+	_, s, _ := suggested(t, "", robots)
+	if s.Rows != 300 || !slices.ContainsFunc(s.Remarks, func(r importer.Remark) bool { return r.Severity == importer.Warning && r.Kind == "repeated" }) {
+		t.Errorf("robots: %d rows, %+v", s.Rows, s.Remarks)
+	}
 	table := rowsOf("t,theta,tau", func(i int, a, _, u float64) string { return fmt.Sprintf("%d,%g,%g\n%d,%g,%g", i, a, u, i, a, u) })
 	if _, s := run(t, "vehicle = \"v\"\n[time]\ncolumn = \"t\"\nunit = \"ms\"\n"+thetaTau, table); s.Rows != 300 {
 		t.Errorf("repetitions: %d rows", s.Rows)

@@ -69,7 +69,10 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 		if p.m.Time.OnDuplicate == csv.Keep {
 			done = "kept"
 		}
-		out.add("repeated", Info, "", "%s with the time of the row before %s, %s", number(n.N, "row"), done, n)
+		x := out.add("repeated", Info, "", "%s with the time of the row before %s, %s", number(n.N, "row"), done, n)
+		if p.m.Time.OnDuplicate != csv.Keep && 10*n.N > c.kept {
+			x.Severity, x.Remedy = Warning, "name the column that holds the time; or, where rows are of several robots, the one that distinguishes them as group_column"
+		}
 	}
 	if n := t.Spread; n.N > 0 {
 		out.add("stamps", Info, "", "several rows have one time, of a clock that is coarser than the rows: %s spread evenly, %s", number(n.N, "row"), n)
