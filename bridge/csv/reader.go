@@ -68,12 +68,25 @@ const maxSteps = 1 << 16
 
 // Open opens a table. Its first error is about the file and its columns.
 func Open(path string, wants telemetry.Wants, cfg Config) (*Reader, error) {
+	var clock coarse
+	if cfg.OnDuplicate == Spread && cfg.Step == 0 {
+		look := cfg
+		look.OnDuplicate = Drop
+		first, err := Open(path, telemetry.Wants{}, look)
+		if err != nil {
+			return nil, err
+		}
+		clock = coarseness(first)
+		if err := first.Close(); err != nil {
+			return nil, err
+		}
+	}
 	own := slices.DeleteFunc([]string{cfg.Column, cfg.Fraction, cfg.Date, cfg.GroupColumn}, func(c string) bool { return c == "" })
 	t, err := openTable(path, slices.Concat(own, cfg.SegmentColumn, cfg.Columns), cfg.Open)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{table: t, cfg: cfg, timeAt: t.place(cfg.Column), fractionAt: t.place(cfg.Fraction), dateAt: t.place(cfg.Date), groupAt: t.place(cfg.GroupColumn)}
+	r := &Reader{table: t, cfg: cfg, coarse: clock, timeAt: t.place(cfg.Column), fractionAt: t.place(cfg.Fraction), dateAt: t.place(cfg.Date), groupAt: t.place(cfg.GroupColumn)}
 	for _, c := range cfg.SegmentColumn {
 		r.segmentsAt = append(r.segmentsAt, t.index(c))
 	}
@@ -90,18 +103,6 @@ func Open(path string, wants telemetry.Wants, cfg Config) (*Reader, error) {
 		return nil, errors.Join(err, t.Close())
 	}
 	r.msg = telemetry.Message{Topic: &r.topic, Row: &r.row, Values: make([]float64, len(paths))}
-	if cfg.OnDuplicate == Spread && cfg.Step == 0 {
-		look := cfg
-		look.OnDuplicate, look.Columns = Drop, nil
-		first, err := Open(path, telemetry.Wants{}, look)
-		if err != nil {
-			return nil, errors.Join(err, r.Close())
-		}
-		r.coarse = coarseness(first)
-		if err := first.Close(); err != nil {
-			return nil, errors.Join(err, r.Close())
-		}
-	}
 	return r, nil
 }
 

@@ -30,7 +30,8 @@ type timedRow struct {
 }
 
 const (
-	coarseRows  = 20_000  // rows that are looked at
+	coarseRows  = 20_000  // rows that are looked at, of a table of a few columns
+	coarseCells = 1 << 20 // cells of them
 	coarseLeast = 1e6     // ns, the finest resolution that is taken for one
 	longestRun  = 1 << 14 // rows with one time
 )
@@ -44,7 +45,7 @@ func coarseness(r *Reader) coarse {
 	var runs []int // rows with one time
 	var all [][]string
 	rows, repeats := 0, 0
-	for ; rows < coarseRows; rows++ {
+	for ; rows < coarseRows && rows*len(r.columns) < coarseCells; rows++ {
 		cells, t, err := r.stamped()
 		if err != nil {
 			break
