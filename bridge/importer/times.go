@@ -43,7 +43,7 @@ func (g *grouped) clockRemarks(p *plan, f *survey) {
 			g.add(f.base(), "clock", Warning, "", "record stamps of a clock that runs, or write its offset_s under [[clock]] of the map",
 				"clock %s cannot be aligned: its stamps and the times of recording do not rise together", c.Name)
 		case c.Varies:
-			g.add(f.base(), "clock", Warning, "", "", "clock %s runs at a rate that varies, %.4g in the mean, against the recorder's: times of messages without stamps follow its stamps, to about %s", c.Name, c.Rate, seconds(f.uncertain(c)))
+			g.add(f.base(), "clock", Warning, "", "", "clock %s runs at a rate that varies, %.4g in the mean, against the recorder's: times of messages without stamps follow its stamps, to within %s", c.Name, c.Rate, seconds(c.Error))
 		case c.Rate != 1:
 			g.add(f.base(), "clock", Info, "", "", "clock %s runs at %.6g of the recorder's rate and is %s behind at the start, to within %s: messages without stamps are brought to it", c.Name, c.Rate, seconds(c.Offset), seconds(c.Error))
 		case c.Same && c.Offset > notable:
@@ -64,11 +64,6 @@ func (g *grouped) clockRemarks(p *plan, f *survey) {
 	case len(own) > 1:
 		g.add(f.base(), "clock", Info, "", "", "clocks %s are the recorder's, shortest delays %s to %s", strings.Join(own, ", "), seconds(least), seconds(most))
 	}
-}
-
-// uncertain returns by how much a time on a clock whose rate varies may be wrong, ns.
-func (f *survey) uncertain(c timebase.Clock) int64 {
-	return int64(math.Abs(c.Rate-1) * float64(c.Stretch))
 }
 
 // timeRemarks reports what is odd about the times of the topics of a plan in a file, and what

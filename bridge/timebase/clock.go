@@ -8,191 +8,203 @@ import (
 // clock is what is known of a sender's clock: pieces between the times at which it was set.
 type clock struct {
 	pieces []*piece
+	recent []block // whose messages are in no piece yet
+	last   knot    // of the last message
 }
 
-// piece relates the stamps of one clock to the times at which the recorder got the
-// messages. A message is recorded after it was stamped, by a delay that is never
-// negative, so the smallest differences over stretches of the log count; offset and
-// shortest delay cannot be separated from one side.
-type piece struct {
-	from     int // number of its first message in the file
-	n        int
-	least    int64   // ns, the smallest difference of recorded time and stamp
-	first    int64   // ns, the first one
-	mean     float64 // ns, of the differences beyond the first
-	stretch  int64   // ns of recorded time for a knot
-	begin    int64   // ns, when the first was recorded
-	at       int64   // number of the stretch of the last knot
-	knots    []knot  // of each stretch the message with the smallest difference
-	relation relation
-	offset   int64
-	rate     float64 // seconds of the clock in one of the recorder
-	error    float64 // ns, by which the relation misses the knots
+// block is a second in which messages of a clock were recorded.
+type block struct {
+	second   int64
+	low      knot // of the message with the smallest difference
+	messages []waiting
 }
-
-// knot is a stamp and the time at which it was recorded.
-type knot struct{ stamp, logged int64 }
-
-// relation is how stamps become times of the recorder.
-type relation uint8
 
 const (
-	shifted relation = iota // by an offset
-	scaled                  // by an offset and a rate
-	bent                    // along the knots: the rate varies
-	unknown                 // not at all
+	blockSpan = 1e9 // ns
+	sides     = 4   // blocks before and behind the one in which a clock is set
+	distinct  = 6   // a jump is so many times as large as the blocks' distances from their lines
 )
 
-const (
-	firstStretch = 1e9    // ns
-	mostKnots    = 1 << 9 //
-	jitter       = 50e6   // ns, by which shortest delays may differ without another rate
-	same         = 1e9    // ns, how far a clock may seem to be behind and still be the recorder's, with a delay
-	certain      = 5e6    // ns, by which a message is recorded before its stamp only if a clock is off
-	exact        = 20e6   // ns, how well a constant rate must fit
-	rateSpan     = 10e9   // ns, over which a rate shows
-)
-
-func (p *piece) add(stamp, logged int64) {
-	d := logged - stamp
-	if p.n == 0 {
-		p.least, p.first, p.stretch, p.begin = d, d, firstStretch, logged
+func (b *block) add(w waiting) {
+	if len(b.messages) == 0 || w.logged-w.t < b.low.logged-b.low.stamp {
+		b.low = knot{w.t, w.logged}
 	}
-	p.n++
-	p.least = min(p.least, d)
-	p.mean += (float64(d-p.first) - p.mean) / float64(p.n)
-	at := (logged - p.begin) / p.stretch
-	if k := len(p.knots) - 1; k >= 0 && at <= p.at {
-		if last := &p.knots[k]; d < last.logged-last.stamp {
-			*last = knot{stamp, logged}
+	b.messages = append(b.messages, w)
+}
+
+// add adds a message that counts. by is the topic, where it is the first message after its
+// times began anew, which another topic of the same clock may have shown already, else nil.
+func (c *clock) add(w waiting, by *stream) {
+	if k := len(c.pieces); k == 0 || by != nil && !c.near(w) {
+		c.begin(&piece{from: w.at, by: by, begin: w.logged})
+	}
+	k := len(c.recent)
+	if second := w.logged / blockSpan; k == 0 || c.recent[k-1].second != second {
+		if k > 2*sides {
+			c.divide()
 		}
+		if k = len(c.recent); k > 2*sides {
+			c.settle(1)
+		}
+	}
+	c.fill([]waiting{w})
+	c.last = knot{w.t, w.logged}
+}
+
+// near reports whether a message fits the last piece as it is. Another topic may have begun
+// that piece just before.
+func (c *clock) near(w waiting) bool {
+	within := int64(jitter)
+	if c.pieces[len(c.pieces)-1].begin > w.logged-oneCause {
+		within = ahead
+	}
+	low := c.last
+	for i := range c.recent[max(0, len(c.recent)-2):] {
+		if b := &c.recent[len(c.recent)-1-i]; b.low.logged-b.low.stamp < low.logged-low.stamp {
+			low = b.low
+		}
+	}
+	return abs((w.logged-w.t)-(low.logged-low.stamp)) <= within && w.logged-c.last.logged >= -back && w.t >= c.last.stamp-firstStretch-ahead
+}
+
+// begin begins a piece.
+func (c *clock) begin(p *piece) {
+	c.settle(len(c.recent))
+	c.pieces = append(c.pieces, p)
+}
+
+// fit decides which relations hold. The pieces are of one clock: how far it was set between
+// them is measured, so that they share one delay, which is that of the piece that may be the
+// recorder's with the shortest.
+func (c *clock) fit() {
+	c.settle(len(c.recent))
+	delay, known := int64(same), false
+	for _, p := range c.pieces {
+		if p.least < delay && p.least > -certain {
+			delay, known = p.least, true
+		}
+	}
+	for _, p := range c.pieces {
+		p.rate, p.offset = 1, p.least
+		if known {
+			if p.offset -= delay; abs(p.offset) <= jitter && p.least > -certain {
+				p.offset = 0
+			}
+		}
+		p.fit()
+	}
+}
+
+// settle adds the oldest blocks to the last piece.
+func (c *clock) settle(blocks int) {
+	for i := range c.recent[:blocks] {
+		for _, w := range c.recent[i].messages {
+			c.pieces[len(c.pieces)-1].add(w.t, w.logged)
+		}
+	}
+	c.recent = slices.Delete(c.recent, 0, blocks)
+}
+
+// divide begins a piece where the differences jump in the middle of the recent blocks: those
+// before and those behind are on lines of one rate, the lines are apart, and so are the
+// messages on both sides of one place. What only rises for a while, as delays do, is no
+// jump, and neither is a rate that changes.
+func (c *clock) divide() {
+	before, behind := c.recent[:sides], c.recent[sides+1:]
+	slope, from, to, ok := apart(before, behind)
+	if !ok {
 		return
 	}
-	p.knots, p.at = append(p.knots, knot{stamp, logged}), at
-	if len(p.knots) > mostKnots {
-		p.halve()
-	}
-}
-
-// halve joins the knots of pairs of stretches.
-func (p *piece) halve() {
-	p.stretch *= 2
-	p.at /= 2
-	out, at := p.knots[:0], int64(-1)
-	for _, k := range p.knots {
-		next := (k.logged - p.begin) / p.stretch
-		if len(out) == 0 || next > at {
-			out, at = append(out, k), next
-		} else if last := &out[len(out)-1]; k.logged-k.stamp < last.logged-last.stamp {
-			*last = k
+	origin := before[0].low.logged
+	over := func(w waiting) float64 { return float64(w.logged-w.t) - slope*float64(w.logged-origin) }
+	around := slices.Concat(c.recent[sides-1].messages, c.recent[sides].messages, behind[0].messages)
+	at := 0
+	if to < from {
+		for at < len(around) && over(around[at]) > (from+to)/2 {
+			at++
+		}
+	} else { // a late message may be above before the jump, but none is below behind it
+		for at = len(around); at > 0 && over(around[at-1]) > (from+to)/2; at-- {
 		}
 	}
-	p.knots = out
-}
-
-// fit decides which relation holds.
-func (p *piece) fit() {
-	p.rate, p.offset = 1, p.least
-	if p.offset < same && p.offset > -certain { // a delay
-		p.offset = 0
+	least := func(of []waiting) (d float64) {
+		d = math.Inf(1)
+		for _, w := range of {
+			d = min(d, over(w))
+		}
+		return d
 	}
-	k := p.knots
-	if len(k) > 5 {
-		k = k[:len(k)-1] // the last stretch may hold a few messages only
-	}
-	low, high := int64(math.MaxInt64), int64(math.MinInt64)
-	for _, n := range k {
-		low, high = min(low, n.logged-n.stamp), max(high, n.logged-n.stamp)
-	}
-	p.error = float64(high - low)
-	span := k[len(k)-1].logged - k[0].logged
-	if p.error <= jitter || span < rateSpan || len(k) < 5 {
+	off := math.Max(math.Abs(least(around[max(0, at-agree):at])-from), math.Abs(least(around[at:min(len(around), at+agree)])-to))
+	if off > math.Abs(to-from)/4 {
 		return
 	}
-	slope := p.line() // recorded time over stamps
-	worst := 0.0
-	lowest := math.Inf(1)
-	for _, n := range k {
-		r := float64(n.logged-k[0].logged) - slope*float64(n.stamp-k[0].stamp)
-		lowest, worst = math.Min(lowest, r), math.Max(worst, r)
+	rest := slices.Clone(behind[1:])
+	c.settle(sides - 1)
+	c.recent = c.recent[:0]
+	c.fill(around[:at])
+	c.settle(len(c.recent))
+	c.pieces = append(c.pieces, &piece{from: around[at].at, begin: around[at].logged, jump: int64(from - to), jumped: true})
+	c.fill(around[at:])
+	c.recent = append(c.recent, rest...)
+}
+
+// fill adds messages to the recent blocks.
+func (c *clock) fill(all []waiting) {
+	for _, w := range all {
+		if k, second := len(c.recent), w.logged/blockSpan; k == 0 || c.recent[k-1].second != second {
+			c.recent = append(c.recent, block{second: second})
+		}
+		c.recent[len(c.recent)-1].add(w)
 	}
-	if slope > 0 && worst-lowest < math.Max(exact, p.error/10) {
-		p.relation, p.rate, p.error = scaled, 1/slope, worst-lowest
-		p.offset = k[0].logged + int64(lowest) - k[0].stamp
-		return
+}
+
+// apart reports whether the differences of blocks before and behind a place are on two lines of
+// one rate that are apart, and returns the slope and where the lines are at the first block.
+func apart(before, behind []block) (slope, low, high float64, ok bool) {
+	l, okL := sideOf(before, before[0].low.logged)
+	r, okR := sideOf(behind, before[0].low.logged)
+	if !okL || !okR || l.t[len(l.t)-1] >= r.t[0] {
+		return 0, 0, 0, false
 	}
-	// Only what rises in both clocks relates them.
-	rising := p.knots[:1]
-	for _, n := range p.knots[1:] {
-		if last := rising[len(rising)-1]; n.stamp > last.stamp && n.logged > last.logged {
-			rising = append(rising, n)
+	for _, slope = range []float64{0, (l.xy + r.xy) / (l.xx + r.xx)} {
+		low, fromLow := l.distance(slope)
+		high, fromHigh := r.distance(slope)
+		if d := math.Abs(high - low); d > jitter*(1+math.Abs(slope)) && d > distinct*max(fromLow, fromHigh) {
+			return slope, low, high, true
 		}
 	}
-	if 2*len(rising) < len(k) {
-		p.relation = unknown
-		return
-	}
-	p.knots, p.relation, p.rate = rising, bent, 1/slope
+	return 0, 0, 0, false
 }
 
-// line returns the median slope between knots that are half of them apart.
-func (p *piece) line() float64 {
-	var all []float64
-	for i, half := 0, len(p.knots)/2; i+half < len(p.knots); i++ {
-		a, b := p.knots[i], p.knots[i+half]
-		if b.stamp > a.stamp {
-			all = append(all, float64(b.logged-a.logged)/float64(b.stamp-a.stamp))
+// side is the differences of blocks over time, ns.
+type side struct {
+	t, d   []float64
+	xx, xy float64 // sums of squares and products about the means
+}
+
+// sideOf returns the side of blocks over the time since an origin; ok is false where times do
+// not rise.
+func sideOf(blocks []block, origin int64) (s side, ok bool) {
+	n, mt, md := float64(len(blocks)), 0.0, 0.0
+	for i, b := range blocks {
+		t, d := float64(b.low.logged-origin), float64(b.low.logged-b.low.stamp)
+		if i > 0 && t <= s.t[i-1] {
+			return s, false
 		}
+		s.t, s.d = append(s.t, t), append(s.d, d)
+		mt, md = mt+t/n, md+d/n
 	}
-	if len(all) == 0 {
-		return 0
+	for i, t := range s.t {
+		s.xx, s.xy = s.xx+(t-mt)*(t-mt), s.xy+(t-mt)*(s.d[i]-md)
 	}
-	slices.Sort(all)
-	return all[len(all)/2]
+	return s, true
 }
 
-// logged returns the recorder's time for a stamp.
-func (p *piece) logged(stamp int64) int64 {
-	switch p.relation {
-	case scaled:
-		k := p.knots[0]
-		return k.stamp + p.offset + int64(float64(stamp-k.stamp)/p.rate)
-	case bent:
-		return along(p.knots, stamp, func(k knot) (int64, int64) { return k.stamp, k.logged })
+// distance returns the middle of the differences over a slope, and how far they are from it.
+func (s *side) distance(slope float64) (middle, most float64) {
+	least, highest := math.Inf(1), math.Inf(-1)
+	for i, t := range s.t {
+		least, highest = min(least, s.d[i]-slope*t), max(highest, s.d[i]-slope*t)
 	}
-	return stamp + p.offset
-}
-
-// stamp returns the stamp for a time of the recorder.
-func (p *piece) stamp(logged int64) int64 {
-	switch p.relation {
-	case scaled:
-		k := p.knots[0]
-		return k.stamp + int64(float64(logged-k.stamp-p.offset)*p.rate)
-	case bent:
-		return along(p.knots, logged, func(k knot) (int64, int64) { return k.logged, k.stamp })
-	}
-	return logged - p.offset
-}
-
-// along returns the value at x on the straight lines between knots, of which axes returns
-// x and value.
-func along(knots []knot, x int64, axes func(knot) (x, y int64)) int64 {
-	i, _ := slices.BinarySearchFunc(knots, x, func(k knot, x int64) int {
-		if at, _ := axes(k); at <= x {
-			return -1
-		}
-		return 1
-	})
-	i = min(max(i, 1), len(knots)-1)
-	x0, y0 := axes(knots[i-1])
-	x1, y1 := axes(knots[i])
-	return y0 + int64(float64(x-x0)*float64(y1-y0)/float64(x1-x0))
-}
-
-func abs(v int64) int64 {
-	if v < 0 {
-		return -v
-	}
-	return v
+	return (least + highest) / 2, (highest - least) / 2
 }

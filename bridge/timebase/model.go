@@ -44,33 +44,18 @@ func (m *Model) Add(topic int, sender string, stamped bool, t, logged int64) {
 	s := m.stream(topic, sender, stamped)
 	var fresh bool
 	m.buf, fresh = s.add(waiting{at, t, logged}, m.buf)
+	var anew *stream
+	if fresh {
+		anew = s
+	}
 	for _, w := range m.buf {
 		m.recorded.order(topic, w.logged)
 		if s.of == nil {
 			continue
 		}
-		s.of.add(w, fresh)
-		fresh = false
+		s.of.add(w, anew)
+		anew = nil
 	}
-}
-
-// add adds a message that counts. fresh: it is the first after its topic's times began
-// anew, which another topic of the same clock may have shown already.
-func (c *clock) add(w waiting, fresh bool) {
-	k := len(c.pieces)
-	if k == 0 || fresh && !c.near(w) {
-		c.pieces = append(c.pieces, &piece{from: w.at})
-		k++
-	}
-	c.pieces[k-1].add(w.t, w.logged)
-}
-
-// near reports whether a message fits the last piece as it is.
-func (c *clock) near(w waiting) bool {
-	p := c.pieces[len(c.pieces)-1]
-	last := p.knots[len(p.knots)-1]
-	d := (w.logged - w.t) - (last.logged - last.stamp)
-	return d >= -ahead && d <= ahead && w.logged-last.logged >= -back && w.t >= last.stamp-int64(p.stretch)-ahead
 }
 
 func (r *recorder) add(logged int64) {
@@ -147,8 +132,8 @@ func (m *Model) Finish() {
 		}
 	}
 	for name, c := range m.clocks {
+		c.fit()
 		for _, p := range c.pieces {
-			p.fit()
 			if o, ok := m.given[name]; ok {
 				p.relation, p.offset, p.rate = shifted, o, 1
 			} else if m.Timeless() { // nothing relates the stamps but that they are stamps

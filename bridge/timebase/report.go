@@ -10,18 +10,17 @@ import (
 // Clock is what is known of one sender's clock, over the longest part of the log in which
 // it was not set.
 type Clock struct {
-	Name    string
-	N       int     // messages
-	Offset  int64   // ns: recorder's time = stamp + Offset at the shortest delay, at the start of the part
-	Rate    float64 // seconds of the clock in one second of the recorder
-	Delay   int64   // ns, the mean delay beyond the shortest
-	Error   int64   // ns, by which offset and rate miss the shortest delays
-	Stretch int64   // ns, over which one time of recording is compared with its stamp
-	Jumps   int     // how often it was set, or began anew
-	Varies  bool    // the rate is not constant: times follow the recorded ones
-	Apart   bool    // nothing relates it to the recorder's
-	Same    bool    // it is the recorder's: the offset is a delay
-	Drift   float64 // parts of 1 by which the recorder's clock runs faster; NaN = not known
+	Name   string
+	N      int     // messages
+	Offset int64   // ns: recorder's time = stamp + Offset at the shortest delay, at the start of the part
+	Rate   float64 // seconds of the clock in one second of the recorder
+	Delay  int64   // ns, the mean delay beyond the shortest
+	Error  int64   // ns, by which offset and rate miss the shortest delays
+	Jumps  int     // how often it was set, or began anew
+	Varies bool    // the rate is not constant: times follow the recorded ones
+	Apart  bool    // nothing relates it to the recorder's
+	Same   bool    // it is the recorder's: the offset is a delay
+	Drift  float64 // parts of 1 by which the recorder's clock runs faster; NaN = not known
 }
 
 // driftSpan is over how many ns a drift of the clock shows.
@@ -42,7 +41,7 @@ func (m *Model) Clocks() []Clock {
 				best = p
 			}
 		}
-		k.Offset, k.Rate, k.Error, k.Stretch = best.least, best.rate, int64(best.error), best.stretch
+		k.Offset, k.Rate, k.Error = best.least, best.rate, int64(best.error)
 		k.Delay = int64(best.mean) + best.first - best.least
 		k.Varies, k.Apart, k.Same = best.relation == bent, best.relation == unknown, best.relation == shifted && best.offset == 0
 		k.Drift = math.NaN()

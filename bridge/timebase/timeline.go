@@ -28,6 +28,7 @@ type epoch struct {
 	by     int64 // ns, the largest jump
 	back   bool  // stamps of the clock that counts go back
 	behind bool  // times of any topic go back
+	jumps  bool  // the relation of a clock to the recorder's jumps
 }
 
 // cursor is the place in a stream.
@@ -86,20 +87,37 @@ func (tl *Timeline) clocks(base int, used []int) map[string]bool {
 	return clocks
 }
 
-// eventOf is an event of a stream.
+// eventOf is an event of a stream, or of a clock: of all its streams.
 type eventOf struct {
 	event
-	stream int
+	streams []int
+	jumps   bool
 }
 
-// events returns those of all streams of the clocks, in the order of the log.
+// events returns those of all streams of the clocks, and of the clocks, in the order of the log.
 func (m *Model) events(clocks map[string]bool) (all []eventOf) {
 	for i, s := range m.streams {
 		if s == nil || !clocks[s.clock] || s.constant() {
 			continue
 		}
 		for _, e := range s.events {
-			all = append(all, eventOf{e, i})
+			all = append(all, eventOf{e, []int{i}, false})
+		}
+	}
+	for name, c := range m.clocks {
+		if !clocks[name] || m.stands(name) {
+			continue
+		}
+		var own []int
+		for i, s := range m.streams {
+			if s != nil && s.clock == name {
+				own = append(own, i)
+			}
+		}
+		for _, p := range c.pieces {
+			if p.jumped {
+				all = append(all, eventOf{event{at: p.from, logged: p.begin, by: p.jump}, own, true})
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b eventOf) int { return cmp.Compare(a.at, b.at) })
@@ -109,22 +127,24 @@ func (m *Model) events(clocks map[string]bool) (all []eventOf) {
 // begin makes epochs of the events of one cause, and cursors with the streams' own.
 func (tl *Timeline) begin(all []eventOf) {
 	own := make([]map[int]int, len(tl.m.streams)) // by epoch: the number of the stream's event
+	for i := range own {
+		own[i] = map[int]int{}
+	}
 	for _, e := range all {
 		k := len(tl.epochs) - 1
-		if k < 0 || own[e.stream][k+1] != 0 || abs(e.logged-tl.epochs[k].logged) > oneCause {
+		if k < 0 || abs(e.logged-tl.epochs[k].logged) > oneCause || slices.ContainsFunc(e.streams, func(i int) bool { return own[i][k+1] != 0 }) {
 			tl.epochs = append(tl.epochs, epoch{at: e.at, logged: e.logged})
 			k++
 		}
 		at := &tl.epochs[k]
-		at.behind = at.behind || e.back
-		at.back = at.back || e.back && tl.m.streams[e.stream].clock == tl.home
+		at.behind, at.jumps = at.behind || e.back, at.jumps || e.jumps
 		if abs(e.by) > abs(at.by) {
 			at.by = e.by
 		}
-		if own[e.stream] == nil {
-			own[e.stream] = map[int]int{}
+		for _, i := range e.streams {
+			own[i][k+1] = e.at
+			at.back = at.back || e.back && tl.m.streams[i].clock == tl.home
 		}
-		own[e.stream][k+1] = e.at
 	}
 	for i, s := range tl.m.streams {
 		if s != nil {
@@ -330,7 +350,7 @@ func (tl *Timeline) Recorded(logged int64) int64 {
 func (tl *Timeline) Jumps() (n int, largest int64, ahead bool) {
 	ahead = true
 	for _, e := range tl.epochs {
-		ahead = ahead && !e.behind
+		ahead = ahead && !e.behind && !e.jumps
 		if abs(e.by) > abs(largest) {
 			largest = e.by
 		}
@@ -341,7 +361,7 @@ func (tl *Timeline) Jumps() (n int, largest int64, ahead bool) {
 // Restarts reports whether a sender began anew with an epoch, and not only its clock was
 // set: time goes back by more than messages are late.
 func (tl *Timeline) Restarts(epoch int) bool {
-	return epoch > 0 && epoch <= len(tl.epochs) && tl.epochs[epoch-1].by < -back
+	return epoch > 0 && epoch <= len(tl.epochs) && tl.epochs[epoch-1].behind && tl.epochs[epoch-1].by < -back
 }
 
 // Step returns the step of messages of a topic that have one stamp, ns; 0 where that is a
