@@ -64,3 +64,49 @@ func TestWildStampsAndClockSet(t *testing.T) {
 		}
 	}
 }
+
+// A simulator that is paused publishes the same message again and again, which gives no rows; one
+// that moves on with a stamp that stands still gives rows at the times of recording.
+func TestStampStandsStill(t *testing.T) {
+	for _, repeats := range []bool{true, false} {
+		s := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "cmd": names("u")}, clock: map[string]string{"pos": "sim"},
+			stamp: func(ms int64) int64 { return min(ms, max(20_000, ms-5000)) }}
+		for ms := int64(0); ms < 40_000; ms += 20 {
+			x := ms
+			if repeats {
+				x = s.stamp(ms)
+			}
+			s.msgs = append(s.msgs, msg{"pos", ms, []float64{float64(x)}}, msg{"cmd", ms + 5, []float64{float64(x + 5)}})
+		}
+		log, sum := run(t, s, `
+vehicle = "q"
+[[channel]]
+name = "x"
+topic = "pos"
+field = "x"
+role = "state"
+[[channel]]
+name = "u"
+topic = "cmd"
+field = "u"
+role = "input"
+`, false)
+		rows := 2000
+		if repeats {
+			rows -= 250
+		}
+		if len(log.Segments) != 2 || sum.Rows != rows {
+			t.Fatalf("%d rows in %d segments\n%s", sum.Rows, len(log.Segments), strings.Join(sum.Texts(), "\n"))
+		}
+		for _, seg := range log.Segments {
+			for i := range seg.T {
+				if i > 0 && seg.X[i]-seg.X[i-1] != 20 || !math.IsNaN(seg.U[i]) && math.Abs(seg.X[i]-15-seg.U[i]) > 1 && i > 1 {
+					t.Fatalf("row %d at %d: x %v, u %v", i, seg.T[i], seg.X[i], seg.U[i])
+				}
+			}
+		}
+		if text := strings.Join(sum.Texts(), "\n"); !strings.Contains(text, "the stamp of pos stands still at 251 messages") {
+			t.Error(text)
+		}
+	}
+}

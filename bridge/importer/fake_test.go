@@ -27,8 +27,9 @@ type msg struct {
 // invented is a log in memory. It implements telemetry.Source.
 type invented struct {
 	fields   map[string][]telemetry.Field
-	clock    map[string]string // of topics; "" = the recorder's
-	behind   map[string]int64  // ns, of clocks
+	clock    map[string]string    // of topics; "" = the recorder's
+	behind   map[string]int64     // ns, of clocks
+	stamp    func(ms int64) int64 // of a message of a clock, ms; nil = when it was recorded
 	msgs     []msg
 	problems telemetry.Problems
 	settings map[string]float64 // of the robot
@@ -79,6 +80,9 @@ func (s *invented) Next() (*telemetry.Message, error) {
 		s.paths[m.topic] = s.wants.Paths(t)
 	}
 	out := &telemetry.Message{Topic: t, Time: m.ms * 1e6, Logged: m.ms * 1e6, Stamped: t.Clock != ""}
+	if s.stamp != nil && out.Stamped {
+		out.Time = s.stamp(m.ms) * 1e6
+	}
 	out.Time -= s.behind[t.Clock]
 	for _, p := range s.paths[m.topic] {
 		out.Values = append(out.Values, m.values[slices.IndexFunc(fields, func(f telemetry.Field) bool { return f.Path == p })])

@@ -41,7 +41,9 @@ type core struct {
 // stamps is the last stamp of a track, and what came with it.
 type stamps struct {
 	step   int64 // ns, between messages that have one stamp; 0 = they are repetitions
+	unused bool  // stamps do not count
 	last   int64
+	at     int64 // ns, the time of the first message with this stamp
 	run    int64 // messages with this stamp
 	values []float64
 }
@@ -69,7 +71,7 @@ func (r *rowMaker) timeline(f *survey) *intake {
 	in.Timeline = f.times.Timeline(base, used)
 	for i := range p.tracks {
 		if c := f.find(p.tracks[i].id); c != nil {
-			in.tracks[i].step = in.Step(c.Topic.Seq)
+			in.tracks[i].step, in.tracks[i].unused = in.Step(c.Topic.Seq), f.times.Of(c.Topic.Seq).Constant
 		}
 	}
 	if in.Sorted {
@@ -117,7 +119,7 @@ func (in *intake) message(m *telemetry.Message) error {
 		in.r.counts.untimed++
 		return nil
 	}
-	if t, ok = in.tracks[tr.track].spread(t, m.Values); !ok {
+	if t, ok = in.tracks[tr.track].spread(t, m); !ok {
 		in.r.counts.repeated++
 		return nil
 	}
@@ -148,21 +150,27 @@ func (c *core) changes(n int, logged int64) bool {
 	return true
 }
 
-// spread returns the time of a message whose stamp is that of the one before. ok is false
-// where it repeats that one.
-func (s *stamps) spread(t int64, values []float64) (at int64, ok bool) {
-	if s.step == 0 {
+// spread returns the time of a message, which is t but for one whose stamp is that of the one
+// before, where stamps are coarse. ok is false where it repeats that one.
+func (s *stamps) spread(t int64, m *telemetry.Message) (at int64, ok bool) {
+	if s.unused || !m.Stamped && s.step == 0 {
 		return t, true
 	}
-	if t != s.last || s.values == nil {
-		s.last, s.run, s.values = t, 0, append(s.values[:0], values...)
+	if m.Time != s.last || s.values == nil {
+		s.last, s.at, s.run, s.values = m.Time, t, 0, append(s.values[:0], m.Values...)
 		return t, true
 	}
-	if slices.EqualFunc(s.values, values, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+	again := slices.EqualFunc(s.values, m.Values, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
+	copy(s.values, m.Values)
+	switch {
+	case t == s.at && s.step == 0:
+		return t, true
+	case again:
 		return t, false
+	case t != s.at: // the clock of the stamps stands still
+		return t, true
 	}
 	s.run++
-	copy(s.values, values)
 	return t + s.run*s.step, true
 }
 

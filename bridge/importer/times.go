@@ -119,6 +119,9 @@ func (g *grouped) topicTimeRemarks(f *survey, topic *telemetry.Topic, name strin
 	if t.Coarse > 0 && !t.Constant {
 		g.add(f.base(), "stamps", Info, name, "", "several messages of %s have one stamp: they are spread evenly, %s apart", name, seconds(t.Coarse))
 	}
+	if t.Standing > 0 && !t.Constant {
+		g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in, from a clock that runs", "the stamp of %s stands still at %s while messages go on: those have the times of recording, and what repeats the one before is left out", name, number(t.Standing, "message"))
+	}
 	if t.Untimed > 0 {
 		g.add(f.base(), "untimed", Warning, name, "convert the log again with its times of recording, or record stamps", "%s of %s left out: they have no stamp, and their times of recording are all the same", number(t.Untimed, "message"), name)
 	}

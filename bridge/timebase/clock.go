@@ -78,6 +78,7 @@ func (c *clock) begin(p *piece) {
 // recorder's with the shortest.
 func (c *clock) fit() {
 	c.settle(len(c.recent))
+	c.pieces = slices.DeleteFunc(c.pieces, func(p *piece) bool { return p.n == 0 })
 	delay, known := int64(same), false
 	for _, p := range c.pieces {
 		if p.least < delay && p.least > -certain {
@@ -92,6 +93,24 @@ func (c *clock) fit() {
 			}
 		}
 		p.fit()
+	}
+}
+
+// forget takes back a message that was added shortly before.
+func (c *clock) forget(at int) {
+	for i := len(c.recent) - 1; i >= 0; i-- {
+		for k, w := range c.recent[i].messages {
+			if w.at == at {
+				left := slices.Delete(c.recent[i].messages, k, k+1)
+				if c.recent[i] = (block{second: c.recent[i].second}); len(left) == 0 {
+					c.recent = slices.Delete(c.recent, i, i+1)
+				}
+				for _, w := range left {
+					c.recent[i].add(w)
+				}
+				return
+			}
+		}
 	}
 }
 

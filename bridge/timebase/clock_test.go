@@ -64,3 +64,32 @@ func TestDelayIsNoJump(t *testing.T) {
 		t.Errorf("%+v", m.Clocks())
 	}
 }
+
+// Where a clock stands still while messages go on, they have the times of recording, on the clock
+// as it ran before; a clock that runs on behind it was set.
+func TestClockStandsStill(t *testing.T) {
+	for name, c := range map[string]struct {
+		stamp  func(at int64) int64 // of ms
+		epochs int
+		stood  int
+	}{
+		"at the start":  {func(at int64) int64 { return max(at, 10_000) }, 0, 501},
+		"in the middle": {func(at int64) int64 { return min(at, max(20_000, at-5000)) }, 1, 251},
+		"at the end":    {func(at int64) int64 { return min(at, 35_000) }, 0, 250},
+	} {
+		var all []stored
+		for at := int64(0); at < 40_000; at += 20 {
+			now := 1e15 + at*ms
+			all = append(all, stored{0, "robot", true, 1e15 + c.stamp(at)*ms, now + 2*ms}, stored{topic: 1, t: now + 5*ms, logged: now + 5*ms})
+		}
+		out, m, tl := place(all, 1)
+		if n, _, _ := tl.Jumps(); n != c.epochs || m.Of(0).Standing != c.stood || m.Of(0).Coarse != 0 {
+			t.Errorf("%s: set %d times, %+v", name, n, m.Of(0))
+		}
+		for i := 0; i < len(out); i += 2 {
+			if d := out[i+1].t - out[i].t; out[i].epoch != out[i+1].epoch || d < 2*ms || d > 6*ms {
+				t.Fatalf("%s: message %d: %+v, %+v", name, i, out[i], out[i+1])
+			}
+		}
+	}
+}

@@ -44,17 +44,19 @@ func (m *Model) Add(topic int, sender string, stamped bool, t, logged int64) {
 	s := m.stream(topic, sender, stamped)
 	var fresh bool
 	m.buf, fresh = s.add(waiting{at, t, logged}, m.buf)
-	var anew *stream
-	if fresh {
-		anew = s
-	}
 	for _, w := range m.buf {
 		m.recorded.order(topic, w.logged)
 		if s.of == nil {
 			continue
 		}
-		s.of.add(w, anew)
-		anew = nil
+		if !s.repeats(w, fresh) {
+			var anew *stream
+			if fresh {
+				anew = s
+			}
+			s.of.add(w, anew)
+		}
+		fresh = false
 	}
 }
 
@@ -122,9 +124,11 @@ func (m *Model) Finish() {
 	}
 	m.done = true
 	for _, s := range m.streams {
-		if s != nil {
-			s.finish()
+		if s == nil {
+			continue
 		}
+		s.leave(s.stay.first.t)
+		s.finish()
 	}
 	for _, s := range m.streams {
 		if s != nil && !s.unordered {

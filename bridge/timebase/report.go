@@ -89,6 +89,7 @@ type Times struct {
 	Coarse    int64   // ns, the step between messages of which several have one stamp; 0 = they do not
 	Stamped   bool    // most messages have stamps
 	Constant  bool    // stamps are nearly all the same and not used
+	Standing  int     // messages at which the clock of the stamps stood still: the times of recording are used
 	Untimed   int     // messages without a stamp in a log without times of recording
 	Bursts    *Bursts // messages come in bursts
 	Step      int64   // ns, the median step
@@ -128,7 +129,7 @@ func (m *Model) Of(topic int) Times {
 			continue
 		}
 		t.Stamped = s.stamped
-		t.Coarse, t.Step = s.coarse(), s.steps.Median()
+		t.Coarse, t.Step, t.Standing = s.coarse(), s.steps.Median(), s.standing
 		t.Jumps, t.Bursts = nil, s.bursts()
 		for _, e := range s.events {
 			t.Jumps = append(t.Jumps, e.by)

@@ -6,21 +6,24 @@ import "slices"
 // are stored. A time that goes back, or far ahead, waits until agree messages agree with
 // it: then the clock was set, and an epoch begins; else it came late, or is wild.
 type stream struct {
-	clock   string // of the sender; "" = the recorder's
-	of      *clock // nil: it is not known
-	stamped bool   // times are the sender's, else the recorder's
-	n       int    // messages that count
-	wild    int    // messages with times far from all others
-	late    int    // messages that are stored behind later ones
-	behind  int64
-	lag     int64 // ns, the longest time from stamp to record beyond the shortest, of this topic
-	repeats int   // messages with the time of the one before
-	begin   int   // number of the first message that counts
-	begun   bool
-	resumed []int // numbers of messages behind pauses longer than far
-	events  []event
-	epochs  []interval // between the events, by time
-	waiting []waiting
+	clock    string // of the sender; "" = the recorder's
+	of       *clock // nil: it is not known
+	stamped  bool   // times are the sender's, else the recorder's
+	n        int    // messages that count
+	wild     int    // messages with times far from all others
+	late     int    // messages that are stored behind later ones
+	behind   int64
+	lag      int64     // ns, the longest time from stamp to record beyond the shortest, of this topic
+	again    int       // messages with the time of the one before
+	stay     stay      // of messages with one stamp, the last
+	stood    []numbers // messages at which the clock stood still
+	standing int       // these
+	begin    int       // number of the first message that counts
+	begun    bool
+	resumed  []int // numbers of messages behind pauses longer than far
+	events   []event
+	epochs   []interval // between the events, by time
+	waiting  []waiting
 
 	low, high   int64 // ns, the lowest and the highest of all times
 	from, to    int64 // ns, when the first and the last message that counts were recorded
@@ -159,7 +162,7 @@ func (s *stream) accept(m waiting) {
 		}
 		s.steps.Add(step)
 		if m.t == s.last {
-			s.repeats++
+			s.again++
 		}
 	}
 	if s.n == 0 {
@@ -223,14 +226,15 @@ func (s *stream) coarse() int64 {
 	for _, e := range s.epochs {
 		span += e.high - e.low
 	}
-	if s.whole == 0 || s.n < 20 || 10*s.repeats < s.n || s.repeats == s.n-1 {
+	n := s.n - s.standing
+	if s.whole == 0 || n < 20 || 10*s.again < n || s.again == n-1 {
 		return 0
 	}
-	return span / int64(s.n)
+	return span / int64(n)
 }
 
 // still reports whether times do not count time: nearly all are the same.
-func (s *stream) still() bool { return s.n >= 4*agree && 50*(s.n-s.repeats) < s.n }
+func (s *stream) still() bool { return s.n >= 4*agree && 50*(s.n-s.again-s.standing) < s.n }
 
 // constant reports whether stamps do not count time.
 func (s *stream) constant() bool { return s.stamped && s.still() }

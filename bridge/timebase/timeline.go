@@ -43,6 +43,7 @@ type cursor struct {
 	begun   bool
 	pieces  []*piece // of each epoch: that of the clock; nil = none
 	skipped bool     // its stamps are not used
+	stood   int      // how often the clock stood still before
 }
 
 // Between events of one cause there is less, ns of recorded time.
@@ -258,7 +259,7 @@ func (tl *Timeline) Place(topic int, stamped bool, t, logged int64) (epoch int, 
 		return 0, 0, false
 	}
 	switch {
-	case c.skipped:
+	case c.skipped, c.stands(n):
 		t, stamped = logged, false
 	case !stamped && c.s.still():
 		return 0, 0, false
