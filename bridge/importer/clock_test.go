@@ -2,9 +2,11 @@ package importer_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
@@ -108,5 +110,17 @@ role = "input"
 		if text := strings.Join(sum.Texts(), "\n"); !strings.Contains(text, "the stamp of pos stands still at 251 messages") {
 			t.Error(text)
 		}
+	}
+}
+
+// Segments of two rows each are more than a remark: a model learns nothing from them.
+func TestManyShortSegments(t *testing.T) {
+	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x")}}
+	for i := range int64(600) {
+		s.msgs = append(s.msgs, msg{"pos", i/2*100 + i%2*3, []float64{math.Sin(float64(i))}})
+	}
+	_, sum := run(t, s, "vehicle = \"q\"\n[time]\nmax_gap = \"20ms\"\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n", false)
+	if !slices.ContainsFunc(sum.Remarks, func(r importer.Remark) bool { return r.Kind == "gap" && r.Severity == importer.Warning }) {
+		t.Error(sum.Texts())
 	}
 }

@@ -76,7 +76,7 @@ func (p *plan) track(id topicID, files []*survey) int {
 	for _, f := range files {
 		c := f.find(id)
 		step, rate := c.Step(), c.Rate()
-		if own := f.times.Of(c.Topic.Seq); own.Constant || own.Coarse > 0 || own.Unordered {
+		if own := f.times.Of(c.Topic.Seq); own.Constant || own.Coarse > 0 || own.Standing > 0 || own.Unordered {
 			step, rate = own.Step, own.Rate
 		}
 		t.step = max(t.step, step)

@@ -10,7 +10,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// fewRows is how many rows between two gaps are so few that the gaps are none.
+// fewRows is how many rows a segment has at least from which a model learns.
 const fewRows = 10
 
 // report lists the origin of the rows.
@@ -34,14 +34,14 @@ func report(r *rowMaker) (out remarks) {
 	if c.ground > 0 {
 		out.add("ground", Info, "", "%s on the ground or disarmed left out", number(c.ground, "row"))
 	}
-	severity, remedy := Info, ""
-	if fewRows*c.gaps > c.kept {
-		severity, remedy = Warning, "several senders may take turns on the topic: record them apart; if there is one, and it sends in bursts, write max_gap under [time]"
-	}
-	if c.gaps == 1 {
+	switch {
+	case c.gaps == 0:
+	case c.gaps == 1:
 		out.add("gap", Info, base.id.String(), "a gap longer than %s begins a segment: %s", seconds(p.gap), seconds(c.longest))
-	} else if c.gaps > 1 {
-		out.add("gap", severity, base.id.String(), "%d gaps longer than %s begin a segment, the longest %s", c.gaps, seconds(p.gap), seconds(c.longest)).Remedy = remedy
+	case c.gaps >= fewRows && c.kept < fewRows*c.gaps:
+		out.add("gap", Warning, base.id.String(), "%d gaps longer than %s begin a segment each, of %d rows in the mean", c.gaps, seconds(p.gap), c.kept/c.gaps).Remedy = "a model learns little from these: write a longer max_gap under [time], or choose another topic with --base"
+	default:
+		out.add("gap", Info, base.id.String(), "%d gaps longer than %s begin a segment, the longest %s", c.gaps, seconds(p.gap), seconds(c.longest))
 	}
 	for i, n := range c.crooked {
 		if n.N > 0 && n.N < c.kept {

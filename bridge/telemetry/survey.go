@@ -18,22 +18,20 @@ type Count struct {
 
 	latest int64 // stamp of the message before
 	steps  timebase.Steps
-	span   int64 // ns, of the steps that no clock that was set explains
+	span   int64 // ns, of the steps that are no pauses
 	n      int   // of these
+	broken int   // steps back
 }
-
-// longestStep is, in ns, what no pause in a log is expected to last.
-const longestStep = 120e9
 
 func (c *Count) add(t int64) {
 	if c.N == 0 {
 		c.First, c.Last = t, t
 	} else {
 		d := t - c.latest
-		if d != 0 { // messages that are there twice have no rate
-			c.steps.Add(d)
-		}
-		if d >= 0 && d <= longestStep {
+		pause := d != 0 && c.steps.Add(d) // messages that are there twice have no rate
+		if d < 0 {
+			c.broken++
+		} else if !pause {
 			c.span, c.n = c.span+d, c.n+1
 		}
 	}
@@ -42,21 +40,21 @@ func (c *Count) add(t int64) {
 	c.First, c.Last = min(c.First, t), max(c.Last, t)
 }
 
-// Rate returns messages per second, 0 where fewer than two times are known. A clock that
-// was set does not change it.
+// Rate returns messages per second, 0 where fewer than two times are known. Neither a clock that
+// was set nor pauses change it.
 func (c *Count) Rate() float64 {
 	if c.N < 2 || c.Last <= c.First {
 		return 0
 	}
-	if broken := c.N - 1 - c.n; 10*broken <= c.N && c.span > 0 {
+	if 10*c.broken <= c.N && c.span > 0 && c.steps.Bursts() == nil {
 		return float64(c.n) / (1e-9 * float64(c.span))
 	}
-	return float64(c.N-1) / (1e-9 * float64(c.Last-c.First)) // stored in no order
+	return float64(c.N-1) / (1e-9 * float64(c.Last-c.First)) // stored in no order, or in bursts
 }
 
-// Step returns the median step of time, ns, which gaps and repeated stamps do not change; 0
-// where there is none.
-func (c *Count) Step() int64 { return max(0, c.steps.Median()) }
+// Step returns the usual step of time, ns, which gaps and repeated stamps do not change; 0 where
+// there is none.
+func (c *Count) Step() int64 { return max(0, c.steps.Usual()) }
 
 // Each reads a source to its end and calls f with every message. progress, if not
 // nil, is called now and then with the share that is read, 0 to 1. The error is of f,

@@ -2,7 +2,6 @@ package timebase
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -95,14 +94,6 @@ type Times struct {
 	Step      int64   // ns, the median step
 	Rate      float64 // Hz, in the mean
 	Jumps     []int64 // ns, by which the times jump where they begin anew
-	Span      int64   // ns, from first to last, without jumps
-}
-
-// Bursts describes messages that arrive many at a time.
-type Bursts struct {
-	Messages int     // of one burst, in the mean
-	Within   float64 // s
-	Every    float64 // s
 }
 
 // Of returns what is known of a topic; its stamps count where it has any.
@@ -134,37 +125,23 @@ func (m *Model) Of(topic int) Times {
 		for _, e := range s.events {
 			t.Jumps = append(t.Jumps, e.by)
 		}
-		span, n := int64(0), s.n
-		for _, e := range s.epochs {
-			span += e.high - e.low
-		}
-		t.Span = span
-		if span > 0 {
-			t.Rate = float64(n-len(s.epochs)) / (1e-9 * float64(span))
-		}
+		t.Rate = s.rate()
 		switch {
 		case t.Constant && s.to > s.from:
-			t.Step, t.Rate = (s.to-s.from)/int64(n-1), float64(n-1)/(1e-9*float64(s.to-s.from))
+			t.Step, t.Rate = (s.to-s.from)/int64(s.n-1), float64(s.n-1)/(1e-9*float64(s.to-s.from))
 		case t.Coarse > 0:
 			t.Step = t.Coarse
 		case s.unordered:
-			t.Step = span / int64(max(1, n-1))
+			t.Step = (s.high - s.low) / int64(max(1, s.n-1))
 		}
 	}
 	return t
 }
 
-// bursts describes the bursts of a stream: between them is most of the time; nil where there
-// are none.
+// bursts describes the bursts in which a stream without stamps arrives; nil where there are none.
 func (s *stream) bursts() *Bursts {
-	n := float64(s.n) / float64(s.pauses+1)
-	if s.unordered || s.pauses < 3 || n < 3 || s.paused < 4*(s.steps.total-s.paused) || s.coarse() > 0 {
+	if s.stamped || s.unordered {
 		return nil
 	}
-	return &Bursts{int(math.Round(n)), 1e-9 * float64(s.steps.total-s.paused) / float64(s.pauses+1), 1e-9 * float64(s.steps.total) / float64(s.pauses)}
-}
-
-// String describes bursts.
-func (b *Bursts) String() string {
-	return fmt.Sprintf("%d within %.2g s, every %.2g s", b.Messages, b.Within, b.Every)
+	return s.steps.Bursts()
 }

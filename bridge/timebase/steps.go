@@ -1,48 +1,111 @@
 package timebase
 
-import "slices"
+import (
+	"fmt"
+	"math"
+	"slices"
+)
 
-// Steps keeps some of the steps between times, spread over a log, for their median.
+// Steps keeps some of the steps between times, drawn from all, for their median. Steps that are
+// much longer than the usual ones are pauses: they have no part in the rate.
 type Steps struct {
+	kept   []int64
+	draw   uint64
+	usual  int64 // ns, the step that three of four do not exceed, as known so far; 0 = it is not
+	middle int64 // ns, the median, as known so far
+	all    some
+	pauses some // steps that are much longer than the usual one
+	breaks some // steps that are much longer than the median
+}
+
+// some is a number of steps, and their sum in ns.
+type some struct {
 	n     int
-	every int
-	kept  []int64
 	total int64
 }
 
-// keptSteps is how many steps are kept.
-const keptSteps = 64
+func (s *some) add(d int64) { s.n, s.total = s.n+1, s.total+d }
 
-// Add adds a step.
-func (s *Steps) Add(d int64) {
-	s.every = max(1, s.every)
-	s.total += d
-	if s.n%s.every == 0 {
-		if len(s.kept) == keptSteps {
-			for i := range keptSteps / 2 {
-				s.kept[i] = s.kept[2*i]
-			}
-			s.kept, s.every = s.kept[:keptSteps/2], 2*s.every
-		}
+const (
+	keptSteps = 64
+	pausing   = 5     // times the usual step: a longer one is a pause
+	burst     = 500e6 // ns, what a burst lasts at most
+	dense     = 15e6  // ns, the longest step within a burst
+)
+
+// Add adds a step. It reports whether that is a pause.
+func (s *Steps) Add(d int64) (pause bool) {
+	s.all.add(d)
+	if len(s.kept) < keptSteps {
 		s.kept = append(s.kept, d)
+	} else {
+		s.draw = s.draw*6364136223846793005 + 1442695040888963407
+		if i := (s.draw >> 33) % uint64(s.all.n); i < keptSteps {
+			s.kept[i] = d
+		}
 	}
-	s.n++
+	if s.all.n&(s.all.n-1) == 0 && s.all.n >= 4 {
+		s.usual, s.middle = s.Usual(), s.Median()
+	}
+	if s.middle > 0 && d > pausing*s.middle {
+		s.breaks.add(d)
+	}
+	if pause = s.usual > 0 && d > pausing*s.usual; pause {
+		s.pauses.add(d)
+	}
+	return pause
 }
 
 // Median returns the median step, 0 where there is none.
-func (s *Steps) Median() int64 {
+func (s *Steps) Median() int64 { return s.quantile(2) }
+
+// Usual returns the step that three of four do not exceed, 0 where there is none. Of messages
+// that come in pairs it is the one between pairs.
+func (s *Steps) Usual() int64 { return s.quantile(4) }
+
+// quantile returns the step that all but one of so many do not exceed.
+func (s *Steps) quantile(of int) int64 {
 	if len(s.kept) == 0 {
 		return 0
 	}
 	k := slices.Clone(s.kept)
 	slices.Sort(k)
-	return k[len(k)/2]
+	return k[len(k)-1-(len(k)-1)/of]
 }
 
-// Mean returns the mean step, 0 where there is none.
-func (s *Steps) Mean() int64 {
-	if s.n == 0 {
+// Rate returns the steps in a second, without pauses; 0 where there are none. In bursts it is that
+// of all.
+func (s *Steps) Rate() float64 {
+	n, span := s.all.n-s.pauses.n, s.all.total-s.pauses.total
+	if s.Bursts() != nil {
+		n, span = s.all.n, s.all.total
+	}
+	if span <= 0 {
 		return 0
 	}
-	return s.total / int64(s.n)
+	return float64(n) / (1e-9 * float64(span))
+}
+
+// Bursts describes messages that arrive many at a time.
+type Bursts struct {
+	Messages int     // of one burst, in the mean
+	Within   float64 // s
+	Every    float64 // s
+}
+
+// Bursts describes the bursts in which messages arrive: they follow each other at once, and
+// between bursts is most of the time. nil where there are none. A recording that is paused,
+// or commands that are given for a while, are none.
+func (s *Steps) Bursts() *Bursts {
+	within, of := s.all.total-s.breaks.total, float64(s.breaks.n+1)
+	n := float64(s.all.n+1) / of
+	if s.breaks.n < 3 || n < 2.5 || s.breaks.total < 4*within || float64(within) > burst*of || float64(within) > dense*float64(s.all.n-s.breaks.n) {
+		return nil
+	}
+	return &Bursts{int(math.Round(n)), 1e-9 * float64(within) / of, 1e-9 * float64(s.all.total) / float64(s.breaks.n)}
+}
+
+// String describes bursts.
+func (b *Bursts) String() string {
+	return fmt.Sprintf("%d within %.2g s, every %.2g s", b.Messages, b.Within, b.Every)
 }

@@ -30,8 +30,6 @@ type stream struct {
 	last, delay int64 // ns, of the last message that counts: time, and time from stamp to record
 	least       int64 // ns, the shortest of these since the last event
 	steps       Steps
-	pauses      int   // steps much longer than the mean before them
-	paused      int64 // ns, all of them
 	whole       int64 // ns, a unit of which all times are multiples: 1 s, …, 1 ms, or less: 0
 	unordered   bool  // stored in no order: it has no epochs
 }
@@ -156,10 +154,6 @@ func (s *stream) accept(m waiting) {
 		s.epochs = append(s.epochs, interval{m.t, m.t})
 	} else {
 		step := m.t - s.last
-		if s.steps.n > 0 && float64(step)*float64(s.steps.n) > 2*float64(s.steps.total) {
-			s.pauses++
-			s.paused += step
-		}
 		s.steps.Add(step)
 		if m.t == s.last {
 			s.again++
@@ -222,15 +216,20 @@ func (s *stream) tiles() bool {
 // coarse returns the step between messages whose stamps are whole milliseconds, or coarser,
 // so that several have one; 0 where stamps are not.
 func (s *stream) coarse() int64 {
-	span := int64(0)
-	for _, e := range s.epochs {
-		span += e.high - e.low
-	}
 	n := s.n - s.standing
-	if s.whole == 0 || n < 20 || 10*s.again < n || s.again == n-1 {
+	rate := s.rate()
+	if s.whole == 0 || n < 20 || 10*s.again < n || s.again == n-1 || rate == 0 {
 		return 0
 	}
-	return span / int64(n)
+	return int64(1e9 / rate)
+}
+
+// rate returns the messages in a second, without pauses; 0 where it is not known.
+func (s *stream) rate() float64 {
+	if s.unordered {
+		return 1e9 * float64(s.n-1) / float64(max(1, s.high-s.low))
+	}
+	return s.steps.Rate() * (1 - float64(s.standing)/float64(max(1, s.n)))
 }
 
 // still reports whether times do not count time: nearly all are the same.

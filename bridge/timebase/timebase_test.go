@@ -198,3 +198,39 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("%d rows; the others wait for what does not come", rows)
 	}
 }
+
+// Neither a recording that is paused between episodes nor commands that are given for a while are
+// bursts, and pauses are not part of a rate.
+func TestPausesAreNoBursts(t *testing.T) {
+	for name, c := range map[string]struct {
+		run, every int64 // ms, of episodes
+		step       int64 // ms
+	}{"episodes": {5000, 35_000, 20}, "long episodes": {10_000, 70_000, 20}, "commands": {1500, 10_000, 20}, "fast": {2000, 20_000, 1}} {
+		m := &timebase.Model{}
+		n := 0
+		for at := int64(0); at < 6*c.every; at += c.step {
+			if at%c.every < c.run {
+				m.Add(0, "", false, at*ms, at*ms)
+				n++
+			}
+		}
+		m.Finish()
+		if k := m.Of(0); k.Bursts != nil || math.Abs(k.Rate*float64(c.step)-1000) > 5 || k.N != n {
+			t.Errorf("%s: %v, %+v", name, k.Bursts, k)
+		}
+	}
+}
+
+// The usual step of messages that come in pairs is the one between the pairs, however many there
+// are.
+func TestUsualStepOfPairs(t *testing.T) {
+	for n := 10; n < 5000; n *= 2 {
+		var s timebase.Steps
+		for i := range n {
+			s.Add([]int64{3, 17}[i%2])
+		}
+		if s.Usual() != 17 {
+			t.Errorf("%d steps: %d", n, s.Usual())
+		}
+	}
+}
