@@ -78,7 +78,15 @@ func (c *clock) begin(p *piece) {
 // recorder's with the shortest.
 func (c *clock) fit() {
 	c.settle(len(c.recent))
-	c.pieces = slices.DeleteFunc(c.pieces, func(p *piece) bool { return p.n == 0 })
+	var pieces []*piece
+	for _, p := range c.pieces {
+		if k := len(pieces) - 1; k >= 0 && p.by != nil && !p.by.began(p.from) {
+			pieces[k].absorb(p)
+		} else if p.n > 0 {
+			pieces = append(pieces, p)
+		}
+	}
+	c.pieces = pieces
 	delay, known := int64(same), false
 	for _, p := range c.pieces {
 		if p.least < delay && p.least > -certain {

@@ -2,6 +2,7 @@ package timebase_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -89,6 +90,69 @@ func TestClockStandsStill(t *testing.T) {
 		for i := 0; i < len(out); i += 2 {
 			if d := out[i+1].t - out[i].t; out[i].epoch != out[i+1].epoch || d < 2*ms || d > 6*ms {
 				t.Fatalf("%s: message %d: %+v, %+v", name, i, out[i], out[i+1])
+			}
+		}
+	}
+}
+
+// Seconds of a log that are stored in another order are sorted, and show no clock that was set.
+func TestShuffledSeconds(t *testing.T) {
+	for _, stamped := range []bool{true, false} {
+		var all []stored
+		for second := range int64(41) {
+			for i := range int64(50) {
+				at := 1e18 + (second*17%41)*1000*ms + i*20*ms
+				all = append(all, stored{0, "robot", stamped, at, at + 2*ms}, stored{topic: 1, t: at + 5*ms, logged: at + 5*ms})
+				if !stamped {
+					all[len(all)-2].t = at + 2*ms
+				}
+			}
+		}
+		out, m, tl := place(all, 1)
+		if n, _, _ := tl.Jumps(); n != 0 || !tl.Sorted || math.Abs(m.Of(0).Rate-50) > 0.1 || math.Abs(m.Of(1).Rate-50) > 0.1 {
+			t.Errorf("stamped %v: set %d times, %+v", stamped, n, m.Of(0))
+		}
+		for i, p := range out {
+			if !p.ok || p.t != all[i].t {
+				t.Fatalf("stamped %v: message %d: %+v of %+v", stamped, i, p, all[i])
+			}
+		}
+	}
+}
+
+// What a link delivers late, behind messages of now, was sent by a clock that was not set: also
+// where some of it is lost.
+func TestBacklog(t *testing.T) {
+	for _, lost := range []int64{0, 3} {
+		var late, all []stored
+		for i := range int64(600) {
+			at := i * 50 * ms
+			s := []stored{{0, "robot", true, at, 1e15 + at}, {2, "robot", true, at + ms, 1e15 + at + ms}, {topic: 1, t: 1e15 + at + 2*ms, logged: 1e15 + at + 2*ms}}
+			if i > 200 && i < 260 {
+				if lost == 0 || i%10 > lost {
+					late = append(late, s[:2]...)
+				}
+				s = s[2:]
+			}
+			all = append(all, s...)
+			for range min(len(late), 8) {
+				if i >= 260 {
+					late[0].logged = all[len(all)-1].logged + 1000
+					all, late = append(all, late[0]), late[1:]
+				}
+			}
+		}
+		out, m, tl := place(all, 1, 2)
+		if n, _, _ := tl.Jumps(); n != 0 || !tl.Sorted || m.Clocks()[0].Jumps != 0 || m.Clocks()[0].Varies {
+			t.Errorf("lost %d: set %d times, %+v", lost, n, m.Clocks())
+		}
+		for i, p := range out {
+			want := all[i].t
+			if all[i].topic == 1 {
+				want -= 1e15
+			}
+			if !p.ok || p.epoch != 0 || abs(p.t-want) > ms {
+				t.Fatalf("lost %d: message %d: %+v of %+v; %+v", lost, i, p, all[i], m.Clocks())
 			}
 		}
 	}

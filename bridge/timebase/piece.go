@@ -72,6 +72,18 @@ func (p *piece) add(stamp, logged int64) {
 	}
 }
 
+// absorb adds the messages of a piece that began where no clock was set.
+func (p *piece) absorb(o *piece) {
+	if o.n == 0 {
+		return
+	}
+	n, mean := p.n+o.n, (float64(p.n)*(p.mean+float64(p.first))+float64(o.n)*(o.mean+float64(o.first)))/float64(p.n+o.n)
+	for _, k := range o.knots {
+		p.add(k.stamp, k.logged)
+	}
+	p.n, p.mean = n, mean-float64(p.first)
+}
+
 // halve joins the knots of pairs of stretches.
 func (p *piece) halve() {
 	p.stretch *= 2
@@ -94,13 +106,8 @@ func (p *piece) fit() {
 	if len(k) > 5 {
 		k = k[:len(k)-1] // the last stretch may hold a few messages only
 	}
-	low, high := int64(math.MaxInt64), int64(math.MinInt64)
-	for _, n := range k {
-		low, high = min(low, n.logged-n.stamp), max(high, n.logged-n.stamp)
-	}
-	p.error = float64(high - low)
-	span := k[len(k)-1].logged - k[0].logged
-	if p.error <= jitter || span < rateSpan || len(k) < 5 {
+	level := false
+	if p.error, level = p.level(k); level || k[len(k)-1].logged-k[0].logged < rateSpan || len(k) < 5 {
 		return
 	}
 	slope := p.line() // recorded time over stamps
@@ -128,6 +135,27 @@ func (p *piece) fit() {
 	}
 	p.knots, p.relation, p.rate = rising, bent, 1/slope
 	p.error = uncertain(rising)
+}
+
+// level reports whether the shortest differences are the same at the start and at the end of knots,
+// and in half of them: others are those of messages that were under way for longer. It returns
+// how far they are apart, ns.
+func (p *piece) level(k []knot) (apart float64, level bool) {
+	low, high := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, n := range k {
+		low, high = min(low, n.logged-n.stamp), max(high, n.logged-n.stamp)
+	}
+	var at []int
+	most := low
+	for i, n := range k {
+		if d := n.logged - n.stamp; float64(d-low) <= jitter {
+			at, most = append(at, i), max(most, d)
+		}
+	}
+	if 2*len(at) < len(k) || at[0] > len(k)/4 || at[len(at)-1] < len(k)-1-len(k)/4 {
+		return float64(high - low), false
+	}
+	return float64(most - low), true
 }
 
 // uncertain returns by how much times between knots may be off, ns: by what the differences

@@ -1,6 +1,9 @@
 package timebase
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // stream is what is known of the times of one topic's messages, in the order in which they
 // are stored. A time that goes back, or far ahead, waits until agree messages agree with
@@ -20,9 +23,11 @@ type stream struct {
 	standing int       // these
 	begin    int       // number of the first message that counts
 	begun    bool
+	loose    bool  // messages came late by more than they are expected to: their epochs alone decide
 	resumed  []int // numbers of messages behind pauses longer than far
 	events   []event
 	epochs   []interval // between the events, by time
+	parts    []interval // of times that rise without a pause, in the order in which they are stored
 	waiting  []waiting
 
 	low, high   int64 // ns, the lowest and the highest of all times
@@ -40,6 +45,9 @@ type event struct {
 	logged int64 // ns, when it was recorded
 	by     int64 // ns, by how much the time differs from what was expected
 	back   bool  // it is before the one that precedes it
+	on     bool  // the recorder's clock goes on
+	delay  int64 // ns, the shortest before it
+	caught int64 // ns of the recorder, until that is the delay again; 0 = never
 }
 
 // interval is a span of times, ns.
@@ -52,14 +60,15 @@ type waiting struct {
 }
 
 const (
-	agree    = 5      // messages in a row that show that a clock was set
-	far      = 120e9  // ns, what no pause in a log is expected to last
-	back     = 10e9   // ns, by how much a message may be older than all before it
-	longest  = 60e9   // ns, what no message is under way beyond the one before it
-	ahead    = 500e6  // ns, by how much the delay of a message is less than the shortest only if a clock was set
-	steady   = 1.8    // of the median step: steps of a clock that was set are not longer
-	disorder = 0.1    // share of the messages that are late or wild in what has no order
-	most     = 1 << 9 // events that are kept
+	agree     = 5      // messages in a row that show that a clock was set
+	far       = 120e9  // ns, what no pause in a log is expected to last
+	back      = 10e9   // ns, by how much a message may be older than all before it
+	longest   = 60e9   // ns, what no message is under way beyond the one before it
+	ahead     = 500e6  // ns, by how much the delay of a message is less than the shortest only if a clock was set
+	steady    = 1.8    // of the median step: steps of a clock that was set are not longer
+	disorder  = 0.1    // share of the messages that are late or wild in what has no order
+	most      = 1 << 9 // events that are kept
+	mostParts = 1 << 12
 )
 
 // add takes a message. It returns the messages that count by it: none, this one, or all
@@ -118,11 +127,16 @@ func (s *stream) restart(m waiting) {
 		s.wild += s.n
 		s.n, s.epochs, s.begin = 0, nil, m.at
 	} else if by := s.jump(m); len(s.events) < most {
-		s.events = append(s.events, event{m.at, m.logged, by, m.t < s.last})
+		s.events = append(s.events, event{m.at, m.logged, by, m.t < s.last, m.logged >= s.to, s.least, 0})
 	} else {
 		s.unordered = true
 	}
 	s.begun = false
+}
+
+// began reports whether the times begin anew with a message: no event is taken back there.
+func (s *stream) began(at int) bool {
+	return at == s.begin || slices.ContainsFunc(s.events, func(e event) bool { return e.at == at })
 }
 
 // jump returns by how much the time of a message differs from what was expected.
@@ -152,9 +166,12 @@ func (s *stream) accept(m waiting) {
 	if !s.begun {
 		s.begun, s.least = true, d
 		s.epochs = append(s.epochs, interval{m.t, m.t})
+		s.part(m.t)
 	} else {
 		step := m.t - s.last
-		s.steps.Add(step)
+		if s.steps.Add(step) {
+			s.part(m.t)
+		}
 		if m.t == s.last {
 			s.again++
 		}
@@ -172,6 +189,19 @@ func (s *stream) accept(m waiting) {
 	s.last, s.delay, s.least = m.t, d, min(s.least, d)
 	s.lag = max(s.lag, d-s.least)
 	s.epochs[len(s.epochs)-1].high = m.t
+	if k := len(s.events) - 1; k >= 0 && s.events[k].caught == 0 && abs(d-s.events[k].delay) <= jitter {
+		s.events[k].caught = max(1, m.logged-s.events[k].logged)
+	}
+	if len(s.parts) < mostParts {
+		s.parts[len(s.parts)-1].high = m.t
+	}
+}
+
+// part begins a part.
+func (s *stream) part(t int64) {
+	if len(s.parts) < mostParts {
+		s.parts = append(s.parts, interval{t, t})
+	}
 }
 
 // finish decides what the order of the messages means.
@@ -189,28 +219,46 @@ func (s *stream) finish() {
 		}
 		s.events, s.late, s.wild, s.begin = nil, 0, 0, 0
 		s.n, s.epochs = all, []interval{{s.low, s.high}}
+		return
 	}
+	s.delayed()
 }
 
-// tiles reports whether the epochs follow each other without a gap once they are sorted:
-// then parts of a log are stored in another order, and no clock was set.
+// tiles reports whether the parts follow each other without a gap once they are sorted:
+// then parts of a log are stored in another order, and no clock was set. A clock that is set
+// back has times twice.
 func (s *stream) tiles() bool {
 	if !slices.ContainsFunc(s.events, func(e event) bool { return e.back }) {
 		return false
 	}
-	reach := int64(3 * s.steps.Median())
-	joined := 0
-	for i, e := range s.epochs {
-		for k, o := range s.epochs {
-			if i != k && e.low <= o.high && o.low <= e.high {
-				return false // they overlap
-			}
-			if d := e.low - o.high; d > 0 && d <= reach {
-				joined++
-			}
+	parts := slices.Clone(s.parts)
+	slices.SortFunc(parts, func(a, b interval) int { return cmp.Compare(a.low, b.low) })
+	for i := 1; i < len(parts); i++ {
+		if d := parts[i].low - parts[i-1].high; d < 0 || d > pausing*s.steps.Usual() {
+			return false
 		}
 	}
-	return joined == len(s.epochs)-1
+	return len(parts) < mostParts
+}
+
+// delayed takes back the events by which messages only came behind later ones, as those do that
+// a link delivers after an outage: the recorder's clock goes on, and before it has gone on for
+// as long as they are late, the delay is again what it was.
+func (s *stream) delayed() {
+	if !s.stamped || len(s.epochs) != len(s.events)+1 {
+		return
+	}
+	events, epochs := s.events, s.epochs
+	s.events, s.epochs = nil, epochs[:1:1]
+	for i, e := range events {
+		last, next := &s.epochs[len(s.epochs)-1], epochs[i+1]
+		if late := last.high - next.low; e.back && e.on && late > Reorder && e.caught > 0 && e.caught <= late {
+			s.loose, s.wild, s.behind = true, 0, max(s.behind, late)
+			last.low, last.high = min(last.low, next.low), max(last.high, next.high)
+			continue
+		}
+		s.events, s.epochs = append(s.events, e), append(s.epochs, next)
+	}
 }
 
 // coarse returns the step between messages whose stamps are whole milliseconds, or coarser,

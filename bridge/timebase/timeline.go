@@ -290,6 +290,9 @@ func (c *cursor) counts(n int, t, logged int64) bool {
 		return true
 	case n < s.begin:
 		return false
+	case s.loose:
+		e := s.epochs[min(len(s.epochs)-1, c.own())]
+		return t >= e.low-back && t <= e.high
 	case c.begun && t < c.last:
 		return t >= s.epochs[min(len(s.epochs)-1, c.own())].low-back
 	case c.begun && (t-c.last > far || s.stamped && (d < c.least-ahead || d > c.delay+longest)):
