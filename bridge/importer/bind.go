@@ -287,7 +287,7 @@ func (p *plan) chooseBase(states []int, files []*survey) error {
 		}
 	}
 	p.config.Base = base
-	p.gap = cmp.Or(int64(p.m.Time.MaxGap), max(ageSteps*p.tracks[base].step, 1e6))
+	p.gap = cmp.Or(int64(p.m.Time.MaxGap), max(ageSteps*p.tracks[base].usual, 1e6))
 	return nil
 }
 

@@ -51,6 +51,7 @@ func (p *perRole[T]) of(role channel.Role) *T {
 type track struct {
 	id    topicID
 	step  int64    // ns, the median of its steps
+	usual int64    // ns, the step that three of four messages do not exceed
 	rate  float64  // Hz
 	paths []string // fields
 }
@@ -75,11 +76,11 @@ func (p *plan) track(id topicID, files []*survey) int {
 	t := track{id: id}
 	for _, f := range files {
 		c := f.find(id)
-		step, rate := c.Step(), c.Rate()
+		step, usual, rate := c.Step(), c.UsualStep(), c.Rate()
 		if own := f.times.Of(c.Topic.Seq); own.Constant || own.Coarse > 0 || own.Standing > 0 || own.Unordered {
-			step, rate = own.Step, own.Rate
+			step, usual, rate = own.Step, own.Step, own.Rate
 		}
-		t.step = max(t.step, step)
+		t.step, t.usual = max(t.step, step), max(t.usual, usual)
 		t.rate = max(t.rate, rate)
 	}
 	p.tracks = append(p.tracks, t)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/timebase"
@@ -88,7 +89,11 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 		out.add("gap", Info, "", "%s longer than max_gap, the longest %.6g s, %s", number(n.N, "gap"), 1e-9*float64(t.LongestGap), n)
 	}
 	if n := t.Leaps; n.N > 0 {
-		out.add("gap", Warning, "", "rows follow each other in %.3g s, and up to %.6g s within a segment, %s", 1e-9*float64(t.Step), 1e-9*float64(t.Leap), n).Remedy = "write max_gap = \"1s\" under [time]: a segment begins there"
+		hour := ""
+		if d := time.Duration(t.Leap) - time.Hour; d.Abs() < time.Minute {
+			hour = "; local times without a zone go ahead by an hour where summer time begins"
+		}
+		out.add("gap", Warning, "", "rows follow each other in %.3g s, and up to %.6g s within a segment, %s%s", 1e-9*float64(t.Step), 1e-9*float64(t.Leap), n, hour).Remedy = "write max_gap = \"1s\" under [time]: a segment begins there"
 	}
 	if n := t.Open; n.N > 0 {
 		out.add("open", Info, "", "%s at the end of a file without a line end (%s): if the file was cut off, the last number lacks digits; delete the line then", number(n.N, "row"), n)

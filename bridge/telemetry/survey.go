@@ -18,21 +18,24 @@ type Count struct {
 
 	latest int64 // stamp of the message before
 	steps  timebase.Steps
-	span   int64 // ns, of the steps that are no pauses
-	n      int   // of these
-	broken int   // steps back
+	on     int // steps ahead
+	broken int // steps back, or so far ahead that a clock was set
 }
+
+// longestStep is, in ns, what no pause in a log is expected to last.
+const longestStep = 120e9
 
 func (c *Count) add(t int64) {
 	if c.N == 0 {
 		c.First, c.Last = t, t
 	} else {
 		d := t - c.latest
-		pause := d != 0 && c.steps.Add(d) // messages that are there twice have no rate
-		if d < 0 {
+		switch {
+		case d < 0 || d > longestStep:
 			c.broken++
-		} else if !pause {
-			c.span, c.n = c.span+d, c.n+1
+		case d > 0: // messages that are there twice have no step
+			c.steps.Add(d)
+			c.on++
 		}
 	}
 	c.N++
@@ -46,15 +49,19 @@ func (c *Count) Rate() float64 {
 	if c.N < 2 || c.Last <= c.First {
 		return 0
 	}
-	if 10*c.broken <= c.N && c.span > 0 && c.steps.Bursts() == nil {
-		return float64(c.n) / (1e-9 * float64(c.span))
+	if 10*c.broken <= c.N && c.on > 0 {
+		return c.steps.Rate() * float64(c.N-1-c.broken) / float64(c.on)
 	}
-	return float64(c.N-1) / (1e-9 * float64(c.Last-c.First)) // stored in no order, or in bursts
+	return float64(c.N-1) / (1e-9 * float64(c.Last-c.First)) // stored in no order
 }
 
-// Step returns the usual step of time, ns, which gaps and repeated stamps do not change; 0 where
-// there is none.
-func (c *Count) Step() int64 { return max(0, c.steps.Usual()) }
+// Step returns the median step of time, ns, which gaps and repeated stamps do not change; 0
+// where there is none.
+func (c *Count) Step() int64 { return c.steps.Median() }
+
+// UsualStep returns the step that three of four do not exceed, ns, as Step does: of messages in
+// pairs the one between pairs.
+func (c *Count) UsualStep() int64 { return c.steps.Usual() }
 
 // Each reads a source to its end and calls f with every message. progress, if not
 // nil, is called now and then with the share that is read, 0 to 1. The error is of f,

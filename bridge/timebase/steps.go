@@ -33,8 +33,8 @@ const (
 	dense     = 15e6  // ns, the longest step within a burst
 )
 
-// Add adds a step. It reports whether that is a pause.
-func (s *Steps) Add(d int64) (pause bool) {
+// Add adds a step.
+func (s *Steps) Add(d int64) {
 	s.all.add(d)
 	if len(s.kept) < keptSteps {
 		s.kept = append(s.kept, d)
@@ -44,17 +44,30 @@ func (s *Steps) Add(d int64) (pause bool) {
 			s.kept[i] = d
 		}
 	}
-	if s.all.n&(s.all.n-1) == 0 && s.all.n >= 4 {
+	s.judge(d)
+	if n := s.all.n; n&(n-1) == 0 && n >= 4 {
 		s.usual, s.middle = s.Usual(), s.Median()
+		if n <= keptSteps { // what is usual is known now
+			s.pauses, s.breaks = some{}, some{}
+			for _, d := range s.kept {
+				s.judge(d)
+			}
+		}
+	}
+}
+
+// judge counts a step that is longer than others.
+func (s *Steps) judge(d int64) {
+	if s.Pause(d) {
+		s.pauses.add(d)
 	}
 	if s.middle > 0 && d > pausing*s.middle {
 		s.breaks.add(d)
 	}
-	if pause = s.usual > 0 && d > pausing*s.usual; pause {
-		s.pauses.add(d)
-	}
-	return pause
 }
+
+// Pause reports whether a step is much longer than the usual one, as known so far.
+func (s *Steps) Pause(d int64) bool { return s.usual > 0 && d > pausing*s.usual }
 
 // Median returns the median step, 0 where there is none.
 func (s *Steps) Median() int64 { return s.quantile(2) }

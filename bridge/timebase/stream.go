@@ -169,9 +169,10 @@ func (s *stream) accept(m waiting) {
 		s.part(m.t)
 	} else {
 		step := m.t - s.last
-		if s.steps.Add(step) {
+		if s.steps.Pause(step) {
 			s.part(m.t)
 		}
+		s.steps.Add(step)
 		if m.t == s.last {
 			s.again++
 		}

@@ -234,3 +234,20 @@ func TestUsualStepOfPairs(t *testing.T) {
 		}
 	}
 }
+
+// A pause before the usual step is known has no part in the rate either.
+func TestRateWithoutPauses(t *testing.T) {
+	for at := range 40 {
+		var s timebase.Steps
+		for i := range 200 {
+			d := 20 * ms
+			if i == at {
+				d = 60_000 * ms
+			}
+			s.Add(d)
+		}
+		if r := s.Rate(); math.Abs(r-50) > 1e-6 {
+			t.Errorf("a pause at step %d: %v Hz", at, r)
+		}
+	}
+}
