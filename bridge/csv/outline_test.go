@@ -217,7 +217,7 @@ func TestGapWithinASegment(t *testing.T) {
 			return fmt.Sprintf("%g,%g,%g", 0.02*float64(i)+gap*float64(i/150), a, u)
 		})
 	}
-	const want = `rows follow each other in 0.02 s, and up to 3600.02 s within a segment, in t0.csv line 152: write max_gap = "1s" under [time]`
+	const want = `rows follow each other in 0.02 s, and up to 3600.02 s within a segment, in t0.csv line 152; local times without a zone go ahead by an hour where summer time begins: write max_gap = "1s" under [time]`
 	for _, c := range []struct {
 		front string
 		gap   float64
