@@ -228,3 +228,14 @@ func TestGapWithinASegment(t *testing.T) {
 		}
 	}
 }
+
+// A quaternion is proposed as an attitude, a set value as an input.
+func TestSuggestsAttitudes(t *testing.T) {
+	text, err := mapOf(t, rowsOf("t,att_qx,att_qy,att_qz,att_qw,rate,p_set", func(i int, a, w, u float64) string {
+		return fmt.Sprintf("%g,%g,0,0,%g,%g,%g", 0.02*float64(i), math.Sin(a/2), math.Cos(a/2), w, u)
+	}))
+	if err != nil || !strings.Contains(text, "columns = [\"att_qw\", \"att_qx\", \"att_qy\", \"att_qz\"]\norder = \"wxyz\"\n") || strings.Contains(text, `name = "att_q`) ||
+		!strings.Contains(text, "column = \"p_set\"\nrole = \"input\"") {
+		t.Errorf("%v:\n%s", err, text)
+	}
+}

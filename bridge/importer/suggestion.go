@@ -129,7 +129,7 @@ func drives(name, unit string) bool {
 	}
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.ContainsFunc(words, func(w string) bool {
-		return w == "tau" || w == "duty" || w == "servo" || w == "rudder" || w == "aileron" || w == "elevator" || w == "steer" || w == "steering" || w == "gear" || w == "ref" || w == "sp" || w == "des" || w == "goal" || w == "action" || w == "esc" || w == "rotor" ||
+		return w == "tau" || w == "duty" || w == "servo" || w == "rudder" || w == "aileron" || w == "elevator" || w == "steer" || w == "steering" || w == "gear" || w == "ref" || w == "sp" || w == "set" || w == "des" || w == "goal" || w == "action" || w == "esc" || w == "rotor" ||
 			w == "u" && !channel.SameUnit(unit, "m/s") // a velocity of the body is called so, too
 	})
 }

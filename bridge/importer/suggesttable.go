@@ -24,10 +24,21 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 		how = "from the name of the column"
 	}
 	channels := suggestion{angled: hasAngles(o.Columns), steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) })}
+	attitude := quaternionOf(o.Columns)
+	if channels.angled {
+		attitude = nil
+	}
 	for i := range o.Columns {
-		if i != o.Time && i != o.Fraction && i != o.Date && !slices.Contains(o.Segments, i) && i != o.Group {
+		if !slices.Contains(attitude, i) && i != o.Time && i != o.Fraction && i != o.Date && !slices.Contains(o.Segments, i) && i != o.Group {
 			channels.column(&o.Columns[i])
 		}
+	}
+	if attitude != nil {
+		var names []string
+		for _, i := range attitude {
+			names = append(names, fmt.Sprintf("%q", o.Columns[i].Column))
+		}
+		fmt.Fprintf(&channels.text, "\n[[attitude]] # roll, pitch and yaw of a quaternion\ncolumns = [%s]\norder = \"wxyz\"\n", strings.Join(names, ", "))
 	}
 	more := ""
 	var segments []string
@@ -123,6 +134,29 @@ func (s *suggestion) noState(c *csv.Column) string {
 		return fmt.Sprintf("the first %d states are proposed", suggestStates)
 	}
 	return ""
+}
+
+// quaternionOf returns the columns of the first quaternion of a table, w, x, y and z: names that end with qw, qx, qy and qz and begin alike, of values within
+// 1; nil = there is none.
+func quaternionOf(columns []csv.Column) []int {
+	for _, c := range columns {
+		begin, ok := strings.CutSuffix(strings.ToLower(c.Name), "qw")
+		if !ok {
+			continue
+		}
+		var at []int
+		for _, part := range []string{"qw", "qx", "qy", "qz"} {
+			if i := slices.IndexFunc(columns, func(c csv.Column) bool {
+				return strings.ToLower(c.Name) == begin+part && c.Others == 0 && c.Numbers > 0 && c.Low >= -1.01 && c.High <= 1.01
+			}); i >= 0 {
+				at = append(at, i)
+			}
+		}
+		if len(at) == 4 {
+			return at
+		}
+	}
+	return nil
 }
 
 // hasAngles reports whether a table has columns of roll, pitch and yaw.
