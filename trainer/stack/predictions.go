@@ -247,67 +247,6 @@ func (p *predictions) cells(condition int) [][]float64 {
 	return out
 }
 
-// manoeuvre is the variance of the log error of a candidate for one channel that another manoeuvre adds to what folds of the same manoeuvres show.
-const manoeuvre = 0.1
-
-// channelErrors returns the errors (J, T) of each candidate alone for channel k: those over all channels, and as much of the channel's difference
-// from them as the next flight has, which differs from the folds as these do from each other (an empirical Bayes estimate; only differences
-// between candidates count).
-func channelErrors(cells [][]float64, pooled [][]float64, k, K, folds int) [][]float64 {
-	J, T := len(cells), len(pooled[0])
-	out := make([][]float64, J)
-	for j := range out {
-		out[j] = slices.Clone(pooled[j])
-	}
-	for t := range T {
-		own := make([][]float64, K) // of each channel, the differences from the mean over candidates and from the pooled ones, J×folds
-		for c := range K {
-			for f := range folds {
-				at := f*T*K + t*K + c
-				mean := 0.0
-				for j := range J {
-					mean += (cells[j][at] - pooled[j][t]) / float64(J)
-				}
-				if math.IsNaN(mean) {
-					continue
-				}
-				for j := range J {
-					own[c] = append(own[c], cells[j][at]-pooled[j][t]-mean)
-				}
-			}
-		}
-		for j := range J {
-			var means, spreads []float64
-			mine, spread := math.NaN(), 0.0
-			for c := range K {
-				var at []float64
-				for i := j; i < len(own[c]); i += J {
-					at = append(at, own[c][i])
-				}
-				if len(at) < 2 {
-					continue
-				}
-				mean, variance := stat.MeanVariance(at, nil)
-				means, spreads = append(means, mean), append(spreads, variance)
-				if c == k {
-					mine, spread = mean, variance
-				}
-			}
-			if math.IsNaN(mine) || len(means) < 2 {
-				continue
-			}
-			square := 0.0
-			for i := range means {
-				square += (means[i]*means[i] - spreads[i]/float64(folds)) / float64(len(means))
-			}
-			if square = math.Max(square, 0); square > 0 {
-				out[j][t] += square / (square + spread + manoeuvre) * mine
-			}
-		}
-	}
-	return out
-}
-
 func (p *predictions) folds() int {
 	n := 0
 	for i := range p.windows {
@@ -329,9 +268,8 @@ func (p *predictions) weigh(knots []float64) [][][]float64 {
 func (p *predictions) targets(hats [][]float64, sharpness float64, cells, pooled func(condition int) [][]float64) [][][]float64 {
 	out := make([][][]float64, len(p.conditions))
 	for c := range p.conditions {
-		by, all := cells(c), pooled(c)
-		for k := range p.K {
-			out[c] = append(out[c], targets(channelErrors(by, all, k, p.K, p.folds()), hats, sharpness))
+		for _, logErrors := range channelErrors(cells(c), pooled(c), p.K, p.folds()) {
+			out[c] = append(out[c], targets(logErrors, hats, sharpness))
 		}
 	}
 	return out

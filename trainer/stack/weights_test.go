@@ -124,7 +124,7 @@ func TestTargetsByChannel(t *testing.T) {
 	}
 	hats := [][]float64{{1}}
 	of := func(noise float64, k int) float64 {
-		return targets(channelErrors(cells(noise), pooled, k, K, folds), hats, sharpness)[0]
+		return targets(channelErrors(cells(noise), pooled, K, folds)[k], hats, sharpness)[0]
 	}
 	if a, b := of(0, 0), of(0, 2); a < 0.99 || b > 0.01 {
 		t.Errorf("target of the second candidate: %v of a channel that it predicts better, %v of one that it does not", a, b)
