@@ -26,7 +26,7 @@ func robotTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 		Name: "robots", Title: "Simulated robots on new manoeuvres", Groups: study.GroupBy(robots, study.Single),
 		Columns: []study.Column{
 			study.TextOf("robot", "robot"), study.TextOf("plant", "plant"), study.TextOf("test", "test"), study.TextOf("equation", "equation"), study.MeanOf("error", "geo", 3),
-			study.MeanOf("at 0.5 s", "geo_last", 3), study.MeanOf("without the equation", "geo_without", 3), study.MeanOf("ridge", "geo_ridge", 3), study.MeanOf("at 0.5 s", "geo_ridge_last", 3),
+			study.MeanOf("at 0.5 s", "geo_last", 3), study.MeanOf("without the equation", "geo_without", 3), study.MeanOf("ridge", "geo_ridge", 3), study.MeanOf("ridge at 0.5 s", "geo_ridge_last", 3),
 			list("in 95 %, by horizon", "coverage95_by_horizon"), list("in 50 %", "coverage50_by_horizon"), worst, study.MeanOf("training, s", "cpu_seconds", 0),
 		},
 	}, {

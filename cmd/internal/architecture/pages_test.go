@@ -61,7 +61,11 @@ func pages(t *testing.T) []string {
 	if err != nil || len(found) == 0 {
 		t.Fatalf("no pages in docs: %v", err)
 	}
-	return append(found, filepath.Join(root, "README.md"))
+	more, err := filepath.Glob(filepath.Join(root, "docs", "*", "*.md"))
+	if err != nil || len(more) == 0 {
+		t.Fatalf("no pages in the folders of docs: %v", err)
+	}
+	return append(append(found, more...), filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"))
 }
 
 // Links and pictures lead somewhere, and programs exist.

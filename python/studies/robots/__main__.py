@@ -29,18 +29,22 @@ TRAINING, TEST = 5, 2
 CALM = 15.0  # s of a flight before something changes
 
 
+def sensors(robot):
+    """The standard deviations (K) of a robot's sensors: a share of what the states change by in the horizon, in the first flight for training."""
+    times, states, _ = robot.fly(np.random.default_rng(0), "training", robot.seconds)
+    ahead = max(1, round(HORIZON / (times[1] - times[0])))
+    return robot.noise * (states[ahead:] - states[:-ahead]).std(0)
+
+
 def flights(robot, manoeuvre, seeds, changed=unchanged):
     """Flights as fit takes them: times, measured states and inputs, each a list."""
     t, x, u = [], [], []
-    scale = None
+    noise = sensors(robot)
     for seed in seeds:
         rng = np.random.default_rng(seed)
         times, states, inputs = robot.fly(rng, manoeuvre, robot.seconds, changed)
-        if scale is None:
-            ahead = max(1, round(HORIZON / (times[1] - times[0])))
-            scale = (states[ahead:] - states[:-ahead]).std(0)
         t.append(times)
-        x.append(states + robot.noise * scale * rng.standard_normal(states.shape))
+        x.append(states + noise * rng.standard_normal(states.shape))
         u.append(inputs)
     return t, x, u
 

@@ -55,9 +55,9 @@ def on_map(robot, model, t, x, predictions, n):
         ellipses = "".join(
             f'<ellipse cx="{place(p.mean[j, [a, b]])[0]:.1f}" cy="{place(p.mean[j, [a, b]])[1]:.1f}" rx="{max(unit * 2.45 * p.std[j, a], 1):.1f}" ry="{max(unit * 2.45 * p.std[j, b], 1):.1f}" fill="{PREDICTED}" fill-opacity=".15"/>'
             for j in range(0, len(p.times), max(1, len(p.times) // 10)))
-        shapes.append(frame(k, line(map(place, x[began:i + 1, [a, b]]), "#d0d7de", 2) + ellipses + line(map(place, x[i:ahead_of(i), [a, b]]), MEASURED, 3)
+        shapes.append(frame(k, line(map(place, x[began:i + 1, [a, b]]), "#d0d7de", 2) + ellipses + line(map(place, x[i:ahead_of(i), [a, b]]), MEASURED, 6)
                             + line(map(place, [x[i, [a, b]], *p.mean[:, [a, b]]]), PREDICTED, 2) + f'<circle cx="{WIDTH / 2}" cy="{HEIGHT / 2 + 8}" r="6" fill="#24292f"/>'
-                            + f'<text x="{WIDTH - 90}" y="{HEIGHT - 12}" fill="#24292f">{t[i]:.1f} s</text>'))
+                            + f'<text x="{WIDTH - MARGIN}" y="{HEIGHT - 12}" text-anchor="end" fill="#24292f">at {t[i]:.1f} s; after {model.horizon:g} s ±{1.96 * max(p.std[-1, a], p.std[-1, b]):.2g} {robot.units.get(robot.seen[0], "")} (95 %)</text>'))
     bar = 10.0 ** np.floor(np.log10(2 * moved))
     scale = f'<line x1="{MARGIN}" y1="{HEIGHT - 16}" x2="{MARGIN + unit * bar:.1f}" y2="{HEIGHT - 16}" stroke="#24292f"/><text x="{MARGIN + unit * bar + 6:.1f}" y="{HEIGHT - 12}" fill="#24292f">{bar:g} {robot.units.get(robot.seen[0], "")}</text>'
     return page(title(robot, model), scale, shapes)
