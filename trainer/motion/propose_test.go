@@ -33,7 +33,7 @@ func TestProposals(t *testing.T) {
 		"x:m y:m yaw:rad speed:m/s":                     "single track",
 		"x:m y:m yaw:rad speed:m/s steering_angle:rad":  "single track",
 		"x:m y:m yaw:rad v:m/s w:rad/s":                 "single track, differential drive",
-		"heading:rad surge:m/s sway:m/s yaw_rate:rad/s": "single track, dynamic single track, differential drive, surface vessel",
+		"heading:rad surge:m/s sway:m/s yaw_rate:rad/s": "surface vessel",
 		"yaw:rad vx:m/s vy:m/s r:rad/s":                 "single track, dynamic single track, differential drive, surface vessel",
 		"temperature:degC level:V":                      "",
 		"yaw:rad speed:km/h":                            "", // units of other sizes are not taken for SI
