@@ -10,16 +10,11 @@ import (
 // rest reports a log in which the robot hardly moves, and segments that begin or end with
 // a long rest.
 func (r *recording) rest() {
-	usual := map[int]float64{}
+	most := map[int]float64{} // how far a channel moves in a block in which it rests
 	for _, k := range r.places(channel.State) {
-		var all []float64
-		for _, s := range r.segs {
-			for _, b := range s.blocks(restBlock) {
-				all = append(all, r.moves(k, b))
-			}
-		}
-		if sv := sketch(all); len(sv) > 0 {
-			usual[k] = quantile(sv, usualMove)
+		sv := sketch(values(r.series(k).tracks()))
+		if len(sv) > 0 {
+			most[k] = math.Min(restMove*(quantile(sv, 0.995)-quantile(sv, 0.005)), restShareOfMove*r.usualMove(k))
 		}
 	}
 	still, total := 0, 0
@@ -27,7 +22,7 @@ func (r *recording) rest() {
 		blocks := s.blocks(restBlock)
 		rests := make([]bool, len(blocks))
 		for i, b := range blocks {
-			if rests[i] = r.rests(b, usual); rests[i] {
+			if rests[i] = r.rests(b, most); rests[i] {
 				still++
 			}
 		}
@@ -41,16 +36,34 @@ func (r *recording) rest() {
 	}
 }
 
-// usualMove is the quantile of how far a channel moves in a block, of which it moves a small part where the robot rests. A position moves far
-// in a log, and little in a block, of a vehicle that does not rest.
-const usualMove = 0.98
+// usualMove returns how far channel k moves in a block in which it moves: a position moves far in a log, and little in a block, of a vehicle that
+// does not rest. Where it mostly rests, that is what the few other blocks have.
+func (r *recording) usualMove(k int) float64 {
+	var all []float64
+	for _, s := range r.segs {
+		for _, b := range s.blocks(restBlock) {
+			if moved := r.moves(k, b); !math.IsNaN(moved) {
+				all = append(all, moved)
+			}
+		}
+	}
+	slices.Sort(all)
+	if len(all) == 0 {
+		return 0
+	}
+	apart, _ := slices.BinarySearch(all, 4*all[len(all)/2])
+	if moving := len(all) - apart; moving >= max(2, len(all)/500) {
+		return all[(apart+len(all))/2]
+	}
+	return quantile(all, 0.98)
+}
 
-// rests reports whether all of the channels rest in a block, of what they usually move in one. A block without good values does not rest.
-func (r *recording) rests(b span, usual map[int]float64) bool {
+// rests reports whether all of the channels move at most so far in a block. A block without good values does not rest.
+func (r *recording) rests(b span, most map[int]float64) bool {
 	any := false
-	for k, w := range usual {
+	for k, w := range most {
 		moved := r.moves(k, b)
-		if moved > restMove*w {
+		if moved > w {
 			return false
 		}
 		any = any || !math.IsNaN(moved)

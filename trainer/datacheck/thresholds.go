@@ -123,7 +123,9 @@ const (
 
 	// Rest.
 	restBlock   = 0.5  // s
-	restMove    = 0.02 // of the channel's range within a block is rest
+	restMove    = 0.02 // of the channel's range within a block is rest,
 	restShare   = 0.7  // of the log, from which on rest is worth a note
 	longestRest = 2.0  // s of rest at either end of a segment that may stay
+
+	restShareOfMove = 0.25 // and of what it moves by in a block in which it moves
 )
