@@ -239,3 +239,15 @@ func TestSuggestsAttitudes(t *testing.T) {
 		t.Errorf("%v:\n%s", err, text)
 	}
 }
+
+// A column of an input in which no row has a value is a loss, though the input is optional.
+func TestEmptyInputsAreALoss(t *testing.T) {
+	const m = "vehicle = \"v\"\n[time]\ncolumn = \"t\"\nunit = \"s\"\n[[channel]]\nname = \"theta\"\ncolumn = \"theta\"\nrole = \"state\"\n[[channel]]\nname = \"tau\"\ncolumn = \"tau\"\nrole = \"input\"\noptional = true\n"
+	for value, refused := range map[string]bool{"": true, "0.5": false} {
+		table := rowsOf("t,theta,tau", func(i int, a, _, _ float64) string { return fmt.Sprintf("%g,%g,%s", 0.02*float64(i), a, value) })
+		inputs, out := files(t, table)
+		if _, err := importTables(context.Background(), parse(t, m), inputs, out, nil); (err != nil) != refused || refused && !strings.Contains(err.Error(), "of the inputs (tau) none is measured") {
+			t.Errorf("%q: %v", value, err)
+		}
+	}
+}

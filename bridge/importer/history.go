@@ -35,6 +35,7 @@ type edge struct {
 const (
 	maxHistory = 1 << 17 // entries that are kept
 	rewound    = 1e9     // ns: the recorder began anew where its clock goes back by more
+	maxBoots   = 1 << 10 // of these more are kept only in a log that is stored in no order
 )
 
 func newHistory() *history {
@@ -60,20 +61,24 @@ func (h *history) change(all []change, v float64) []change {
 // boot returns where the recorder last began before a place, and where it did so next.
 func (h *history) boot(at int) (begin, end int) {
 	end = h.n
-	for _, b := range h.boots {
-		if b > at {
-			return begin, b
-		}
-		begin = b
+	i, _ := slices.BinarySearch(h.boots, at+1) // the first behind it
+	if i > 0 {
+		begin = h.boots[i-1]
+	}
+	if i < len(h.boots) {
+		end = h.boots[i]
 	}
 	return begin, end
 }
 
 // set takes a setting.
 func (h *history) set(name string, value float64) {
+	if h.size >= maxHistory {
+		return
+	}
 	all := h.settings[name]
 	begin, _ := h.boot(h.n)
-	if n := len(all); h.size >= maxHistory || n > 0 && all[n-1].value == value && all[n-1].at >= begin {
+	if n := len(all); n > 0 && all[n-1].value == value && all[n-1].at >= begin {
 		return
 	}
 	h.settings[name] = append(all, said{h.n, value})
@@ -84,8 +89,9 @@ func (h *history) set(name string, value float64) {
 func (h *history) message(m *telemetry.Message, from, to int64) {
 	if h.n == 0 {
 		h.first = m.Logged
-	} else if m.Logged < h.last-rewound && h.size < maxHistory {
+	} else if m.Logged < h.last-rewound && h.size < maxHistory && len(h.boots) < maxBoots {
 		h.boots = append(h.boots, h.n)
+		h.size++
 		for key, all := range h.phases {
 			h.phases[key] = h.report(all, false)
 		}

@@ -29,12 +29,11 @@ func (e *LossError) Error() string {
 // inputs, or a channel.
 func losses(r *rowMaker) (out remarks) {
 	out.rows(r)
-	out.states(r)
-	out.inputs(r)
+	said := map[channel.Role]bool{channel.State: out.states(r), channel.Input: out.inputs(r)}
 	out.noInputs(r.plan)
 	for i := range r.plan.outputs {
 		o := &r.plan.outputs[i]
-		if o.asked && r.counts.measured[i] == 0 && !r.plan.judged(o.names[0]) && r.counts.kept > 0 {
+		if o.asked && !said[o.role] && r.counts.measured[i] == 0 && !r.plan.judged(o.names[0]) && r.counts.kept > 0 {
 			out.add("channel-lost", Loss, r.topicOf(i), "%s is never measured%s", o.label, r.why(i)).Remedy = "correct the map, or write optional = true"
 		}
 	}
@@ -69,20 +68,22 @@ func (out *remarks) rows(r *rowMaker) {
 	}
 }
 
-// states adds that no state is measured in any row.
-func (out *remarks) states(r *rowMaker) {
+// states adds that no state is measured in any row, and reports whether it did.
+func (out *remarks) states(r *rowMaker) bool {
 	var names []string
 	for i := range r.plan.outputs {
 		if o := &r.plan.outputs[i]; o.role == channel.State {
 			if r.counts.measured[i] > 0 {
-				return
+				return false
 			}
 			names = append(names, o.label)
 		}
 	}
-	if r.counts.kept > 0 {
-		out.add("channel-lost", Loss, "", "of the states (%s) none is ever measured", strings.Join(names, ", ")).Remedy = "record messages in which they have values, or name other fields in a map"
+	if r.counts.kept == 0 {
+		return false
 	}
+	out.add("channel-lost", Loss, "", "of the states (%s) none is ever measured", strings.Join(names, ", ")).Remedy = "record messages in which they have values, or name other fields in a map"
+	return true
 }
 
 // noInputs adds that no input of the map is in the log at all.
@@ -102,21 +103,30 @@ func (out *remarks) noInputs(p *plan) {
 	}
 }
 
-// inputs adds that no input is measured in half of the rows.
-func (out *remarks) inputs(r *rowMaker) {
-	var names []string
-	most, which := 0, -1
-	for i := range r.plan.outputs {
-		if o := &r.plan.outputs[i]; o.role == channel.Input && !(r.empty(i) && !o.asked) {
-			names = append(names, o.label)
-			if n := r.counts.measured[i]; which < 0 || n > most {
-				most, which = n, i
+// inputs adds that no input is measured in half of the rows, and reports whether none is measured at all. Inputs that need not be there count if
+// messages have them, and the columns of a table where none has a value.
+func (out *remarks) inputs(r *rowMaker) bool {
+	for _, all := range []bool{false, true} {
+		var names []string
+		most, which := 0, -1
+		for i := range r.plan.outputs {
+			if o := &r.plan.outputs[i]; o.role == channel.Input && (all || o.asked || !r.empty(i)) {
+				names = append(names, o.label)
+				if n := r.counts.measured[i]; which < 0 || n > most {
+					most, which = n, i
+				}
 			}
 		}
-	}
-	if which >= 0 && 2*most < r.counts.kept {
+		if which < 0 || all && (most > 0 || !r.plan.m.IsTable()) {
+			continue
+		}
+		if 2*most >= r.counts.kept {
+			return false
+		}
 		out.add("inputs-lost", Loss, r.topicOf(which), "of the inputs (%s) none is measured in more than %d of %d rows%s", strings.Join(names, ", "), most, r.counts.kept, r.why(which)).Remedy = r.remedy(which, most)
+		return most == 0
 	}
+	return false
 }
 
 // remedy returns what brings inputs into the log of which output i is one, and the most frequent one has n values.
@@ -125,7 +135,7 @@ func (r *rowMaker) remedy(i, n int) string {
 	case table && n > 0:
 		return "write join = true under [time]: each value is held to the row that has the next one"
 	case !table && n == 0 && r.empty(i):
-		return "have the robot record them; to a ground station it sends more fields by MAVLink 2 than by MAVLink 1"
+		return "have the robot record them, with values; of MAVLink, version 2 of the protocol has fields that version 1 has not"
 	}
 	return "record them beside the states, with times on the same clock"
 }

@@ -23,6 +23,8 @@ const (
 	blockSpan = 1e9 // ns
 	sides     = 4   // blocks before and behind the one in which a clock is set
 	distinct  = 6   // a jump is so many times as large as the blocks' distances from their lines
+
+	mostInBlock = 1 << 14 // messages; more in a second are of a recorder without a clock, and no jump is looked for
 )
 
 func (b *block) add(w waiting) {
@@ -46,6 +48,9 @@ func (c *clock) add(w waiting, by *stream) {
 		if k = len(c.recent); k > 2*sides {
 			c.settle(1)
 		}
+	}
+	if k = len(c.recent); k > 0 && len(c.recent[k-1].messages) >= mostInBlock {
+		c.settle(k)
 	}
 	c.fill([]waiting{w})
 	c.last = knot{w.t, w.logged}
@@ -137,6 +142,9 @@ func (c *clock) settle(blocks int) {
 // messages on both sides of one place. What only rises for a while, as delays do, is no
 // jump, and neither is a rate that changes.
 func (c *clock) divide() {
+	if len(c.pieces) >= most {
+		return
+	}
 	before, behind := c.recent[:sides], c.recent[sides+1:]
 	slope, from, to, ok := apart(before, behind)
 	if !ok {

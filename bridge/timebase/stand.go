@@ -6,6 +6,7 @@ type stay struct {
 	n      int   // messages; 0 = there are none
 	last   int   // number of the last one
 	logged int64 // ns, when that was recorded
+	still  bool  // the clock stands still, and the first message is taken back
 }
 
 // numbers are those of the first and the last message of a part of a log.
@@ -17,13 +18,14 @@ func (s *stream) repeats(w waiting, fresh bool) bool {
 	if s.stay.n > 0 && !fresh && w.t == s.stay.first.t {
 		s.stay.n++
 		s.stay.last, s.stay.logged = w.at, w.logged
-		if s.stay.longer(s.whole) {
+		if !s.stay.still && s.stay.longer(s.whole) {
 			s.of.forget(s.stay.first.at)
+			s.stay.still = true
 		}
 		return true
 	}
 	s.leave(w.t)
-	s.stay = stay{w, 1, w.at, w.logged}
+	s.stay = stay{first: w, n: 1, last: w.at, logged: w.logged}
 	return false
 }
 

@@ -125,7 +125,7 @@ func (s *stream) continues(m waiting) bool {
 func (s *stream) restart(m waiting) {
 	if s.n < agree { // what came before is no epoch
 		s.wild += s.n
-		s.n, s.epochs, s.begin = 0, nil, m.at
+		s.n, s.epochs, s.begin, s.parts, s.steps = 0, nil, m.at, nil, Steps{}
 	} else if by := s.jump(m); len(s.events) < most {
 		s.events = append(s.events, event{m.at, m.logged, by, m.t < s.last, m.logged >= s.to, s.least, 0})
 	} else {
