@@ -140,7 +140,7 @@ func (d *Data) invariant(path string, horizon float64) {
 		c := &d.Channels[k]
 		c.Invariant = true
 		d.Problems = append(d.Problems, Problem{path, datacheck.Problem{Kind: Invariant, Index: -1, Channel: c.Name, Severity: datacheck.Note, Text: fmt.Sprintf(
-			"%s: nothing depends on it, on flights that were left out. The model does not read it: predictions are the same wherever the robot is (invariant = true in a map declares it).", c.Name)}})
+			"%s: nothing depends on it, on parts of the flights that were left out. The model does not read it: predictions are the same wherever the robot is (invariant = true in a map declares it).", c.Name)}})
 	}
 }
 

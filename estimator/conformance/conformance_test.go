@@ -123,7 +123,7 @@ func refusedFor(err error, reason, field string) bool {
 		return errors.Is(err, flightlog.ErrNotLog)
 	}
 	if e, ok := errors.AsType[*wire.Error](err); ok {
-		return e.Reason.String() == reason && (field == "" || strings.Contains(e.Error(), field))
+		return e.Reason.String() == reason && (field == "" || e.Field == field || e.Field == "" && strings.Contains(e.Error(), "field "+field+":"))
 	}
 	return reason == "version" && (errors.Is(err, flightlog.ErrVersion) || errors.Is(err, model.ErrVersion))
 }

@@ -3,7 +3,7 @@
 //
 // For each position two ridge regressions predict the displacements of all states, on flights that were left out: one reads the other states,
 // the input over the horizon and products of these, the other one the position too, by its powers up to the third and its products with the other states. Where
-// the second is not better for any state in all folds, nothing depends on the position. That is the hypothesis of less: what flights do not show is not assumed.
+// the second is not better for any state in most folds, nothing depends on the position. That is the hypothesis of less: what flights do not show is not assumed.
 //
 // Of a vehicle, whose equations of motion do not have its place, it takes much more to say that it depends on the place: a controller flies by
 // the position, so that where the regression lacks something the position shows it, on the trajectories of the training. A mooring, or an input
@@ -23,7 +23,7 @@ const (
 	windows  = 3000 // of the flights at most
 	blocks   = 3    // of the horizon, with a mean input each
 	penalty  = 1e-3
-	matters  = 0.97 // of the mean square with the position over that without: less, and a state depends on it
+	matters  = 0.9  // of the mean square with the position over that without: less, and a state depends on it
 	moored   = 0.25 // the same of a vehicle's place
 	products = 24   // coordinates of which products are taken
 )
@@ -65,26 +65,29 @@ func Find(flights []window.Flight, states []channel.Channel, places map[int]bool
 	return out
 }
 
-// gain returns, for each state, the mean square with a position over that without, geometric mean over folds, or 1 where it is not below 1 in
-// each; nil where there are too few windows.
+// gain returns, for each state, the mean square with a position over that without, the median over folds: in one of them the position may be out
+// of what the others show. nil where there are too few windows.
 func (d *design) gain(folds []window.Fold, position int) []float64 {
-	sum, below := make([]float64, d.K), slices.Repeat([]bool{true}, d.K)
+	ratios := make([][]float64, d.K)
 	for _, f := range folds {
 		without, with := d.errors(f, position, false), d.errors(f, position, true)
 		if without == nil || with == nil {
 			return nil
 		}
-		for k := range sum {
-			sum[k] += math.Log(with[k]/without[k]) / float64(len(folds))
-			below[k] = below[k] && with[k] < without[k]
+		for k := range ratios {
+			ratio := with[k] / without[k]
+			if math.IsNaN(ratio) {
+				return nil
+			}
+			ratios[k] = append(ratios[k], ratio)
 		}
 	}
-	for k := range sum {
-		if sum[k] = math.Exp(sum[k]); !below[k] {
-			sum[k] = 1
-		}
+	out := make([]float64, d.K)
+	for k, r := range ratios {
+		slices.Sort(r)
+		out[k] = (r[(len(r)-1)/2] + r[len(r)/2]) / 2
 	}
-	return sum
+	return out
 }
 
 // design makes rows of regressors and displacements.

@@ -82,6 +82,8 @@ type Equation struct {
 	Alone   float64 `json:"error_alone,omitempty"`
 	Without float64 `json:"error_without,omitempty"`
 	With    float64 `json:"error_with,omitempty"`
+
+	Diverged bool `json:"diverged,omitempty"` // its roll-outs diverge under inputs that did not follow their starts
 }
 
 // EquationOf returns what is shown of an equation; nil of none.
@@ -97,6 +99,9 @@ func (e *Equation) Line() string {
 	text := e.Text
 	if e.With > 0 {
 		text += fmt.Sprintf("; on the flights that folds leave out the error of the other components is %.3g of holding the last value without it and %.3g with it, its own %.3g", e.Without, e.With, e.Alone)
+	}
+	if e.Diverged {
+		text += "; its roll-outs diverge where a start of one window has the inputs of another"
 	}
 	if !e.Used {
 		text += "; it is not part of the model"

@@ -27,7 +27,7 @@ func channelErrors(cells, pooled [][]float64, K, folds int) [][][]float64 {
 			own[k] = differences(cells, pooled, t, k, K, folds)
 		}
 		for j := range J {
-			for k, d := range shrunk(own, j, folds) {
+			for k, d := range shrunk(own, j) {
 				out[k][j][t] += d
 			}
 		}
@@ -55,7 +55,7 @@ func differences(cells, pooled [][]float64, t, k, K, folds int) [][]float64 {
 }
 
 // shrunk returns how much of its mean difference each channel (K) keeps for candidate j: all of it where channels differ more than folds do.
-func shrunk(own [][][]float64, j, folds int) []float64 {
+func shrunk(own [][][]float64, j int) []float64 {
 	means, spreads := make([]float64, len(own)), make([]float64, len(own))
 	square, n := 0.0, 0
 	for k := range own {
@@ -64,7 +64,7 @@ func shrunk(own [][][]float64, j, folds int) []float64 {
 			continue
 		}
 		means[k], spreads[k] = stat.MeanVariance(own[k][j], nil)
-		square += means[k]*means[k] - spreads[k]/float64(folds)
+		square += means[k]*means[k] - spreads[k]/float64(len(own[k][j]))
 		n++
 	}
 	square /= float64(max(n, 1))

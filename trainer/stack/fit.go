@@ -32,6 +32,7 @@ type Stack struct {
 	History    history.Spec
 	Actuators  []actuator.Response
 	Physical   *Physical // nil without a physical candidate
+	Diverged   bool      // the physical candidate was left out, see Task.stable
 	Errors     []float64 // of each component alone, on what the folds hold out: RMSE over that of hold, geometric mean over channels and horizons
 }
 
@@ -69,7 +70,7 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 			return nil, fmt.Errorf("stack: %d folds of %q, expected %d", len(c.Folds), c.Name, len(folds))
 		}
 	}
-	candidates = task.stable(slices.Concat(folds[0].Train, folds[0].Held), candidates)
+	candidates, diverged := task.stable(slices.Concat(folds[0].Train, folds[0].Held), candidates)
 	for j := range candidates {
 		candidates[j].fade()
 	}
@@ -86,7 +87,7 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 		}
 	}
 	out := task.stack(keep, kept, errors)
-	out.Physical = physical
+	out.Physical, out.Diverged = physical, diverged
 	return out, nil
 }
 

@@ -17,8 +17,8 @@ const (
 
 // stable returns the candidates whose roll-outs stay finite under inputs that did not follow their starts: each start of a window gets the
 // inputs of another one. Flights of one pilot do not show such pairs, the next manoeuvre does, and a stiff equation that is right on all of them
-// can diverge there by many powers of ten, in a few predictions that no fold has. The first candidate stays in any case.
-func (t *Task) stable(flights []window.Flight, candidates []Candidate) (out []Candidate) {
+// can diverge there by many powers of ten, in a few predictions that no fold has. The first candidate stays in any case. physical reports whether a physical one was left out.
+func (t *Task) stable(flights []window.Flight, candidates []Candidate) (out []Candidate, physical bool) {
 	times := make([]float64, len(taus))
 	for i, tau := range taus {
 		times[i] = tau * t.Horizon
@@ -37,9 +37,11 @@ func (t *Task) stable(flights []window.Flight, candidates []Candidate) (out []Ca
 	for j, c := range candidates {
 		if j == 0 || c.Whole.Kind != model.Equation || !t.diverges(&c, flights, at, times, starts, largest) {
 			out = append(out, c)
+			continue
 		}
+		physical = physical || c.Physical
 	}
-	return out
+	return out, physical
 }
 
 // diverges reports whether a displacement of the candidate is out of proportion to the largest.

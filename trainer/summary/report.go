@@ -80,8 +80,10 @@ func Equation(res *Result) *report.Equation {
 		return nil
 	}
 	e.Used = model.MotionOf(res.Model.Stack) != nil
-	if s := res.Stack; s != nil && s.Physical != nil {
-		e.Alone, e.Without, e.With = s.Physical.Alone, s.Physical.Without, s.Physical.With
+	if s := res.Stack; s != nil {
+		if e.Diverged = s.Diverged; s.Physical != nil {
+			e.Alone, e.Without, e.With = s.Physical.Alone, s.Physical.Without, s.Physical.With
+		}
 	}
 	return e
 }
