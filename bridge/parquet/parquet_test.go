@@ -99,7 +99,7 @@ func TestListsAndTypes(t *testing.T) {
 	for i := range 100 {
 		minus := []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, byte(255 - i)} // -1 - i
 		row := parquet.Row{
-			parquet.ValueOf(float32(i)).Level(0, 1, 0), parquet.ValueOf(float32(-i)).Level(1, 1, 0), parquet.FixedLenByteArrayValue(minus).Level(0, 0, 1), parquet.ValueOf(uint32(1<<32-1-i)).Level(0, 0, 2),
+			parquet.ValueOf(float32(i)).Level(0, 1, 0), parquet.ValueOf(float32(-i)).Level(1, 1, 0), parquet.FixedLenByteArrayValue(minus).Level(0, 0, 1), parquet.ValueOf(math.MaxUint32-uint32(i)).Level(0, 0, 2),
 			parquet.ValueOf(1.5).Level(0, 1, 3),
 		}
 		if i%2 == 1 {
@@ -127,7 +127,7 @@ func TestListsAndTypes(t *testing.T) {
 	}
 	for i := range 100 {
 		cells, err := table.Next()
-		if want := fmt.Sprintf("%d %d %de-3 %d %d", i, -i, -1-i, uint32(1<<32-1-i), 1000*i); err != nil || strings.Replace(strings.Join(cells, " "), "-0 ", "0 ", 1) != want {
+		if want := fmt.Sprintf("%d %d %de-3 %d %d", i, -i, -1-i, math.MaxUint32-uint32(i), 1000*i); err != nil || strings.Replace(strings.Join(cells, " "), "-0 ", "0 ", 1) != want {
 			t.Fatalf("row %d: %v, %q, want %q", i, err, cells, want)
 		}
 	}
