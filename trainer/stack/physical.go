@@ -23,13 +23,10 @@ func (p *predictions) weighPhysical(knots []float64) ([][][]float64, *Physical) 
 	others := *p
 	others.J--
 	weights := others.weigh(knots)
-	logs := func(c int) [][]float64 {
-		return [][]float64{others.combined(weights, at, c).logErrors(0)[0], p.logErrors(c)[p.J-1]}
-	}
 	cells := func(c int) [][]float64 {
 		return [][]float64{others.combined(weights, at, c).cells(0)[0], p.cells(c)[p.J-1]}
 	}
-	first, drawn := logs(0), p.targets(at, physicalSharpness, cells, logs)
+	first, drawn := p.pooled(cells(0)), p.targets(at, physicalSharpness, cells)
 	last := p.byCondition(1, Q, func(c, k int) []float64 {
 		all := others.outcomes(c, k)
 		physical := p.outcomes(c, k)

@@ -199,24 +199,27 @@ func (p *predictions) alone() []float64 {
 // logErrors returns the errors (J, T) of each candidate alone in a condition, at the
 // horizons: the mean over channels and folds of the log of its RMSE over that of hold, 0 where
 // nothing moves.
-func (p *predictions) logErrors(condition int) [][]float64 {
+func (p *predictions) logErrors(condition int) [][]float64 { return p.pooled(p.cells(condition)) }
+
+// pooled returns the means (J, T) of cells over channels and folds.
+func (p *predictions) pooled(cells [][]float64) [][]float64 {
 	var out [][]float64
-	for _, cells := range p.cells(condition) {
-		sums := make([]float64, p.T)
-		for t := range sums {
+	for _, of := range cells {
+		means := make([]float64, p.T)
+		for t := range means {
 			var at []float64
 			for f := range p.folds() {
 				for k := range p.K {
-					if v := cells[f*p.T*p.K+t*p.K+k]; !math.IsNaN(v) {
+					if v := of[f*p.T*p.K+t*p.K+k]; !math.IsNaN(v) {
 						at = append(at, v)
 					}
 				}
 			}
 			if len(at) > 0 {
-				sums[t] = stat.Mean(at, nil)
+				means[t] = stat.Mean(at, nil)
 			}
 		}
-		out = append(out, sums)
+		out = append(out, means)
 	}
 	return out
 }
@@ -259,16 +262,17 @@ func (p *predictions) folds() int {
 // Where there is one readout, the other has its weights.
 func (p *predictions) weigh(knots []float64) [][][]float64 {
 	at := Hats(knots, taus)
-	drawn := p.targets(at, sharpness, p.cells, p.logErrors)
+	drawn := p.targets(at, sharpness, p.cells)
 	return p.byCondition(p.J-1, len(knots), func(c, k int) []float64 { return weigh(p.outcomes(c, k), p.J-1, at, drawn[c][k], pull) })
 }
 
 // targets returns those of each condition and channel, by the errors in it: with the input held a regression knows what the pilot does
 // next, and an equation does not.
-func (p *predictions) targets(hats [][]float64, sharpness float64, cells, pooled func(condition int) [][]float64) [][][]float64 {
+func (p *predictions) targets(hats [][]float64, sharpness float64, cells func(condition int) [][]float64) [][][]float64 {
 	out := make([][][]float64, len(p.conditions))
 	for c := range p.conditions {
-		for _, logErrors := range channelErrors(cells(c), pooled(c), p.K, p.folds()) {
+		of := cells(c)
+		for _, logErrors := range channelErrors(of, p.pooled(of), p.K, p.folds()) {
 			out[c] = append(out[c], targets(logErrors, hats, sharpness))
 		}
 	}

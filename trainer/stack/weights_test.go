@@ -96,7 +96,7 @@ func TestTargetsByCondition(t *testing.T) {
 		p.windows = append(p.windows, heldWindow{measured: []float64{1}, by: [][][]float64{{{0.5}, {0.99}}, {{0.9}, {0.5}}}, ranges: [][]float64{{1}, {1}}})
 	}
 	hats := [][]float64{{1}}
-	got := p.targets(hats, sharpness, p.cells, p.logErrors)
+	got := p.targets(hats, sharpness, p.cells)
 	if got[0][0][0] < 0.99 || got[1][0][0] > 0.01 {
 		t.Errorf("targets of the second candidate: %v with the plan, %v with the input held", got[0], got[1])
 	}
