@@ -52,50 +52,64 @@ func Find(flights []window.Flight, states []channel.Channel, places map[int]bool
 	if d.lift.Dim() == 0 { // a length alone: something must move it
 		return nil
 	}
-	for _, k := range tried {
-		gain := d.gain(folds, k)
+	ratios := d.ratios(folds, tried)
+	for i, k := range tried {
 		limit := matters
 		if places[k] {
 			limit = moored
 		}
-		if gain != nil && slices.Min(gain) > limit {
+		if ratios != nil && !slices.ContainsFunc(ratios[i], func(folds []float64) bool { return median(folds) <= limit }) {
 			out = append(out, k)
 		}
 	}
 	return out
 }
 
-// gain returns, for each state, the mean square with a position over that without, the median over folds: in one of them the position may be out
-// of what the others show. nil where there are too few windows.
-func (d *design) gain(folds []window.Fold, position int) []float64 {
-	ratios := make([][]float64, d.K)
+// ratios returns, for each position, state and fold, the mean square with the position over that without; nil where there are too few windows.
+func (d *design) ratios(folds []window.Fold, tried []int) [][][]float64 {
+	out := make([][][]float64, len(tried))
+	for i := range out {
+		out[i] = make([][]float64, d.K)
+	}
 	for _, f := range folds {
-		without, with := d.errors(f, position, false), d.errors(f, position, true)
-		if without == nil || with == nil {
+		s, ok := d.sample(f)
+		if !ok {
 			return nil
 		}
-		for k := range ratios {
-			ratio := with[k] / without[k]
-			if math.IsNaN(ratio) {
+		without := d.errors(s, nobody)
+		for i, position := range tried {
+			with := d.errors(s, position)
+			if without == nil || with == nil {
 				return nil
 			}
-			ratios[k] = append(ratios[k], ratio)
+			for k := range d.K {
+				ratio := with[k] / without[k]
+				if math.IsNaN(ratio) {
+					return nil
+				}
+				out[i][k] = append(out[i][k], ratio)
+			}
 		}
-	}
-	out := make([]float64, d.K)
-	for k, r := range ratios {
-		slices.Sort(r)
-		out[k] = (r[(len(r)-1)/2] + r[len(r)/2]) / 2
 	}
 	return out
 }
+
+// median of the folds: in one of them the position may be out of what the others show.
+func median(folds []float64) float64 {
+	slices.Sort(folds)
+	return (folds[(len(folds)-1)/2] + folds[len(folds)/2]) / 2
+}
+
+// nobody is the position of the regression that reads none.
+const nobody = -1
 
 // design makes rows of regressors and displacements.
 type design struct {
 	K, P      int
 	horizon   float64
 	lift      channel.Lift // of the states that are not tried
-	mean, std []float64    // of its coordinates, then of the position
+	z         []float64    // its coordinates
+	mean, std []float64    // of the coordinates, then of the states
 	input     []float64
 }
 
@@ -104,21 +118,33 @@ func newDesign(states []channel.Channel, inputs int, tried []int, horizon float6
 	for _, k := range tried {
 		free[k].Invariant = true
 	}
-	return &design{K: len(states), P: inputs, horizon: horizon, lift: channel.NewLift(free), input: make([]float64, inputs)}
+	lift := channel.NewLift(free)
+	return &design{K: len(states), P: inputs, horizon: horizon, lift: lift, z: make([]float64, lift.Dim()), input: make([]float64, inputs)}
+}
+
+// sample is a fold's windows.
+type sample struct {
+	window.Fold
+	train, held []window.Window
+}
+
+// sample cuts a fold and measures the scales on what it trains on; ok is false where there are too few windows.
+func (d *design) sample(f window.Fold) (s sample, ok bool) {
+	s = sample{f, window.Thin(window.Cut(f.Train, d.horizon, 0), windows), window.Thin(window.Cut(f.Held, d.horizon, 0), windows)}
+	if len(s.train) < 50 || len(s.held) < 10 {
+		return s, false
+	}
+	d.scale(f.Train, s.train)
+	return s, true
 }
 
 // errors returns the mean square of each state's displacement over the horizon on what a fold leaves out, nil where there are too few windows.
-func (d *design) errors(f window.Fold, position int, with bool) []float64 {
-	train, held := window.Thin(window.Cut(f.Train, d.horizon, 0), windows), window.Thin(window.Cut(f.Held, d.horizon, 0), windows)
-	if len(train) < 50 || len(held) < 10 {
-		return nil
-	}
-	d.scale(f.Train, train, position)
-	V := d.columns(with)
+func (d *design) errors(s sample, position int) []float64 {
+	V := d.columns(position)
 	g := leastsquares.New(V, d.K, nil)
 	row := make([]float64, V+d.K)
-	for _, w := range train {
-		if d.fill(row, &f.Train[w.Flight], w.Start, position, with) {
+	for _, w := range s.train {
+		if d.fill(row, &s.Train[w.Flight], w.Start, position) {
 			g.Add(row)
 		}
 	}
@@ -127,8 +153,8 @@ func (d *design) errors(f window.Fold, position int, with bool) []float64 {
 		return nil
 	}
 	out, n := make([]float64, d.K), 0
-	for _, w := range held {
-		if !d.fill(row, &f.Held[w.Flight], w.Start, position, with) {
+	for _, w := range s.held {
+		if !d.fill(row, &s.Held[w.Flight], w.Start, position) {
 			continue
 		}
 		n++
@@ -149,24 +175,23 @@ func (d *design) errors(f window.Fold, position int, with bool) []float64 {
 	return out
 }
 
-// scale measures the coordinates and the position on training windows.
-func (d *design) scale(flights []window.Flight, at []window.Window, position int) {
-	L := d.lift.Dim()
-	d.mean, d.std = make([]float64, L+1), slices.Repeat([]float64{1}, L+1)
-	z, sum, square := make([]float64, L+1), make([]float64, L+1), make([]float64, L+1)
+// scale measures the coordinates and the states on training windows.
+func (d *design) scale(flights []window.Flight, at []window.Window) {
+	n := d.lift.Dim() + d.K
+	d.mean, d.std = make([]float64, n), slices.Repeat([]float64{1}, n)
+	z, sum, square := make([]float64, n), make([]float64, n), make([]float64, n)
 	for _, w := range at {
 		x := flights[w.Flight].State(w.Start)
-		d.lift.Apply(z, x)
-		z[L] = x[position]
+		d.lift.Apply(z[:d.lift.Dim()], x)
+		copy(z[d.lift.Dim():], x)
 		for i, v := range z {
 			sum[i] += v
 			square[i] += v * v
 		}
 	}
-	n := float64(len(at))
 	for i := range z {
-		d.mean[i] = sum[i] / n
-		if v := square[i]/n - d.mean[i]*d.mean[i]; v > 1e-12*(1+d.mean[i]*d.mean[i]) {
+		d.mean[i] = sum[i] / float64(len(at))
+		if v := square[i]/float64(len(at)) - d.mean[i]*d.mean[i]; v > 1e-12*(1+d.mean[i]*d.mean[i]) {
 			d.std[i] = math.Sqrt(v)
 		}
 	}
@@ -175,24 +200,23 @@ func (d *design) scale(flights []window.Flight, at []window.Window, position int
 // linear is the number of coordinates without products: those of the other states, and the mean inputs.
 func (d *design) linear() int { return d.lift.Dim() + blocks*d.P }
 
-func (d *design) columns(with bool) int {
+func (d *design) columns(position int) int {
 	n := min(d.linear(), products)
 	V := d.linear() + n*(n+1)/2
-	if with {
+	if position != nobody {
 		V += 3 + n
 	}
 	return V
 }
 
 // fill writes regressors and displacements of a window; ok is false where a state is missing.
-func (d *design) fill(row []float64, f *window.Flight, start, position int, with bool) (ok bool) {
+func (d *design) fill(row []float64, f *window.Flight, start, position int) (ok bool) {
 	L := d.lift.Dim()
 	x := f.State(start)
+	d.lift.Apply(d.z, x)
 	z := row[:0]
-	z = append(z, make([]float64, L)...)
-	d.lift.Apply(z, x)
-	for i := range L {
-		z[i] = (z[i] - d.mean[i]) / d.std[i]
+	for i, v := range d.z {
+		z = append(z, (v-d.mean[i])/d.std[i])
 	}
 	for b := range blocks {
 		h := d.horizon / blocks
@@ -205,8 +229,8 @@ func (d *design) fill(row []float64, f *window.Flight, start, position int, with
 			z = append(z, z[i]*z[j])
 		}
 	}
-	if with {
-		p := (x[position] - d.mean[L]) / d.std[L]
+	if position != nobody {
+		p := (x[position] - d.mean[L+position]) / d.std[L+position]
 		z = append(z, p, p*p, p*p*p)
 		for i := range n {
 			z = append(z, p*z[i])
