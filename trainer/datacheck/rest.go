@@ -10,24 +10,41 @@ import (
 // rest reports a log in which the robot hardly moves, and segments that begin or end with
 // a long rest.
 func (r *recording) rest() {
-	most := map[int]float64{} // how far a channel moves in a block in which it rests
+	blocks := make([][]span, len(r.segs))
+	rests := make([][]bool, len(r.segs)) // all channels that have good values move little, and one has
+	moving := make([][]bool, len(r.segs))
+	for i, s := range r.segs {
+		blocks[i] = s.blocks(restBlock)
+		rests[i], moving[i] = make([]bool, len(blocks[i])), make([]bool, len(blocks[i]))
+	}
 	for _, k := range r.places(channel.State) {
 		sv := sketch(values(r.series(k).tracks()))
-		if len(sv) > 0 {
-			most[k] = math.Min(restMove*(quantile(sv, 0.995)-quantile(sv, 0.005)), restShareOfMove*r.usualMove(k))
+		if len(sv) == 0 {
+			continue
+		}
+		moved := make([][]float64, len(blocks))
+		for i := range blocks {
+			for _, b := range blocks[i] {
+				moved[i] = append(moved[i], r.moves(k, b))
+			}
+		}
+		most := math.Min(restMove*(quantile(sv, 0.995)-quantile(sv, 0.005)), restShareOfMove*usualMove(slices.Concat(moved...)))
+		for i := range moved {
+			for j, m := range moved[i] {
+				moving[i][j] = moving[i][j] || m > most
+				rests[i][j] = rests[i][j] || !math.IsNaN(m)
+			}
 		}
 	}
 	still, total := 0, 0
-	for _, s := range r.segs {
-		blocks := s.blocks(restBlock)
-		rests := make([]bool, len(blocks))
-		for i, b := range blocks {
-			if rests[i] = r.rests(b, most); rests[i] {
+	for i, s := range r.segs {
+		for j := range rests[i] {
+			if rests[i][j] = rests[i][j] && !moving[i][j]; rests[i][j] {
 				still++
 			}
 		}
-		total += len(blocks)
-		r.restAtEnds(s, blocks, rests)
+		total += len(blocks[i])
+		r.restAtEnds(s, blocks[i], rests[i])
 	}
 	if total >= 10 && float64(still) > restShare*float64(total) {
 		r.addLog(Unexcited, Note, -1, 0,
@@ -36,17 +53,10 @@ func (r *recording) rest() {
 	}
 }
 
-// usualMove returns how far channel k moves in a block in which it moves: a position moves far in a log, and little in a block, of a vehicle that
-// does not rest. Where it mostly rests, that is what the few other blocks have.
-func (r *recording) usualMove(k int) float64 {
-	var all []float64
-	for _, s := range r.segs {
-		for _, b := range s.blocks(restBlock) {
-			if moved := r.moves(k, b); !math.IsNaN(moved) {
-				all = append(all, moved)
-			}
-		}
-	}
+// usualMove returns how far a channel moves in a block in which it moves, of what it moves in each (NaN = no good values): a position moves far in a
+// log, and little in a block, of a vehicle that does not rest. Where it mostly rests, that is what the few other blocks have.
+func usualMove(moved []float64) float64 {
+	all := slices.DeleteFunc(moved, math.IsNaN)
 	slices.Sort(all)
 	if len(all) == 0 {
 		return 0
@@ -56,19 +66,6 @@ func (r *recording) usualMove(k int) float64 {
 		return all[(apart+len(all))/2]
 	}
 	return quantile(all, 0.98)
-}
-
-// rests reports whether all of the channels move at most so far in a block. A block without good values does not rest.
-func (r *recording) rests(b span, most map[int]float64) bool {
-	any := false
-	for k, w := range most {
-		moved := r.moves(k, b)
-		if moved > w {
-			return false
-		}
-		any = any || !math.IsNaN(moved)
-	}
-	return any
 }
 
 // moves returns how far channel k moves in a block, across the turns of an angle, NaN without good values. It is without the noisiest tenth, so that a
