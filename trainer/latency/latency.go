@@ -161,10 +161,11 @@ func (p *problem) estimate(ctx context.Context, begin []pair, varying []int, out
 	if !ok {
 		return at, nil
 	}
+	states := newProjector(p.A)
 	for g, members := range p.groups {
 		l := model.Latency{Dead: values[2*g].mean, Lag: values[2*g+1].mean}
 		l.DeadLow, l.DeadHigh, l.LagLow, l.LagHigh = values[2*g].low, values[2*g].high, values[2*g+1].low, values[2*g+1].high
-		l.Known = l.DeadHigh-l.DeadLow < p.longest/4 && at[g][0] < p.longest && p.own(g)
+		l.Known = l.DeadHigh-l.DeadLow < p.longest/4 && at[g][0] < p.longest && p.own(g, states)
 		for _, i := range members {
 			if j := varying[i]; l.Known || !out.Inputs[j].Known {
 				out.Inputs[j] = l
@@ -192,9 +193,8 @@ func (p *problem) estimate(ctx context.Context, begin []pair, varying []int, out
 // that a servo is sent is where it is. When it acts is then what the functions lack, and no latency.
 const follows = 0.005
 
-// own reports whether the inputs of a group vary by themselves.
-func (p *problem) own(g int) bool {
-	states := newProjector(p.A)
+// own reports whether the inputs of a group vary by themselves, beside what functions of the states explain.
+func (p *problem) own(g int, states *projector) bool {
 	if !states.ok {
 		return false
 	}
