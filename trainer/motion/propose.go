@@ -11,15 +11,21 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
+// The names of the first two axes, which a plane and space share.
+var (
+	first  = []string{"x", "px", "posx", "positionx", "east", "easting", "posex"}
+	second = []string{"y", "py", "posy", "positiony", "north", "northing", "posey"}
+)
+
 // words are the names that a role is known by, in lower case and without marks between words.
 var words = map[string][]string{
-	"x": {"x", "px", "posx", "positionx", "east", "easting", "posex"}, "y": {"y", "py", "posy", "positiony", "north", "northing", "posey"}, "z": {"z", "pz", "posz", "positionz", "altitude", "height", "alt"},
+	"x": first, "y": second, "z": {"z", "pz", "posz", "positionz", "altitude", "height", "alt"},
 	"vx": {"vx", "velx", "velocityx", "xdot", "dx", "xrate", "xvel"}, "vy": {"vy", "vely", "velocityy", "ydot", "dy", "yrate", "yvel"}, "vz": {"vz", "velz", "velocityz", "zdot", "dz", "zrate", "zvel"},
 	"roll": {"roll", "phi"}, "pitch": {"pitch", "theta"}, "yaw": {"yaw", "psi", "heading"},
 	"p": {"p", "wx", "omegax", "rollrate", "rolldot", "gyrox", "angularvelocityx", "dphi", "phidot"}, "q": {"q", "wy", "omegay", "pitchrate", "pitchdot", "gyroy", "angularvelocityy", "thetadot"},
 	"r": {"r", "wz", "omegaz", "yawrate", "yawdot", "gyroz", "angularvelocityz", "psidot"},
 
-	"east": {"x", "px", "posx", "positionx", "east", "easting", "posex"}, "north": {"y", "py", "posy", "positiony", "north", "northing", "posey"},
+	"east": first, "north": second,
 	"heading":  {"yaw", "psi", "heading", "theta", "orientation", "phi", "hdg", "compass"},
 	"surge":    {"v", "speed", "velocity", "u", "surge", "vx", "vlon", "vlong", "vl", "forwardspeed", "linearvelocity", "linearspeed", "velx", "velocityx", "bodyvx", "vbx", "longitudinalvelocity", "xrate"},
 	"sway":     {"sway", "vy", "vlat", "v", "vt", "lateralvelocity", "vely", "velocityy", "bodyvy", "vby", "yrate", "sideslipvelocity"},
@@ -123,10 +129,20 @@ func Propose(states, inputs []channel.Channel, body *priordynamics.Body) (all []
 
 // Determined returns the states whose rates follow from other states by the equations that are proposed.
 func Determined(states, inputs []channel.Channel, body *priordynamics.Body) map[int]bool {
+	return measuredIn(Propose(states, inputs, body), "m", "rad")
+}
+
+// Places returns the states that say where a vehicle is: the positions that proposed equations have and do not read.
+func Places(states, inputs []channel.Channel, body *priordynamics.Body) map[int]bool {
+	return measuredIn(Propose(states, inputs, body), "m")
+}
+
+// measuredIn returns the states of which the role in an equation has one of the dimensions.
+func measuredIn(all []motion.Equation, dimensions ...string) map[int]bool {
 	out := map[int]bool{}
-	for _, e := range Propose(states, inputs, body) {
+	for _, e := range all {
 		for _, r := range e.Roles {
-			if d := dimension(r.Name); d == "m" || d == "rad" {
+			if slices.Contains(dimensions, dimension(r.Name)) {
 				out[r.State] = true
 			}
 		}
@@ -150,19 +166,6 @@ func compass(e motion.Equation, states []channel.Channel) (out motion.Equation, 
 		}
 	}
 	return out, ok
-}
-
-// Places returns the states that say where a vehicle is: the positions that proposed equations have and do not read.
-func Places(states, inputs []channel.Channel, body *priordynamics.Body) map[int]bool {
-	out := map[int]bool{}
-	for _, e := range Propose(states, inputs, body) {
-		for _, r := range e.Roles {
-			if dimension(r.Name) == "m" {
-				out[r.State] = true
-			}
-		}
-	}
-	return out
 }
 
 // valid returns those equations that have the roles that they need, with their parameters declared.
