@@ -16,7 +16,6 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/keys"
 	"github.com/dgm-robotics/dgm/cmd/internal/logs"
-	"github.com/dgm-robotics/dgm/estimator/actuator"
 	"github.com/dgm-robotics/dgm/estimator/durable"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -142,8 +141,7 @@ func printResult(out io.Writer, res *trainer.Result, files []string) error {
 	}
 	for j, l := range res.Model.Latency {
 		used := ""
-		if j < len(res.Model.Actuators) && res.Model.Actuators[j] != (actuator.Response{}) {
-			of := res.Model.Actuators[j]
+		if of, ok := res.Model.Response(j); ok {
 			used = fmt.Sprintf("; the model's equations read it with %.3g ms and %.3g ms", 1000*of.Dead, 1000*of.Lag)
 		}
 		fmt.Fprintf(w, "latency of %s: %s%s\n", res.Model.Channels[res.Model.K+j].Name, l, used)

@@ -1,6 +1,10 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dgm-robotics/dgm/estimator/actuator"
+)
 
 // Latency is how long after a command an input acts, see package latency: a dead time d, then a first-order lag τ with which
 // the actuator follows, τ v̇(t) = u(t−d) − v(t). The intervals are of 95 %. s.
@@ -29,6 +33,14 @@ func (m *Model) Delays() (dead, lag []float64) {
 		dead, lag = append(dead, d), append(lag, l)
 	}
 	return dead, lag
+}
+
+// Response returns how the equations read input j; ok is false where they read it as it is sent.
+func (m *Model) Response(j int) (r actuator.Response, ok bool) {
+	if j < len(m.Actuators) {
+		r = m.Actuators[j]
+	}
+	return r, r != actuator.Response{}
 }
 
 func (m *Model) checkActuators(c *checker) {

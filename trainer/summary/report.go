@@ -92,7 +92,8 @@ func Equation(res *Result) *report.Equation {
 func latencies(m *model.Model) []report.Latency {
 	out := []report.Latency{}
 	for j, l := range m.Latency {
-		out = append(out, report.Latency{Input: m.Channels[m.K+j].Name, Text: l.String(), Known: l.Known, Used: j < len(m.Actuators) && m.Actuators[j].Dead+m.Actuators[j].Lag > 0, DeadTime: l.Dead, Low: l.DeadLow, High: l.DeadHigh, Lag: l.Lag, LagLow: l.LagLow, LagHigh: l.LagHigh})
+		_, used := m.Response(j)
+		out = append(out, report.Latency{Input: m.Channels[m.K+j].Name, Text: l.String(), Known: l.Known, Used: used, DeadTime: l.Dead, Low: l.DeadLow, High: l.DeadHigh, Lag: l.Lag, LagLow: l.LagLow, LagHigh: l.LagHigh})
 	}
 	return out
 }
