@@ -27,10 +27,8 @@ func addProduct[T Float](dst []T, s T, a, b []T) {
 		return
 	}
 	a, b = a[:len(dst)], b[:len(dst)]
-	if s == 1 {
-		for i := range dst {
-			dst[i] += a[i] * b[i]
-		}
+	if d, double := any(dst).([]float64); double && s == 1 && len(d) >= width {
+		f64.FMA(d, any(a).([]float64), any(b).([]float64), d)
 		return
 	}
 	for i := range dst {

@@ -18,22 +18,18 @@ const Apart = 1e-9
 // Gram gathers the products of a least-squares problem y ≈ W v + c in bounded memory, one
 // pass over the rows. Columns are centred so that offsets cost no digits.
 type Gram struct {
-	V, Y   int // columns of v and of y
-	n      int
-	centre []float64 // V+Y; nil before the first row
-	rows   []float64 // chunk×(V+Y), centred
-	filled int
-	sum    []float64 // V+Y
-	square []float64 // (V+Y)×(V+Y), upper triangle
+	V, Y     int // columns of v and of y
+	n        int
+	centre   []float64 // V+Y; nil before the first row
+	sum      []float64 // V+Y, of the centred columns
+	products *Products // of the centred columns
 }
-
-const chunk = 256
 
 // New returns an empty Gram of V columns to regress on and Y to predict. Columns are
 // centred on centre (V+Y), or where it is nil on the first row.
 func New(V, Y int, centre []float64) *Gram {
 	w := V + Y
-	return &Gram{V: V, Y: Y, centre: centre, rows: make([]float64, chunk*w), sum: make([]float64, w), square: make([]float64, w*w)}
+	return &Gram{V: V, Y: Y, centre: centre, sum: make([]float64, w), products: NewProducts(w)}
 }
 
 // N returns the number of rows.
@@ -47,38 +43,24 @@ func (g *Gram) Add(row []float64) {
 	if g.centre == nil {
 		g.centre = append([]float64(nil), row...)
 	}
-	w := g.V + g.Y
-	dst := g.rows[g.filled*w : (g.filled+1)*w]
+	dst := g.products.Row()
 	for i, v := range row {
 		dst[i] = v - g.centre[i]
 		g.sum[i] += dst[i]
 	}
 	g.n++
-	if g.filled++; g.filled == chunk {
-		g.flush()
-	}
 }
 
 // Merge adds the rows of o, which has the same columns and the same centre.
 func (g *Gram) Merge(o *Gram) {
-	o.flush()
 	g.n += o.n
 	for i, v := range o.sum {
 		g.sum[i] += v
 	}
-	for i, v := range o.square {
-		g.square[i] += v
+	sums := g.products.Sums().Data
+	for i, v := range o.products.Sums().Data {
+		sums[i] += v
 	}
-}
-
-func (g *Gram) flush() {
-	w := g.V + g.Y
-	if g.filled == 0 {
-		return
-	}
-	blas64.Syrk(blas.Trans, 1, blas64.General{Rows: g.filled, Cols: w, Stride: w, Data: g.rows},
-		1, blas64.Symmetric{N: w, Stride: w, Uplo: blas.Upper, Data: g.square})
-	g.filled = 0
 }
 
 // Solve returns W (Y×V row-major) and c (Y) that minimise the mean square of y − W v − c
@@ -86,13 +68,11 @@ func (g *Gram) flush() {
 // columns. It regresses on the first V columns only, at most all. Columns that do not
 // vary get no weight. ok is false without rows, or where the rows are not finite.
 func (g *Gram) Solve(V int, penalty float64) (W, c []float64, ok bool) {
-	g.flush()
 	if g.n == 0 {
 		return nil, nil, false
 	}
-	w, n := g.V+g.Y, float64(g.n)
 	mean, std := g.moments()
-	cov := func(i, j int) float64 { return g.square[i*w+j]/n - g.sum[i]*g.sum[j]/(n*n) }
+	cov := g.covariance()
 	normal := g.normal(std[:V], penalty)
 	right := blas64.General{Rows: V, Cols: g.Y, Stride: g.Y, Data: make([]float64, V*g.Y)}
 	for i := range V {
@@ -123,14 +103,20 @@ func (g *Gram) Solve(V int, penalty float64) (W, c []float64, ok bool) {
 	return W, c, true
 }
 
+// covariance returns that of columns i ≤ j.
+func (g *Gram) covariance() func(i, j int) float64 {
+	w, n, sums := g.V+g.Y, float64(g.n), g.products.Sums().Data
+	return func(i, j int) float64 { return sums[j*w+i]/n - g.sum[i]*g.sum[j]/(n*n) }
+}
+
 // moments returns mean and standard deviation of all columns; the latter is 0 of those that
 // do not vary.
 func (g *Gram) moments() (mean, std []float64) {
-	w, n := g.V+g.Y, float64(g.n)
+	w, cov := g.V+g.Y, g.covariance()
 	mean, std = make([]float64, w), make([]float64, w)
 	for i := range w {
-		mean[i] = g.centre[i] + g.sum[i]/n
-		std[i] = math.Sqrt(math.Max(g.square[i*w+i]/n-g.sum[i]*g.sum[i]/(n*n), 0))
+		mean[i] = g.centre[i] + g.sum[i]/float64(g.n)
+		std[i] = math.Sqrt(math.Max(cov(i, i), 0))
 		if std[i] <= 1e-12*(1+math.Abs(mean[i])) {
 			std[i] = 0
 		}
@@ -140,13 +126,13 @@ func (g *Gram) moments() (mean, std []float64) {
 
 // normal returns the correlations of the first columns plus the penalty on the diagonal.
 func (g *Gram) normal(std []float64, penalty float64) blas64.Symmetric {
-	w, n, V := g.V+g.Y, float64(g.n), len(std)
+	V, cov := len(std), g.covariance()
 	out := blas64.Symmetric{N: V, Stride: V, Uplo: blas.Upper, Data: make([]float64, V*V)}
 	for i := range V {
 		out.Data[i*V+i] = penalty
 		for j := i; j < V; j++ {
 			if std[i] > 0 && std[j] > 0 {
-				out.Data[i*V+j] += (g.square[i*w+j]/n - g.sum[i]*g.sum[j]/(n*n)) / (std[i] * std[j])
+				out.Data[i*V+j] += cov(i, j) / (std[i] * std[j])
 			}
 		}
 	}
@@ -164,7 +150,6 @@ func (g *Gram) normal(std []float64, penalty float64) blas64.Symmetric {
 // & Bishop 1999). G is rank×V row-major. std is 1 of columns that do not vary. ok is false
 // without rows, or where the rows are not finite.
 func (g *Gram) Leverage(V, rank int, floor float64) (mean, std, G []float64, rest float64, ok bool) {
-	g.flush()
 	if g.n == 0 {
 		return nil, nil, nil, 0, false
 	}
@@ -205,22 +190,22 @@ func (g *Gram) Leverage(V, rank int, floor float64) (mean, std, G []float64, res
 // MeanSquare returns the mean squares over the rows of y − W v − c, for W (Y×V row-major)
 // of the first V columns and c (Y): NaN without rows.
 func (g *Gram) MeanSquare(V int, W, c []float64) []float64 {
-	g.flush()
-	w, n := g.V+g.Y, float64(g.n)
-	symmetric := blas64.Symmetric{N: V, Stride: w, Uplo: blas.Upper, Data: g.square}
+	w, n, sums := g.V+g.Y, float64(g.n), g.products.Sums()
+	symmetric := sums
+	symmetric.N = V
 	product, out := make([]float64, V), make([]float64, g.Y)
 	for y := range g.Y {
 		at := g.V + y
 		row := W[y*V : (y+1)*V]
 		// y − W v − c = (y' − W v') + offset, primes about the centre.
 		offset := g.centre[at] - c[y]
-		sum, sumW := g.square[at*w+at], 0.0
+		sum, sumW := sums.Data[at*w+at], 0.0
 		if V > 0 {
 			wv := blas64.Vector{N: V, Inc: 1, Data: row}
 			blas64.Symv(1, symmetric, wv, 0, blas64.Vector{N: V, Inc: 1, Data: product})
 			for i, v := range row {
 				offset -= v * g.centre[i]
-				sum += v * (product[i] - 2*g.square[i*w+at])
+				sum += v * (product[i] - 2*sums.Data[at*w+i])
 				sumW += v * g.sum[i]
 			}
 		}

@@ -13,10 +13,11 @@ import (
 )
 
 const (
-	most      = 240 // windows of a fit
-	few       = 64  // windows by which kinds are compared
-	mostNodes = 60  // of a roll-out
-	least     = 20  // and without so many windows there is no fit
+	most       = 240 // windows of a fit
+	few        = 64  // windows by which kinds are compared
+	mostNodes  = 60  // of a roll-out
+	iterations = 12  // of each stage of a fit
+	least      = 20  // and without so many windows there is no fit
 )
 
 // ErrTooFew is where flights are too short for an equation of motion.
@@ -28,7 +29,8 @@ type Settings struct {
 	Nodes   int
 	Predict float64 // s, of predictions
 
-	windows int // at most
+	windows  int  // at most
+	reported bool // parameters have intervals
 }
 
 // SettingsOf returns steps of one sample in a fit, where these are no more than mostNodes, and of about a 25th of the horizon in
@@ -39,7 +41,7 @@ func SettingsOf(flights []window.Flight, task window.Task) Settings {
 		dt = math.Min(dt, flights[i].Duration()/float64(flights[i].N()-1))
 	}
 	samples := func(parts float64) float64 { return math.Max(1, math.Round(task.Horizon/parts/dt)) * dt }
-	s := Settings{Step: math.Max(samples(mostNodes), dt), Predict: samples(25)}
+	s := Settings{Step: math.Max(samples(mostNodes), dt), Predict: samples(25), windows: most, reported: true}
 	s.Nodes = max(1, int(task.Horizon/s.Step+1e-9))
 	return s
 }
@@ -53,7 +55,7 @@ func (s Settings) Coarse(task window.Task) Settings {
 func Choose(ctx context.Context, flights []window.Flight, task window.Task, proposed []motion.Equation, set Settings) (best *motion.Equation, objective float64, err error) {
 	objective = math.Inf(1)
 	for _, e := range proposed {
-		f, err := screen(ctx, flights, task, e, set)
+		f, err := screen(ctx, flights, task, e, set, objective)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -67,18 +69,15 @@ func Choose(ctx context.Context, flights []window.Flight, task window.Task, prop
 	return Fit(ctx, flights, task, *best, set, values(best))
 }
 
-// screen fits an equation to few windows.
-func screen(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings) (*problem, error) {
+// screen fits an equation to few windows, as far as it can be better than a rival.
+func screen(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, rival float64) (*problem, error) {
 	set = set.Coarse(task)
 	set.windows = few
-	f, err := fit(ctx, flights, task, e, set, nil)
+	f, err := fit(ctx, flights, task, e, set, nil, rival)
 	if err != nil {
 		return nil, err
 	}
-	for i, v := range f.theta {
-		p := &f.e.Parameters[i]
-		p.Value, p.Low, p.High = v, v, v
-	}
+	f.report(set)
 	return f, nil
 }
 
@@ -92,20 +91,28 @@ func values(e *motion.Equation) (out []float64) {
 // Fit fits an equation to flights, from the parameters start, and returns it with the objective that it reaches: the mean
 // logarithm of its error over that of holding.
 func Fit(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, start []float64) (*motion.Equation, float64, error) {
-	if set.windows == 0 {
-		set.windows = most
-	}
-	f, err := fit(ctx, flights, task, e, set, start)
+	f, err := fit(ctx, flights, task, e, set, start, math.Inf(1))
 	if err != nil {
 		return nil, 0, err
 	}
 	f.shrink()
-	f.intervals()
+	f.report(set)
 	return f.e, f.alone(), nil
 }
 
-// fit is Fit without intervals.
-func fit(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, start []float64) (*problem, error) {
+// report sets the parameters of the equation, with their intervals where settings ask for them.
+func (f *problem) report(set Settings) {
+	for i, v := range f.theta {
+		p := &f.e.Parameters[i]
+		p.Value, p.Low, p.High = v, v, v
+	}
+	if set.reported {
+		f.intervals()
+	}
+}
+
+// fit is Fit without what follows the descent, which ends where the equation cannot be better than a rival.
+func fit(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, start []float64, rival float64) (*problem, error) {
 	K := len(task.States)
 	e.Parameters = slices.Clone(e.Parameters)
 	e.Bound = bounds(flights, K, task.Inputs, &e)
@@ -124,7 +131,11 @@ func fit(ctx context.Context, flights []window.Flight, task window.Task, e motio
 		}
 		f = newProblem(&e, s, noise)
 		f.theta = theta
-		f.descend(ctx, 12)
+		if nodes < set.Nodes {
+			f.descend(ctx, iterations, math.Inf(1))
+		} else {
+			f.descend(ctx, iterations, rival)
+		}
 	}
 	return f, nil
 }

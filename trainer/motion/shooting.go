@@ -13,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/estimator/program"
 	"github.com/dgm-robotics/dgm/trainer/cores"
+	"github.com/dgm-robotics/dgm/trainer/leastsquares"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics/paths"
 )
 
@@ -22,6 +23,7 @@ const (
 	floor     = 1e-6 // ε of the objective
 	blocks    = 40   // of windows, whose gradients give the variances
 	tolerance = 1e-4 // of the objective: an iteration that gains less is the last
+	patience  = 3    // iterations before a fit may be given up for a better one
 	still     = 1e-9 // root mean square, in the channel's unit, of a displacement that is none
 )
 
@@ -49,9 +51,9 @@ type shot struct {
 	x, u, theta, d        program.Reg
 	msq                   []float64 // nodes×K
 	prior                 float64
-	normal, right, scores []float64 // m×m, m, blocks×m
-	row                   []float64 // m+K
-	start, cross, left    []float64 // K×K, K×m, K
+	normal, right, scores []float64              // m×m, m, blocks×m
+	rows                  *leastsquares.Products // of one window: derivatives by θ and δ, what it leaves
+	start, cross          []float64              // K×K, K×m
 }
 
 func newProblem(e *motion.Equation, s *paths.Paths, noise []float64) *problem {
@@ -61,8 +63,8 @@ func newProblem(e *motion.Equation, s *paths.Paths, noise []float64) *problem {
 	for range shares {
 		w := &shot{machine: program.New[float64](code, program.Options{Lanes: lanes, ByLane: []string{dynamics.X, dynamics.Plan}, Tangents: []string{dynamics.Parameters, dynamics.X}, Seeds: m + K}),
 			x: code.Inputs[0].Reg, theta: code.Inputs[1].Reg, u: program.None, d: code.Outputs[0].Reg,
-			msq: make([]float64, s.Nodes*K), normal: make([]float64, m*m), right: make([]float64, m), scores: make([]float64, blocks*m), row: make([]float64, m+K),
-			start: make([]float64, K*K), cross: make([]float64, K*m), left: make([]float64, K)}
+			msq: make([]float64, s.Nodes*K), normal: make([]float64, m*m), right: make([]float64, m), scores: make([]float64, blocks*m), rows: leastsquares.NewProducts(m + K + 1),
+			start: make([]float64, K*K), cross: make([]float64, K*m)}
 		if s.P > 0 {
 			w.u = code.Inputs[2].Reg
 		}
@@ -182,42 +184,42 @@ func (f *problem) gather(theta, delta, msq []float64) (normal, right, scores []f
 // window adds window i, which is in a lane, to the normal equations.
 func (f *problem) window(w *shot, i, lane int, weight, delta []float64) {
 	s, m, K := f.s, f.m, f.s.K
-	score := w.scores[i*blocks/s.N*m:][:m]
+	off := delta[i*K : (i+1)*K]
+	w.rows.Clear()
+	for j, g := range weight {
+		k, node, root := j%K, j/K, math.Sqrt(g)
+		row := w.rows.Row()
+		for c := range m + K {
+			row[c] = root * w.machine.TangentOf(w.d, k, node, lane, c)
+		}
+		row[m+k] += root // the displacement counts from the measured start
+		row[m+K] = root * (s.Y[i*len(weight)+j] - w.machine.Get(w.d, k, node, lane) - off[k])
+	}
+	sums := w.rows.Sums()
+	products := func(row int) []float64 { return sums.Data[row*sums.Stride:][:row+1] }
+	for c := range m {
+		add(w.normal[c*m:], products(c))
+	}
+	gains, moves := f.gains[i*K*m:(i+1)*K*m], f.moves[i*K:(i+1)*K]
+	left := products(m + K)
+	copy(moves, left[m:])
 	clear(w.start)
-	clear(w.cross)
 	scale := 1 / float64(len(weight)*s.N)
 	for k := range K {
+		by := products(m + k)
+		copy(w.cross[k*m:(k+1)*m], by)
+		copy(w.start[k*K:], by[m:])
 		r := f.noise[k]
 		if r == 0 {
 			r = math.SmallestNonzeroFloat32 // the start is exact
 		}
-		w.start[k*K+k] = scale / r
-		w.left[k] = -scale / r * delta[i*K+k]
+		w.start[k*K+k] += scale / r
+		moves[k] -= scale / r * off[k]
 	}
-	by, off := w.row[m:], delta[i*K:(i+1)*K]
-	for j, g := range weight {
-		k, node := j%K, j/K
-		e := s.Y[i*len(weight)+j] - w.machine.Get(w.d, k, node, lane) - off[k]
-		for c := range w.row {
-			w.row[c] = w.machine.TangentOf(w.d, k, node, lane, c)
-		}
-		by[k]++ // the displacement counts from the measured start
-		blas64.Syr(g, blas64.Vector{N: m, Inc: 1, Data: w.row[:m]}, symmetric(m, w.normal))
-		blas64.Syr(g, blas64.Vector{N: K, Inc: 1, Data: by}, symmetric(K, w.start))
-		for c, b := range by {
-			if b != 0 {
-				blas64.Axpy(g*b, blas64.Vector{N: m, Inc: 1, Data: w.row[:m]}, blas64.Vector{N: m, Inc: 1, Data: w.cross[c*m : (c+1)*m]})
-				w.left[c] += g * b * e
-			}
-		}
-		for c, d := range w.row[:m] {
-			score[c] += g * d * e
-			w.right[c] += g * d * e
-		}
-	}
-	gains, moves := f.gains[i*K*m:(i+1)*K*m], f.moves[i*K:(i+1)*K]
+	score := w.scores[i*blocks/s.N*m:][:m]
+	add(score, left[:m])
+	add(w.right, left[:m])
 	copy(gains, w.cross)
-	copy(moves, w.left)
 	factor, ok := lapack64.Potrf(symmetric(K, w.start))
 	if !ok {
 		clear(gains)
@@ -280,16 +282,14 @@ func solve(m int, normal, right []float64, damping float64) []float64 {
 	return b.Data
 }
 
-// descend improves θ and δ in at most so many iterations.
-func (f *problem) descend(ctx context.Context, iterations int) {
+// descend improves θ and δ in at most so many iterations, fewer where those left would not bring the objective down to rival at the rate
+// of the last one.
+func (f *problem) descend(ctx context.Context, iterations int, rival float64) {
 	msq, objective := f.errors(f.theta, f.delta)
 	damping, trial := 1e-3, make([]float64, f.m)
-	for range iterations {
-		if ctx.Err() != nil {
-			break
-		}
+	for left := iterations; left > 0 && ctx.Err() == nil; left-- {
 		normal, right, _ := f.gather(f.theta, f.delta, msq)
-		gained := false
+		before, gained := objective, false
 		for range 8 {
 			step := solve(f.m, normal, right, damping)
 			if step != nil {
@@ -306,7 +306,7 @@ func (f *problem) descend(ctx context.Context, iterations int) {
 			}
 			damping *= 10
 		}
-		if !gained {
+		if hopeless := left <= iterations-patience && objective-float64(left)*(before-objective) > rival; !gained || hopeless {
 			break
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/leastsquares"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -138,28 +138,20 @@ func nearGimbalLock(flights []window.Flight, b *priordynamics.Body) bool {
 
 // normal gathers the normal equations of a regression, N terms to K targets.
 type normal struct {
-	n, k         int
-	gram, moment []float64 // N×N, lower triangle; N×K
-	rows         float64
+	n, k     int
+	rows     float64
+	products *leastsquares.Products // of terms and targets
 }
 
 func newNormal(n, k int) *normal {
-	return &normal{n: n, k: k, gram: make([]float64, n*n), moment: make([]float64, n*k)}
+	return &normal{n: n, k: k, products: leastsquares.NewProducts(n + k)}
 }
 
 // add takes a row: its terms (N) and targets (K).
 func (e *normal) add(psi, y []float64) {
-	blas64.Syr(1, blas64.Vector{N: e.n, Inc: 1, Data: psi}, e.lower())
-	for a, c := range psi {
-		for k, v := range y {
-			e.moment[a*e.k+k] += c * v
-		}
-	}
+	row := e.products.Row()
+	copy(row[copy(row, psi):], y)
 	e.rows++
-}
-
-func (e *normal) lower() blas64.Symmetric {
-	return blas64.Symmetric{N: e.n, Stride: e.n, Data: e.gram, Uplo: blas.Lower}
 }
 
 // solve returns the weights (N×K) under a ridge relative to the number of rows, or
@@ -168,13 +160,21 @@ func (e *normal) solve(ridge float64) []float64 {
 	if e.rows < float64(e.n) {
 		return nil
 	}
-	for a := range e.n {
-		e.gram[a*e.n+a] += e.rows * ridge
+	gram := e.products.Sums()
+	moment := blas64.General{Rows: e.n, Cols: e.k, Stride: e.k, Data: make([]float64, e.n*e.k)}
+	for k := range e.k {
+		for a, m := range gram.Data[(e.n+k)*gram.Stride:][:e.n] {
+			moment.Data[a*e.k+k] = m
+		}
 	}
-	tri, ok := lapack64.Potrf(e.lower())
+	gram.N = e.n
+	for a := range e.n {
+		gram.Data[a*gram.Stride+a] += e.rows * ridge
+	}
+	tri, ok := lapack64.Potrf(gram)
 	if !ok {
 		return nil
 	}
-	lapack64.Potrs(tri, blas64.General{Rows: e.n, Cols: e.k, Stride: e.k, Data: e.moment})
-	return e.moment
+	lapack64.Potrs(tri, moment)
+	return moment.Data
 }
