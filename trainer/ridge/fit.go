@@ -10,8 +10,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 	"github.com/dgm-robotics/dgm/trainer/leastsquares"
+	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -35,10 +37,10 @@ func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task
 	var held []part
 	apart := 0
 	for _, fold := range folds {
-		held = append(held, part{fold.Held, window.Cut(fold.Held, task.Horizon, cfg.Stride)})
+		held = append(held, part{flights: fold.Held, windows: window.Cut(fold.Held, task.Horizon, cfg.Stride)})
 		apart += len(held[len(held)-1].windows)
 	}
-	all := part{flights, cfg.thin(windows, len(windows))}
+	all := part{flights: flights, windows: cfg.thin(windows, len(windows))}
 	f := &Fitted{Model: frame(flights, all.windows, task, cfg.Blocks)}
 	for i := range held {
 		f.Folds = append(f.Folds, f.Model)
@@ -47,6 +49,13 @@ func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task
 	if apart == len(windows) {
 		all.windows = nil // they are those of the parts
 	}
+	cores.Each(1+len(held), func(i int) {
+		if i == len(held) {
+			all.read(cfg.History)
+		} else {
+			held[i].read(cfg.History)
+		}
+	})
 	for _, readout := range cfg.Readouts {
 		for _, rows := range slices.Concat([]int{0}, cfg.Rows) {
 			err := f.addLevel(ctx, all, held, cfg, direct.Level{Readout: int(readout), Rows: rows, Degree: 1, Times: cfg.Times})
@@ -76,6 +85,15 @@ var ErrTooFew = errors.New("too few windows")
 type part struct {
 	flights []window.Flight
 	windows []window.Window // nil of all flights: those of the parts that are held out
+	past    [][]float64     // of each window: the rows of history that there are, newest first
+}
+
+// read sets what precedes the windows.
+func (p *part) read(spec history.Spec) {
+	p.past = make([][]float64, len(p.windows))
+	for w := range replay.Each(p.flights, p.windows, nil) {
+		p.past[w.Number] = slices.Clone(w.History(spec))
+	}
 }
 
 // addLevel fits a level to all windows and, for every fold, to those that it does not hold

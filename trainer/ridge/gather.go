@@ -59,8 +59,10 @@ func (g *gatherer) gram(p part, h float64, centre []float64) *leastsquares.Gram 
 	columns := direct.New(&one, g.K, h)
 	row, d := make([]float64, 1+g.columns+g.K), make([]float64, g.K) // the constant, columns, targets
 	for w := range replay.Each(p.flights, p.windows, []float64{h}) {
-		past := w.History(g.spec)
-		if len(past) < g.level.Rows*(g.K+g.P) {
+		past := p.past[w.Number]
+		if n := g.level.Rows * (g.K + g.P); len(past) >= n {
+			past = past[:n]
+		} else {
 			continue
 		}
 		columns.Run(w.X0, w.Signal(model.Readout(g.level.Readout)), g.level.Readout, past)
