@@ -71,14 +71,14 @@ type Pair struct {
 	Prior, Secondary *priordynamics.Model
 }
 
-// Fit fits both of the chosen shapes, the prior dynamics as far as it came when ctx
-// ended.
+// Fit fits both of the chosen shapes: the prior dynamics by shooting, as far as it came when ctx ended, the secondary linear model by
+// regression.
 func (c *Choice) Fit(ctx context.Context, flights []window.Flight, task window.Task, e Effort) (Pair, error) {
 	prior, err := fit(ctx, flights, task, c.Shape, e)
 	if err != nil {
 		return Pair{}, err
 	}
-	secondary, err := fit(ctx, flights, task, c.Secondary, e)
+	secondary, err := Regress(flights, task, c.Secondary)
 	return Pair{Prior: prior, Secondary: secondary}, err
 }
 
@@ -154,8 +154,7 @@ const secondarySteps = 200
 
 // secondaryShape returns the shape of the secondary linear model, which is blended into
 // the prior dynamics: linear in the lifted state, its step one or five samples, whichever
-// has the smaller roll-out error when fitted by regression. [Choice.Fit] fits it by shooting
-// from there, as it does the prior dynamics.
+// has the smaller roll-out error.
 func secondaryShape(flights []window.Flight, task window.Task, body priordynamics.Body) (Shape, error) {
 	H, dt := task.Horizon, shortestInterval(flights)
 	windows := window.Cut(flights, H, H/10)
