@@ -141,9 +141,6 @@ func (a *assembly) recalibrate(res *Result) error {
 	return err
 }
 
-// scoredWindows is about how many are scored, at most: they overlap, and more change the third digit.
-const scoredWindows = 2500
-
 // evaluate scores the model that has not seen the held-out data on them, and calibrates the
 // exported one with its errors.
 func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, stride float64, b *budget.Adaptation) (err error) {
@@ -156,7 +153,7 @@ func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, st
 		return err
 	}
 	b.Work("held-out table", b.Table)
-	stride = math.Max(stride, window.Duration(res.Split.Held)/scoredWindows)
+	stride = math.Max(stride, window.Duration(res.Split.Held)/float64(a.cfg.Folds.Windows))
 	opt := evaluate.Options{Stride: stride, Kinematics: a.data.Kinematics, Seed: a.cfg.Seed}
 	background, held := context.WithoutCancel(ctx), window.Compared(res.Split.Held)
 	if res.Table, err = evaluate.Run(background, res.Judged, held, opt); err != nil {

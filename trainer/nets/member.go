@@ -31,6 +31,9 @@ type Net struct {
 	Stopped   bool // the context ended the training early
 }
 
+// mostDrawn is how many windows a training draws from: those of a flight overlap.
+const mostDrawn = 1500
+
 // TrainMember trains one net. seed decides everything random. progress, unless nil, is
 // called after every step. When ctx ends, it returns what is trained so far with Stopped
 // set. The error is a numerical failure.
@@ -40,7 +43,7 @@ func TrainMember(ctx context.Context, d Data, set Settings, seed uint64, progres
 	net.Params = newParams(d.Frame, set, rng)
 	p := net.Params
 
-	sampler := &rows.Sampler{Frame: d.Frame, Flights: d.Flights, Windows: d.Windows, Readout: model.Plan, Points: set.Points}
+	sampler := &rows.Sampler{Frame: d.Frame, Flights: d.Flights, Windows: d.Windows, Readout: model.Plan, Points: set.Points, Pool: mostDrawn}
 	n := set.Batch * set.Points
 	b := objective.NewBatch(&p.Map, &d.Frame.Inputs, len(d.Frame.NoiseKnots), n, 0)
 	spec := objective.Spec{Lift: d.Frame.Inputs.Lift, Scale: d.Frame.Scale, Exact: set.Exact}

@@ -62,7 +62,7 @@ type scratch struct {
 	x0     []float64      // K
 	lifted []float64      // L
 	u      channel.Command
-	d, dd  []float64 // K
+	d      []float64 // K
 }
 
 // NewFrame measures the scalers on the windows of the flights; channels are states, then
@@ -111,7 +111,7 @@ func (f *Frame) setPrior(spec estimator.PriorDynamicsSpec) {
 	f.Prior = spec
 	f.scratch = scratch{
 		prior: estimator.NewPriorDynamics(f.States, f.P, spec), past: replay.New(f.K, nil), mean: make([]float64, f.P),
-		lifted: make([]float64, f.Inputs.Lift.Dim()), d: make([]float64, f.K), dd: make([]float64, f.K),
+		lifted: make([]float64, f.Inputs.Lift.Dim()), d: make([]float64, f.K),
 	}
 }
 
@@ -125,13 +125,40 @@ func (f *Frame) Model() *model.Model {
 	return m
 }
 
-// Start sets the window whose rows Fill writes next: sample start of a flight, with the
-// input over it as the readout has it.
-func (f *Frame) Start(fl *window.Flight, start int, readout model.Readout) {
+// read sets the window whose rows fill writes next: sample start of a flight, with the input over it as the readout has it.
+func (f *Frame) read(fl *window.Flight, start int, readout model.Readout) {
 	f.past.Read(fl, start)
 	f.x0, f.u = f.past.X0, f.past.Signal(readout)
 	f.Inputs.Lift.Apply(f.lifted, f.x0)
+}
+
+// start starts the prior dynamics in the window that is read.
+func (f *Frame) start(readout model.Readout) {
 	f.prior.Start(f.x0, f.u, readout, f.past.History(f.Prior.History))
+}
+
+// displacements returns those that the prior dynamics predict at samples of the window from sample start on, which is read (samples×K),
+// and their derivatives by time, nil unless asked for.
+func (f *Frame) displacements(fl *window.Flight, start int, readout model.Readout, samples []int, derivatives bool) (d, dd []float64) {
+	f.start(readout)
+	d = make([]float64, len(samples)*f.K)
+	if derivatives {
+		dd = make([]float64, len(d))
+	}
+	for i, s := range samples {
+		from, to := i*f.K, (i+1)*f.K
+		if t := f.timeOf(fl, start, s); derivatives {
+			f.prior.At(d[from:to], dd[from:to], t)
+		} else {
+			f.prior.At(d[from:to], nil, t)
+		}
+	}
+	return d, dd
+}
+
+// timeOf returns the time of a sample after the start of a window, at most the horizon.
+func (f *Frame) timeOf(fl *window.Flight, start, sample int) float64 {
+	return math.Min(fl.T[sample]-fl.T[start], f.Inputs.Horizon)
 }
 
 // mostWindows bounds those of which scalers and noise are means.
@@ -202,7 +229,8 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 	windows = window.Thin(windows, mostWindows)
 	for _, w := range windows {
 		fl := &flights[w.Flight]
-		f.Start(fl, w.Start, model.Plan)
+		f.read(fl, w.Start, model.Plan)
+		f.start(model.Plan)
 		f.addKnots(fl, w.Start, d, measured)
 		from, to := fl.Samples(w.Start, H)
 		step := max(1, (to-from)/10)
@@ -252,25 +280,20 @@ func (f *Frame) addKnots(fl *window.Flight, start int, d, measured []float64) {
 	}
 }
 
-// Fill writes row i of a batch: sample s of the flight, in the window from sample
-// start that Start has set. Support point and observation are the same row. Without a place
-// for them it computes no derivatives of the prior dynamics.
-func (f *Frame) Fill(b *objective.Batch, i int, fl *window.Flight, start, s int) {
+// fill writes row i of a batch: sample s of the flight, in the window from sample
+// start that is read, with what the prior dynamics predict there (K) and the derivative by time (K or nil). Support point
+// and observation are the same row.
+func (f *Frame) fill(b *objective.Batch, i int, fl *window.Flight, start, s int, d, dd []float64) {
 	in, I, K := &f.Inputs, f.Inputs.Dim(), f.K
-	t := math.Min(fl.T[s]-fl.T[start], in.Horizon)
+	t := f.timeOf(fl, start, s)
 	r := b.Obs
 	in.Row(r.S[i*I:(i+1)*I], r.DS[i*I:(i+1)*I], t, f.lifted, f.u, f.mean)
 	r.Fill(i, in, true, f.Basis, t)
 	fl.SampleDisplacement(b.Y[i*K:(i+1)*K], start, s)
-	dd := f.dd
-	if b.SDBase == nil {
-		dd = nil
-	}
-	f.prior.At(f.d, dd, t)
 	for k := range K {
 		b.Y[i*K+k] /= f.Scale[k]
 		b.Origin[i*K+k] = f.x0[k]
-		b.Base[i*K+k] = f.d[k] / f.Scale[k]
+		b.Base[i*K+k] = d[k] / f.Scale[k]
 	}
 	for k, slope := range dd {
 		b.SDBase[i*K+k] = slope * in.TimeStd / f.Scale[k]

@@ -1,6 +1,7 @@
 package rows_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -199,8 +200,8 @@ func TestMissingValuesStayMissing(t *testing.T) {
 // rows as it has.
 func TestDrawFollowsItsSource(t *testing.T) {
 	f, a, flights, windows := batch(t, recording{second: 1, rate: 1, place: 1, force: 1}, model.Plan)
-	s := rows.Sampler{Frame: f, Flights: flights, Windows: windows, Points: points}
 	draw := func(seed uint64) []float64 {
+		s := rows.Sampler{Frame: f, Flights: flights, Windows: windows, Points: points}
 		s.Draw(a, 4, rand.New(rand.NewPCG(seed, 0)))
 		return append([]float64(nil), a.Y[:4*points*3]...)
 	}
@@ -213,10 +214,28 @@ func TestDrawFollowsItsSource(t *testing.T) {
 	if !same || !differs {
 		t.Errorf("same seed, same rows: %v; another seed, others: %v", same, differs)
 	}
-	s.Points = 1000
+	s := rows.Sampler{Frame: f, Flights: flights, Windows: windows, Points: 1000}
 	big := objective.NewBatch(&feature.Map{K: 3, Basis: f.Basis}, &f.Inputs, 3, 60, 0)
 	if n := s.Take(big, windows[:1], rand.New(rand.NewPCG(1, 0))); n != 50 {
 		t.Errorf("%d rows of a window with 50 samples", n)
+	}
+}
+
+// Windows of a pool have the same rows whenever they are drawn, those that a batch of this window has.
+func TestDrawTakesWindowsOfThePool(t *testing.T) {
+	f, b, flights, windows := batch(t, recording{second: 1, rate: 1, place: 1, force: 1}, model.Plan)
+	s := rows.Sampler{Frame: f, Flights: flights, Windows: windows, Points: points, Pool: 2}
+	rng := rand.New(rand.NewPCG(1, 0))
+	seen := map[string]bool{}
+	for range 10 {
+		s.Draw(b, 4, rng)
+		for i := range 4 {
+			row := points * 3
+			seen[fmt.Sprint(b.Y[i*row:(i+1)*row], b.Base[i*row:(i+1)*row], b.SDBase[i*row:(i+1)*row], b.U[i*points:(i+1)*points])] = true
+		}
+	}
+	if len(seen) != 2 {
+		t.Errorf("40 windows drawn from a pool of 2 have %d kinds of rows", len(seen))
 	}
 }
 
