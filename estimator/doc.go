@@ -43,7 +43,7 @@
 // The derivative of the mean by a number u of the plan has three parts: of the posterior,
 // through the knots q, which are linear in the plan; of the components, through the mean
 // input ū of their steps or blocks; and of the factors f by which they fade, through the
-// input at the start and the mean that is farthest outside of its range (direct.RangeFactor):
+// input at the start and the mean, or change of the mean, that is farthest outside of its range (direct.RangeFactor):
 //
 //	∂mean/∂u = η Σ_q ∂m/∂q ∂q/∂u + Σ_j w_j f_j ∂(d_j − d_0)/∂u + ∂d_0/∂u + Σ_j w_j (d_j − d_0) ∂f_j/∂u
 //

@@ -150,7 +150,7 @@ func (f *batchedPrior) inputAt(w *inputWork, lane, first, P, numbers int) {
 				row[p-first] += simd.Single(ranges.Value * f.prior.fade.byInput[i][p] * v * f.difference[i][lane*K+k])
 			}
 		}
-		if ranges.Slope != 0 {
+		if ranges.Partly() {
 			f.rangeAt(w, i, lane, first, P, numbers)
 		}
 	}
@@ -160,18 +160,20 @@ func (f *batchedPrior) inputAt(w *inputWork, lane, first, P, numbers int) {
 func (f *batchedPrior) rangeAt(w *inputWork, i, lane, first, P, numbers int) {
 	r, weight, K := &f.ranges[lane], f.weight(i), len(f.prior.x0)
 	for row := first / P; row*P < min(first+simd.Width, numbers); row++ {
-		share := 0.0
-		switch {
-		case r.From < r.To:
-			share = w.plan.Share(row, r.From, r.To)
-		case row == 0:
-			share = 1
+		slope := 0.0
+		for _, by := range r.By {
+			switch {
+			case by.From < by.To:
+				slope += by.Value * w.plan.Share(row, by.From, by.To)
+			case row == 0:
+				slope += by.Value
+			}
 		}
 		column := row*P + r.Input - first
-		if share == 0 || column < 0 || column >= simd.Width {
+		if slope == 0 || column < 0 || column >= simd.Width {
 			continue
 		}
-		slope := f.prior.fade.factor[i] * r.Slope * share
+		slope *= f.prior.fade.factor[i]
 		for k, v := range weight[lane*K : (lane+1)*K] {
 			w.sum[k*simd.Width+column] += simd.Single(slope * v * f.difference[i][lane*K+k])
 		}

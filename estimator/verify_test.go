@@ -8,6 +8,8 @@ import (
 	"os"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
@@ -21,6 +23,7 @@ var referenceShapes = map[string]modeltest.Shape{
 	"windows": {K: 3, P: 2, F: 6, D: 3, Basis: 2, Knots: 4, Core: []int{5, 4, 6}, Members: 2, Refits: 2, Readouts: 2, ScaleFactor: true, Velocity: true},
 	"stack":   {K: 3, P: 1, F: 4, Basis: 1, Core: []int{5, 4}, Members: 2, Readouts: 2, Calibrated: true, Filtered: true, Prior: 2, Nets: 2, Direct: true, History: 2},
 	"late":    {K: 3, P: 2, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, History: 2, Late: true},
+	"changes": {K: 2, P: 1, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, Direct: true, Range: true, Change: true},
 	"body":    {K: 12, P: 1, Core: []int{3}, D: 1, F: 2, Knots: 1, Prior: 1, Body: true},
 	"paper":   {K: 2, P: 1, F: 6, Basis: 2, Core: []int{4}, Members: 2, Paper: true},
 	"exact":   {K: 2, P: 1, Core: []int{4}, Exact: 7, Basis: 1, Readouts: 2, Velocity: true},
@@ -50,6 +53,16 @@ func makeReferences(t *testing.T) {
 					for j := range l.Weights {
 						l.Weights[j] *= 8
 					}
+				}
+			}
+		}
+		if s.Change { // of the probes' inputs, about three times
+			for i := range m.Stack {
+				for j := range m.Stack[i].Members { // whose derivatives are interpolated between nodes
+					floats.Scale(0.2, m.Stack[i].Members[j].Weights)
+				}
+				if d := &m.Stack[i].Direct; len(d.UStd) > 0 {
+					d.Range, d.Change = []float64{0}, []float64{0.4 * m.Inputs.InputStd[0] / d.UStd[0]}
 				}
 			}
 		}

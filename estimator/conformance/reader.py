@@ -153,7 +153,7 @@ def model(data):
         raise Refused("damaged", "") from e
     if not isinstance(parts, list) or not parts or parts[0] != "dgm-model":
         raise Refused("not a model", "")
-    if parts[1] > 5:
+    if parts[1] > 6:
         raise Refused("version", "version")
     if end != len(data) or hashlib.sha256(parts[2]).digest() != parts[3]:
         raise Refused("damaged", "")

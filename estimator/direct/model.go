@@ -18,6 +18,7 @@ package direct
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -28,6 +29,7 @@ type Model struct {
 	UMean      []float64    // P
 	UStd       []float64    // P, > 0
 	Range      []float64    // P: largest |input|, standardised, of the training data, 0 where it did not vary; see RangeFactor; nil = not known
+	Change     []float64    // P: the same of |input's mean over a part of the horizon − that over the part before, or at the start|; nil = not known, always without Range
 	Derivative []int        // K, state that is the derivative of this one; −1 = none is measured
 	Blocks     int          // parts of [0, t] over each of which the mean of a plan is a column
 	Levels     []Level      // for every readout one that reads no history
@@ -98,6 +100,8 @@ func (m *Model) Check(k, p, rows int) error {
 		return fmt.Errorf("%d and %d scalers of %d inputs", len(m.UMean), len(m.UStd), p)
 	case len(m.Range) != 0 && len(m.Range) != p:
 		return fmt.Errorf("ranges of %d inputs, expected %d", len(m.Range), p)
+	case len(m.Change) != 0 && (len(m.Change) != p || len(m.Range) == 0):
+		return fmt.Errorf("changes of %d inputs with ranges of %d, expected %d", len(m.Change), len(m.Range), p)
 	case len(m.Derivative) != k:
 		return fmt.Errorf("%d derivatives, expected %d", len(m.Derivative), k)
 	case m.Blocks < 0 || m.Blocks > MaxBlocks:
@@ -117,12 +121,12 @@ func (m *Model) Check(k, p, rows int) error {
 			return fmt.Errorf("scaler %v of an input must be positive", v)
 		}
 	}
-	for _, v := range m.Range {
+	for _, v := range slices.Concat(m.Range, m.Change) {
 		if !(v >= 0) {
-			return fmt.Errorf("range %v of an input is negative", v)
+			return fmt.Errorf("range or change %v of an input is negative", v)
 		}
 	}
-	for _, s := range [][]float64{m.UMean, m.UStd, m.Range} {
+	for _, s := range [][]float64{m.UMean, m.UStd, m.Range, m.Change} {
 		if err := finite(s); err != nil {
 			return fmt.Errorf("scalers: %w", err)
 		}

@@ -6,25 +6,33 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// Multiples of the largest input of the training data up to which the map counts whole, and from
+// Multiples of the largest input, or change of an input, of the training data up to which the map counts whole, and from
 // which on it does not count.
 const (
 	inside  = 2.0
 	outside = 4.0
 )
 
-// RangeFactor is the factor at a time t by which what the map adds counts where the input leaves the range
-// of the training data: 1 up to twice the largest input, 0 from four times on, linear between, by the
-// largest of |ū'|/Range over the inputs and over the means ū' of the map's columns, standardised: the input at
-// the start and its means over the parts of [0, t]. It depends on nothing after t.
+// RangeFactor is the factor at a time t by which what the map adds counts where the input leaves what the training data
+// have: 1 up to twice the largest input or change, 0 from four times on, linear between, by the largest of
+//
+//	|ū'|/Range      |ū' − ū'₋|/Change
+//
+// over the inputs and over the means ū' of the map's columns, standardised: the input at the start and its means over the
+// parts of [0, t], ū'₋ being the column before in time. A map that was fitted to inputs that change slowly says nothing of a
+// step. The factor depends on nothing after t.
 type RangeFactor struct {
 	Value float64
 	Rate  float64 // its derivative by t, per second
-
-	Slope    float64 // its derivative by the mean of Input over [From, To]; 0 where Value is 0 or 1
-	Input    int
-	From, To float64 // s; the same = the input at that time
+	Input int
+	By    [2]Slope // its derivatives by means of Input; of zeros where Value is 0 or 1, or by one mean alone
 }
+
+// Slope is the derivative by the mean of an input over [From, To], s; the same = by the input at that time.
+type Slope struct{ Value, From, To float64 }
+
+// Partly reports whether the factor changes with the input.
+func (f *RangeFactor) Partly() bool { return f.By[0].Value != 0 }
 
 // RangeFactor returns that at t of the last Run; with rate, Rate too.
 func (d *Map) RangeFactor(t float64, rate bool) RangeFactor {
@@ -33,48 +41,76 @@ func (d *Map) RangeFactor(t float64, rate bool) RangeFactor {
 	}
 	d.plan(t, rate)
 	first := 1 + d.m.Lift.Dim()
-	f, column := d.m.rangeFactor(d.column[first:1+d.m.linear(d.level)], t)
-	if rate && f.Slope != 0 {
-		f.Rate = f.Slope * d.m.UStd[f.Input] * d.rate[first+column]
+	f, columns := d.m.rangeFactor(d.column[first:1+d.m.linear(d.level)], t)
+	if rate {
+		for i, by := range f.By {
+			if by.Value != 0 {
+				f.Rate += by.Value * d.m.UStd[f.Input] * d.rate[first+columns[i]]
+			}
+		}
 	}
 	return f
 }
 
 // rangeFactor returns that of the columns of the input: at the start, and the means over the parts of
-// [0, t]. column is the one that it depends on.
-func (m *Model) rangeFactor(columns []float64, t float64) (f RangeFactor, column int) {
+// [0, t]. columns are those that it depends on.
+func (m *Model) rangeFactor(columns []float64, t float64) (f RangeFactor, of [2]int) {
 	P := len(m.Range)
-	most := inside
+	most, limit, changes := inside, 0.0, false
 	for i, v := range columns {
 		if r, largest := math.Abs(v), m.Range[i%P]; largest > 0 && r > most*largest {
-			most, column = r/largest, i
+			most, limit, of[0], changes = r/largest, largest, i, false
+		}
+		if i < P || len(m.Change) == 0 {
+			continue
+		}
+		if r, largest := math.Abs(v-columns[i-P]), m.Change[i%P]; largest > 0 && r > most*largest {
+			most, limit, of[0], changes = r/largest, largest, i, true
 		}
 	}
 	switch {
 	case most <= inside:
-		return RangeFactor{Value: 1}, 0
+		return RangeFactor{Value: 1}, of
 	case !(most < outside):
-		return RangeFactor{}, 0
+		return RangeFactor{}, of
 	}
-	f = RangeFactor{Value: (outside - most) / (outside - inside), Input: column % P}
-	f.Slope = -math.Copysign(1, columns[column]) / ((outside - inside) * m.Range[f.Input] * m.UStd[f.Input])
-	if part := column/P - 1; part >= 0 {
-		f.From, f.To = t*float64(part)/float64(m.Blocks), t*float64(part+1)/float64(m.Blocks)
+	f = RangeFactor{Value: (outside - most) / (outside - inside), Input: of[0] % P}
+	v := columns[of[0]]
+	if changes {
+		of[1] = of[0] - P
+		v -= columns[of[1]]
 	}
-	return f, column
+	slope := -math.Copysign(1, v) / ((outside - inside) * limit * m.UStd[f.Input])
+	f.By[0] = m.slope(slope, of[0], t)
+	if changes {
+		f.By[1] = m.slope(-slope, of[1], t)
+	}
+	return f, of
+}
+
+// slope returns that by a column.
+func (m *Model) slope(value float64, column int, t float64) Slope {
+	s := Slope{Value: value}
+	if part := column/len(m.Range) - 1; part >= 0 {
+		s.From, s.To = t*float64(part)/float64(m.Blocks), t*float64(part+1)/float64(m.Blocks)
+	}
+	return s
 }
 
 // Along returns the derivative along a direction of the input. mean (P) is overwritten.
-func (f *RangeFactor) Along(du channel.Signal, mean []float64) float64 {
-	switch {
-	case f.Slope == 0:
-		return 0
-	case f.From == f.To:
-		du.At(mean, f.From)
-	default:
-		du.Mean(mean, f.From, f.To)
+func (f *RangeFactor) Along(du channel.Signal, mean []float64) (sum float64) {
+	for i := range f.By {
+		switch by := &f.By[i]; {
+		case by.Value == 0:
+			continue
+		case by.From == by.To:
+			du.At(mean, by.From)
+		default:
+			du.Mean(mean, by.From, by.To)
+		}
+		sum += f.By[i].Value * mean[f.Input]
 	}
-	return f.Slope * mean[f.Input]
+	return sum
 }
 
 // RangeFactors writes those at all times to dst, after Evaluate; with run, after Run alone.

@@ -29,7 +29,7 @@ func TestRangeFactor(t *testing.T) {
 		}
 	}
 	d.Run(normal(rng, K), plan{[][]float64{{1 - 3, 0}}}, 1, nil)
-	if f := d.RangeFactor(0.3, false); f.Value != 0.5 || f.Slope != 0.5 || f.From != f.To {
+	if f := d.RangeFactor(0.3, false); f.Value != 0.5 || f.By[0].Value != 0.5 || f.By[0].From != f.By[0].To || f.By[1].Value != 0 {
 		t.Errorf("held: %+v", f)
 	}
 	m.Range = nil
@@ -43,8 +43,14 @@ func TestRangeFactorDerivatives(t *testing.T) {
 	rng := rand.New(rand.NewPCG(92, 1))
 	m := model(1, rng)
 	m.Range = []float64{0.4, 0.5}
-	d := New(m, K, horizon)
-	partly := 0
+	for name, changes := range map[string][]float64{"range": nil, "change": {0.3, 0.2}} {
+		m.Change = changes
+		t.Run(name, func(t *testing.T) { checkDerivatives(t, New(m, K, horizon), rng) })
+	}
+}
+
+func checkDerivatives(t *testing.T, d *Map, rng *rand.Rand) {
+	partly, changed := 0, 0
 	for range 200 {
 		x, u, du := normal(rng, K), plan{}, plan{}
 		for range 4 {
@@ -61,10 +67,13 @@ func TestRangeFactorDerivatives(t *testing.T) {
 		const h = 1e-6
 		at := 0.1 + 0.9*rng.Float64()
 		f, before, after := value(at, 0), value(at-h, 0), value(at+h, 0)
-		if f.Slope == 0 || f.Input != before.Input || f.Input != after.Input {
+		if !f.Partly() || f.Input != before.Input || f.Input != after.Input || (f.By[1].Value == 0) != (before.By[1].Value == 0) {
 			continue
 		}
 		partly++
+		if f.By[1].Value != 0 {
+			changed++
+		}
 		if want := (after.Value - before.Value) / (2 * h); math.Abs(f.Rate-want) > 1e-6*(1+math.Abs(want)) {
 			t.Errorf("at %g s: rate %g, differences %g", at, f.Rate, want)
 		}
@@ -73,7 +82,37 @@ func TestRangeFactorDerivatives(t *testing.T) {
 			t.Errorf("at %g s: %g along the input, differences %g", at, along, want)
 		}
 	}
-	if partly < 20 {
-		t.Errorf("%d of 200 partly outside", partly)
+	if partly < 20 || (changed > 0) != (len(d.m.Change) > 0) {
+		t.Errorf("%d of 200 partly outside, %d by a change", partly, changed)
+	}
+}
+
+// A step counts by what it is over the largest change of the training data, a ramp of the same height by its parts.
+func TestRangeFactorOfSteps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(93, 1))
+	m := model(1, rng)
+	m.UMean, m.UStd = []float64{0, 0}, []float64{1, 1}
+	m.Range, m.Change = []float64{10, 10}, []float64{0.5, 0}
+	d := New(m, K, horizon)
+	for _, c := range []struct{ first, second, t, want float64 }{
+		{0, 0.9, horizon, 1},
+		{0, 1.5, horizon, 0.5}, // three times the largest change
+		{0, -1.5, horizon, 0.5},
+		{3, 1, horizon / 2, 0}, // from the start to the first part
+		{0, 3, horizon / 2, 1}, // nothing after t is read
+		{0, 3, horizon, 0},
+	} {
+		u := plan{[][]float64{{0, 0}}} // the input at the start
+		for i := 1; i < 600; i++ {
+			v := c.first
+			if i >= 400 {
+				v = c.second
+			}
+			u.values = append(u.values, []float64{v, 9})
+		}
+		d.Run(normal(rng, K), u, 0, nil)
+		if f := d.RangeFactor(c.t, false); math.Abs(f.Value-c.want) > 1e-9 {
+			t.Errorf("from %g to %g at %g s: %g, expected %g", c.first, c.second, c.t, f.Value, c.want)
+		}
 	}
 }

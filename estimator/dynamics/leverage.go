@@ -62,44 +62,65 @@ func (d *directMap) atStart() program.Reg {
 	return d.leverage(plan)
 }
 
-// Multiples of the largest input of the training data up to which a map counts whole, and from which on it does not.
+// Multiples of the largest input, or change of an input, of the training data up to which a map counts whole, and from which on
+// it does not.
 const (
 	inside  = 2.0
 	outside = 4.0
 )
 
-// rangeFactors appends the factor by which what the map adds counts where the input leaves the range of the training
-// data, 1×T: 1 up to twice the largest input, 0 from four times on, linear between, by the largest of |ū'|/Range over
-// the input at the start and its means over the parts of [0, t]. None without ranges.
+// rangeFactors appends the factor by which what the map adds counts where the input leaves what the training data have,
+// 1×T, see direct.RangeFactor. None without ranges.
 func (d *directMap) rangeFactors() program.Reg {
 	c, P := d.c, len(d.m.Range)
-	if P == 0 {
-		return program.None
-	}
-	var places []int
-	var inverse []float64
-	for p, r := range d.m.Range {
-		if r > 0 {
-			places, inverse = append(places, p), append(inverse, 1/r)
-		}
-	}
-	if len(places) == 0 {
-		return program.None
-	}
-	ratio := func(x program.Reg, first int) program.Reg {
-		at := make([]int, len(places))
-		for i, p := range places {
-			at[i] = first + p
-		}
-		return c.Function(program.Abs, c.Weigh(c.Some(x, at...), c.Shape(x).Cols, inverse, nil))
-	}
-	all := []program.Reg{ratio(d.start, d.m.Lift.Dim())}
+	first := inputs{d.start, d.m.Lift.Dim()}
+	all := d.ratios(nil, d.m.Range, first, inputs{program.None, 0})
 	if d.plan > 0 {
-		plan := d.planColumns(c.times)
+		plan, before := d.planColumns(c.times), first
 		for b := range d.m.Blocks {
-			all = append(all, ratio(plan, b*P))
+			part := inputs{plan, b * P}
+			all = d.ratios(all, d.m.Range, part, inputs{program.None, 0})
+			all = d.ratios(all, d.m.Change, part, before)
+			before = part
 		}
+	}
+	if len(all) == 0 {
+		return program.None
 	}
 	slope := -1 / (outside - inside)
 	return c.Clamp(c.Affine(1, []float64{outside / (outside - inside)}, program.Part{X: c.Largest(1, c.Stack(all...)), M: []float64{slope}}), []float64{0}, []float64{1})
+}
+
+// inputs are P rows of a register, from one on: standardised inputs at the start, or their means over a part.
+type inputs struct {
+	reg program.Reg
+	row int
+}
+
+// ratios appends |x − before| over the limits that are not 0 to a list; without a register before, |x|.
+func (d *directMap) ratios(to []program.Reg, limits []float64, x, before inputs) []program.Reg {
+	c := d.c
+	var places []int
+	var inverse []float64
+	for p, limit := range limits {
+		if limit > 0 {
+			places, inverse = append(places, p), append(inverse, 1/limit)
+		}
+	}
+	n := len(places)
+	if n == 0 {
+		return to
+	}
+	part := func(of inputs, sign float64) program.Part {
+		at, m := make([]int, n), make([]float64, n*n)
+		for i, p := range places {
+			at[i], m[i*n+i] = of.row+p, sign*inverse[i]
+		}
+		return program.Part{X: c.Some(of.reg, at...), M: m}
+	}
+	parts := []program.Part{part(x, 1)}
+	if before.reg != program.None {
+		parts = append(parts, part(before, -1))
+	}
+	return append(to, c.Function(program.Abs, c.Affine(n, nil, parts...)))
 }

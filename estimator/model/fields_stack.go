@@ -39,6 +39,11 @@ func directFields(d *direct.Model, c *coder, version int) {
 			c.fail("input_range", "is empty: leave it out where it is not known")
 		}
 	}
+	if version >= versionWithChanges && c.optional("input_change", len(d.Change) > 0) {
+		if c.floats("input_change", &d.Change); len(d.Change) == 0 {
+			c.fail("input_change", "is empty: leave it out where it is not known")
+		}
+	}
 	c.ints("derivative", &after, maxChannels)
 	c.int("blocks", &d.Blocks)
 	list(c, "levels", &d.Levels, func(l *direct.Level, c *coder) {

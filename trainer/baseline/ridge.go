@@ -52,7 +52,7 @@ func Ridge(ctx context.Context, flights []window.Flight, task window.Task, times
 		return model.Ridge{}, err
 	}
 	out := model.Ridge{Direct: f.Model, History: cfg.History}
-	out.Direct.Range = nil
+	out.Direct.Range, out.Direct.Change = nil, nil
 	for i := range out.Direct.Levels { // a baseline needs neither range nor leverage
 		l := &out.Direct.Levels[i]
 		*l = direct.Level{Readout: l.Readout, Rows: l.Rows, Degree: l.Degree, Times: l.Times, Weights: l.Weights}

@@ -50,6 +50,7 @@ func frame(flights []window.Flight, windows []window.Window, task window.Task, b
 	m := direct.Model{Lift: channel.NewLift(task.States), Blocks: blocks}
 	m.UMean, m.UStd = window.InputScale(flights, task.Inputs)
 	m.Range = inputRange(flights, m.UMean, m.UStd)
+	m.Change = inputChange(flights, windows, task.Horizon, blocks, m.UStd)
 	var starts []float64
 	for _, w := range windows {
 		starts = append(starts, flights[w.Flight].State(w.Start)...)
@@ -71,6 +72,28 @@ func inputRange(flights []window.Flight, mean, std []float64) []float64 {
 					out[p] = v
 				}
 			}
+		}
+	}
+	return out
+}
+
+// inputChange returns the largest standardised changes of the inputs (P) by their absolute value, from the start of a window to the
+// mean over the first part of the horizon, and from part to part.
+func inputChange(flights []window.Flight, windows []window.Window, horizon float64, parts int, std []float64) []float64 {
+	P := len(std)
+	out, mean, before := make([]float64, P), make([]float64, P), make([]float64, P)
+	for _, w := range windows {
+		f := &flights[w.Flight]
+		copy(before, f.Input(w.Start))
+		for i := range parts {
+			from := f.T[w.Start] + horizon*float64(i)/float64(parts)
+			f.InputMean(mean, from, from+horizon/float64(parts))
+			for p, v := range mean {
+				if d := math.Abs(v-before[p]) / std[p]; d > out[p] { // false for what is not known
+					out[p] = d
+				}
+			}
+			copy(before, mean)
 		}
 	}
 	return out

@@ -47,6 +47,7 @@ type Shape struct {
 	History     int  // (optional) with Direct: rows of history that it reads
 	Late        bool // with a Prior and inputs: these follow their commands late
 	Range       bool // with Direct and inputs: many standard normal inputs leave the map's range
+	Change      bool // with Range: so do changes of them
 }
 
 // Horizon of all models, s.
@@ -303,6 +304,9 @@ func directMap(m *model.Model, s Shape, rng *rand.Rand) direct.Model {
 	for range m.P {
 		if s.Range {
 			d.Range = append(d.Range, 0.1+0.2*rng.Float64())
+		}
+		if s.Change {
+			d.Change = append(d.Change, 0.3*float64(len(d.Change)+1))
 		}
 	}
 	for readout := range model.Readouts {
