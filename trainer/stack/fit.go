@@ -80,6 +80,11 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 	held.swap(first)
 	alone := held.alone()
 	weights, physical := held.weights(candidates, task.Knots)
+	if last := len(candidates) - 1; physical != nil && held.worst(last) < held.worst(0) {
+		weights = rebase(weights)
+		candidates[0], candidates[last] = candidates[last], candidates[0]
+		alone[0], alone[last] = alone[last], alone[0]
+	}
 	keep, kept, errors := candidates[:1:1], [][][]float64{nil}, alone[:1:1]
 	for j, c := range candidates[1:] {
 		if most(weights[j]) >= least {

@@ -55,6 +55,26 @@ func (p *predictions) weighPhysical(knots []float64) ([][][]float64, *Physical) 
 	return weights, &Physical{Alone: of(first[1]), Without: of(first[0]), With: of(p.combined(weights, at, 0).logErrors(0)[0])}
 }
 
+// rebase returns the weights of the same sum about its last addition, to which the others then fade: in the place of the last is the
+// weight of what was first.
+func rebase(weights [][][]float64) [][][]float64 {
+	last := len(weights) - 1
+	out := slices.Clone(weights)
+	out[last] = make([][]float64, len(weights[last]))
+	for c := range out[last] {
+		rest := make([]float64, len(weights[last][c]))
+		for i := range rest {
+			rest[i] = 1
+			for _, w := range weights {
+				rest[i] -= w[c][i]
+			}
+			rest[i] = math.Max(rest[i], 0) // of rounding
+		}
+		out[last][c] = rest
+	}
+	return out
+}
+
 // combined returns the predictions of the weighted candidates in a condition, as those of one.
 func (p *predictions) combined(weights [][][]float64, hats [][]float64, condition int) *predictions {
 	one := *p

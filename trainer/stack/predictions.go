@@ -125,6 +125,22 @@ const worstShare = 0.1
 // steadiest returns, of the candidates that extrapolate, the one whose worst windows are the
 // least wrong: it is what remains where the others do not count.
 func (p *predictions) steadiest(candidates []Candidate) int {
+	best := max(0, slices.IndexFunc(candidates, func(c Candidate) bool { return c.extrapolates() }))
+	least := math.Inf(1)
+	for j := range candidates {
+		if !candidates[j].extrapolates() || candidates[j].Physical {
+			continue
+		}
+		if m := p.worst(j); m < least {
+			best, least = j, m
+		}
+	}
+	return best
+}
+
+// worst returns how wrong a candidate is in the windows in which it is most so: the mean over them of its squared error over that of
+// hold in all windows, summed over channels and horizons.
+func (p *predictions) worst(j int) float64 {
 	hold := make([]float64, p.T*p.K)
 	for i := range p.windows {
 		for at, y := range p.windows[i].measured {
@@ -133,28 +149,18 @@ func (p *predictions) steadiest(candidates []Candidate) int {
 			}
 		}
 	}
-	best := max(0, slices.IndexFunc(candidates, func(c Candidate) bool { return c.extrapolates() }))
-	least := math.Inf(1)
-	for j := range candidates {
-		if !candidates[j].extrapolates() || candidates[j].Physical {
-			continue
-		}
-		var wrong []float64
-		for i := range p.windows {
-			w, sum := &p.windows[i], 0.0
-			for at, y := range w.measured {
-				if e := y - w.by[0][j][at]; !math.IsNaN(e) && hold[at] > 0 {
-					sum += e * e / hold[at]
-				}
+	var wrong []float64
+	for i := range p.windows {
+		w, sum := &p.windows[i], 0.0
+		for at, y := range w.measured {
+			if e := y - w.by[0][j][at]; !math.IsNaN(e) && hold[at] > 0 {
+				sum += e * e / hold[at]
 			}
-			wrong = append(wrong, sum)
 		}
-		slices.Sort(wrong)
-		if m := stat.Mean(wrong[int((1-worstShare)*float64(len(wrong))):], nil); m < least {
-			best, least = j, m
-		}
+		wrong = append(wrong, sum)
 	}
-	return best
+	slices.Sort(wrong)
+	return stat.Mean(wrong[int((1-worstShare)*float64(len(wrong))):], nil)
 }
 
 // swap exchanges the first candidate and another.
