@@ -83,6 +83,12 @@ func writeMetrics(w io.Writer, all []*served) {
 	number("filter_whiteness", "gauge", "Correlation of the innovations of the filter from one measurement of a channel to the next: 0 in one that is right.", func(s *wire.Status) float64 { return s.Whiteness })
 	number("filter_rejected_total", "counter", "Measurements that the filter did not use, as outliers.", func(s *wire.Status) float64 { return float64(s.Rejected) })
 	number("filter_resets_total", "counter", "Times that the filter began again.", func(s *wire.Status) float64 { return float64(s.FilterResets) })
+	number("pace_level", "gauge", "How often the horizon is halved for predictions to keep up with the states: 0 where it is whole.", func(s *wire.Status) float64 { return float64(s.PaceLevel) })
+	number("pace_every", "gauge", "One of so many states is answered for predictions to keep up.", func(s *wire.Status) float64 { return float64(s.PaceEvery) })
+	number("pace_cost_seconds", "gauge", "What a prediction of the whole horizon takes at present.", func(s *wire.Status) float64 { return s.PaceCost })
+	number("pace_own_seconds", "gauge", "What the model itself needs of that.", func(s *wire.Status) float64 { return s.PaceOwn })
+	number("pace_echo_seconds", "gauge", "What the computer adds to an answer before work on it begins.", func(s *wire.Status) float64 { return s.PaceEcho })
+	number("pace_time_seconds", "gauge", "What there is for a prediction; 0 where it is not known.", func(s *wire.Status) float64 { return s.PaceTime })
 	number("memory_bytes", "gauge", "Memory that the process has from the operating system.", func(s *wire.Status) float64 { return float64(s.Memory) })
 	writeQuantiles(w, statuses)
 	for _, v := range []struct {

@@ -127,6 +127,10 @@ func writeStatus(out io.Writer, s *wire.Status) {
 	} else { // no prediction since the last status
 		fmt.Fprint(w, "  latency\tp50 -, p99 -, at most -\n")
 	}
+	if s.PaceTime > 0 {
+		fmt.Fprintf(w, "  pace\tof %s for a prediction the whole horizon takes %s, the model needs %s of that; the computer adds %s; the horizon is %.3g s, one state of %d is answered\n",
+			ms(s.PaceTime), ms(s.PaceCost), ms(s.PaceOwn), ms(s.PaceEcho), s.PaceReach, max(s.PaceEvery, 1))
+	}
 	if n := s.PlansUnused + s.PlansHeld + s.PlansCut; n > 0 {
 		fmt.Fprintf(w, "  plans\t%d unused, %d held after their end, %d cut at the horizon\n", s.PlansUnused, s.PlansHeld, s.PlansCut)
 	}

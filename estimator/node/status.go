@@ -111,6 +111,10 @@ func (n *Node) logAlarms(alarms []wire.Alarm) {
 		}
 		n.status.alarms[a.Name] = was
 	}
+	_, was := before[wire.PaceAlarm]
+	if _, is := n.status.alarms[wire.PaceAlarm]; was && !is {
+		n.cfg.Log("there is time again: predictions have their whole horizon, and each state is answered")
+	}
 }
 
 // compose returns the status of this moment. It belongs to the reporter.
@@ -141,6 +145,10 @@ func (n *Node) compose(reconnects uint64) *wire.Status {
 	s.NIS, s.Whiteness, s.Rejected, s.FilterResets = known.Estimate.NIS, known.Estimate.Whiteness(), known.Estimate.Rejected, 0
 	for _, n := range known.Estimate.Resets[filter.Gap:] {
 		s.FilterResets += n
+	}
+	if p := &known.Pace; p.Every > 0 { // 0: no model was ready when the engine was last asked
+		s.PaceLevel, s.PaceEvery = uint64(p.Level), uint64(p.Every)
+		s.PaceReach, s.PaceCost, s.PaceOwn, s.PaceEcho, s.PaceTime = p.Reach, p.Cost, p.Own, p.Echo, p.Time
 	}
 	s.Adapt = n.cfg.Adapt
 	s.AdaptNote, s.AdaptShare, s.Amounts = known.Adaptation.Note, 0, s.Amounts[:0]

@@ -37,6 +37,8 @@ type worker struct {
 	engine   *prediction.Engine
 	recorder *recording.Recorder
 	task     prediction.Task
+	ended    int64           // ns, steady, when the last task did
+	came     uint64          // states to be answered, of which the pace leaves some out
 	newest   *intake.Arrival // at a fixed rate: what is predicted from
 	kept     intake.Arrival  // its memory, where there are sensors
 
@@ -93,16 +95,23 @@ func (w *worker) run(nc *nats.Conn, stop <-chan struct{}) {
 // the horizon is all that it gets: the newer one must not be late for it.
 func (w *worker) answer(nc *nats.Conn, a *intake.Arrival) {
 	w.useNext()
+	_, now := w.clock()
+	t, ladder, pace := &w.task, &w.engine.Loaded.Ladder, &w.engine.Loaded.Pace
+	w.models.period.Store(a.Period)
+	pace.Fit(now, a.Period, w.settings.Validity/prediction.SilentAfter) // beyond that a prediction is old
+	a.Period *= int64(pace.Every)
 	if !w.take(nc, a) {
 		return
 	}
-	w.models.period.Store(a.Period)
 	w.models.covariance.Store(len(a.State.P0) > 0)
-	_, now := w.clock()
-	t, ladder := &w.task, &w.engine.Loaded.Ladder
-	t.Arrival, t.Due, t.Fresh, t.Level = a, now, true, 0
+	if w.came++; w.came%uint64(pace.Every) != 0 {
+		w.counters.Refuse(wire.Replaced, errPace)
+		return
+	}
+	pace.Echo(now - max(a.At, w.ended))
+	t.Arrival, t.Due, t.Fresh, t.Level = a, now, true, pace.Level
 	if w.settings.Deadline > 0 {
-		t.Level = ladder.Choose(a.At+w.settings.Deadline-now, false)
+		t.Level = ladder.Choose(pace.Level, a.At+w.settings.Deadline-now, false)
 	}
 	if waiting, _ := w.mailbox.Waiting(); waiting > 0 {
 		t.Level = max(t.Level, ladder.Beginning(t.Age()))
@@ -157,9 +166,11 @@ func (w *worker) tick(nc *nats.Conn, number uint64, due int64) {
 		w.counters.Skip(wire.NoInput, 1, nil)
 		return
 	}
-	t := &w.task
+	t, pace := &w.task, &w.engine.Loaded.Pace
+	pace.Echo(now - max(due, w.ended))
+	pace.Fit(now, int64(1e9/w.settings.Rate), 0)
 	t.Arrival, t.Tick, t.Due, t.Fresh = w.newest, number, due, fresh
-	t.Level = w.engine.Loaded.Ladder.Choose(due+prediction.Deadline(w.settings, 0)-now, t.Fresh)
+	t.Level = w.engine.Loaded.Ladder.Choose(pace.Level, due+prediction.Deadline(w.settings, 0)-now, t.Fresh)
 	if r, cause := w.serve(nc, now); r != wire.OK {
 		w.counters.Skip(r, 1, cause)
 	}
@@ -188,6 +199,8 @@ func (w *worker) takeAll(nc *nats.Conn) (any bool) {
 	}
 	return any
 }
+
+var errPace = errors.New("predictions take so long that not every state is answered: see the alarm pace")
 
 var errLate = errors.New("it came later than all that is kept of the stream")
 
@@ -240,6 +253,10 @@ func (w *worker) serve(nc *nats.Conn, began int64) (wire.Reason, error) {
 	}
 	w.learned.publish(w.engine)
 	w.snapshot.update(w.engine, w.clock)
+	_, w.ended = w.clock()
+	if reason == wire.OK && (t.Tick == 0 || !t.Fresh) { // else the state was propagated, which other ticks do not
+		w.engine.Loaded.Pace.Spent(t.Level, w.ended-began)
+	}
 	return reason, cause
 }
 

@@ -24,11 +24,15 @@ const (
 	changedShare  = 0.5  // how much adaptation counts, beyond which a change is an alarm
 	mostChanges   = 4    // that are named
 	mostNIS       = 4    // normalised innovations squared of a filter that is not right
+	paceShare     = 0.7  // of the time for a prediction that a model may need on a computer that does nothing else
 	lastsSeconds  = 60   // after what was counted last, an alarm ends
 )
 
 // contestedAlarm is the name of the alarm that another estimator answers.
 const contestedAlarm = "contested"
+
+// PaceAlarm is the name of the alarm that less is predicted than was asked for, so that predictions keep up with the states.
+const PaceAlarm = "pace"
 
 // Alarms returns what is wrong by a status, with what to do. What is counted is an alarm
 // until a minute has passed without another.
@@ -83,12 +87,31 @@ func (s *Status) Alarms() []Alarm {
 			add(true, "changed", "the robot differs from that of the training data: %s. Look for the cause where nothing was changed (load, battery, propellers, friction), and train with flights like this one", text)
 		}
 	}
+	reduced := s.reduced()
+	add(reduced != "", PaceAlarm, "%s", reduced)
 	add(enough && lasts(s.Late, s.age("late")) && share(s.Late) > lateShare, "late", "%d of %d predictions were late: predict at fewer points, at a lower rate, or on a less busy computer", s.Late, s.Published)
 	add(enough && lasts(s.NoHistory, s.age("no_history")) && share(s.NoHistory) > withoutShare, "no_history", "%d of %d predictions are without the history that the model reads: states come slower than those it was trained on, or are lost (%d gaps)",
 		s.NoHistory, s.Published, s.HistoryGaps)
 	add(s.Recording != "" && s.Recording != "on", "recording", "the recording has ended: %s", s.Recording)
 	add(s.Refused != "", "model", "the last model offered was refused: %s", s.Refused)
 	return all
+}
+
+// reduced describes the pace, and whether the model or the computer is the cause; empty where everything is predicted.
+func (s *Status) reduced() string {
+	if s.PaceLevel == 0 && s.PaceEvery <= 1 {
+		return ""
+	}
+	text := fmt.Sprintf("predictions reach %.3g s ahead", s.PaceReach)
+	if s.PaceEvery > 1 {
+		text += fmt.Sprintf(" and one state of %d is answered", s.PaceEvery)
+	}
+	text += fmt.Sprintf(": the whole horizon takes %.3g ms, of which the model needs %.3g ms, and there are %.3g ms, of which the computer takes %.2g ms before work begins; ",
+		1e3*s.PaceCost, 1e3*s.PaceOwn, 1e3*s.PaceTime, 1e3*s.PaceEcho)
+	if s.PaceOwn > paceShare*s.PaceTime {
+		return text + "the model is too slow: predict at fewer points or at a lower rate, or train a smaller model"
+	}
+	return text + "the computer is too busy: end what else it does, or give the estimator a priority or a processor of its own"
 }
 
 // describe returns the meaning and remedy of a reason, and its last error.

@@ -41,6 +41,7 @@ func TestAlarmsOfAStatus(t *testing.T) {
 		"adapt":       func(s *wire.Status) { s.Adapt, s.AdaptNote = wire.AdaptOn, "states come without u" },
 		"filter_lost": func(s *wire.Status) { s.FilterResets = 1 },
 		"filter":      func(s *wire.Status) { s.NIS = 5 },
+		"pace":        func(s *wire.Status) { s.PaceLevel, s.PaceEvery = 1, 1 },
 		"late":        func(s *wire.Status) { s.Late = 11 },
 		"no_history":  func(s *wire.Status) { s.NoHistory = 501 },
 		"recording":   func(s *wire.Status) { s.Recording = "the disk is full" },

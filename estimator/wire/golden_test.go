@@ -77,6 +77,7 @@ var (
 		}}
 		s.InputChannels, s.DeadTime, s.Lag = []string{"torque"}, []float64{0.0625}, []float64{0.015625}
 		s.NIS, s.Whiteness, s.Rejected, s.FilterResets = 1.0625, -0.125, 3, 1
+		s.PaceLevel, s.PaceEvery, s.PaceReach, s.PaceCost, s.PaceOwn, s.PaceEcho, s.PaceTime = 1, 2, 0.5, 0.0025, 0.00225, 0.000125, 0.002
 		return s
 	}()
 	goldenEstimate = wire.Estimate{

@@ -108,6 +108,14 @@ type Status struct {
 	Ages []CounterAge // of the counters of predictions and keys that alarms are about
 
 	Models []LoadedModel // the one in use and its shadow, if there is one
+
+	PaceLevel uint64  // how often the horizon is halved for predictions to keep up with the states; 0 = it is whole
+	PaceEvery uint64  // one of so many states is answered for that; 0 and 1 = each
+	PaceReach float64 // s, of the horizon that is predicted
+	PaceCost  float64 // s, that a prediction of the whole horizon takes at present
+	PaceOwn   float64 // s, of that what the model itself needs
+	PaceEcho  float64 // s, that the computer adds to an answer, whatever is predicted
+	PaceTime  float64 // s, from one state or tick to the next, that there are for one; 0 = not known
 }
 
 // The roles of a model.

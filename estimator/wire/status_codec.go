@@ -5,7 +5,7 @@ import (
 )
 
 // fields are the fields of the message, in the order in which they are written.
-func (s *Status) fields(lists *[len(listNames)]msgbin.Raw) [72]msgbin.Field {
+func (s *Status) fields(lists *[len(listNames)]msgbin.Raw) [79]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &s.Vehicle),
@@ -79,6 +79,13 @@ func (s *Status) fields(lists *[len(listNames)]msgbin.Raw) [72]msgbin.Field {
 		msgbin.Optional("models", &lists[5]),
 		msgbin.Optional("ages", &lists[6]),
 		msgbin.Optional("alarms", &lists[7]),
+		msgbin.Optional("pace_level", &s.PaceLevel),
+		msgbin.Optional("pace_every", &s.PaceEvery),
+		msgbin.Optional("pace_reach", &s.PaceReach),
+		msgbin.Optional("pace_cost", &s.PaceCost),
+		msgbin.Optional("pace_own", &s.PaceOwn),
+		msgbin.Optional("pace_echo", &s.PaceEcho),
+		msgbin.Optional("pace_time", &s.PaceTime),
 	}
 }
 

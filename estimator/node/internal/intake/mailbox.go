@@ -11,7 +11,7 @@ type Arrival struct {
 	State  wire.State
 	At     int64  // ns, steady, when it came
 	Age    int64  // ns, how old it was then
-	Period int64  // ns between states, as known then; 0 = not known
+	Period int64  // ns between states that are answered, as known then; 0 = not known
 	Epoch  uint64 // of the link when it came
 
 	// Set by the filter, where the model has one. State.X is then its estimate.

@@ -83,7 +83,7 @@ func NewEngine(s *journal.Settings, l *Loaded) *Engine {
 func (e *Engine) Use(l *Loaded) {
 	if e.Loaded != nil {
 		l.adaptation.replace(e.Loaded.adaptation)
-		l.Ladder.Propagation = e.Loaded.Ladder.Propagation
+		l.Ladder.Propagation, l.Pace.echo = e.Loaded.Ladder.Propagation, e.Loaded.Pace.echo
 		l.past.stream.CopyFrom(e.Loaded.past.stream)
 	}
 	e.Loaded, e.Shadow, e.propagated = l, nil, false // a shadow was compared with the last model
@@ -167,7 +167,8 @@ func (e *Engine) predict(t *Task) (*estimator.Prediction, wire.Reason) {
 	if t.Fresh {
 		e.propagated = false
 	}
-	if t.Tick == 0 && age > e.settings.Validity {
+	l := &e.Loaded.levels[t.Level]
+	if t.Tick == 0 && age > e.validity(l.dst) {
 		return nil, wire.Expired
 	}
 	if _, _, ok := widening(age, e.settings.AgeLimit); !ok {
@@ -191,11 +192,15 @@ func (e *Engine) predict(t *Task) (*estimator.Prediction, wire.Reason) {
 		q.History = past.beforeTick(s, planned, age, first, p)
 		q.X0, q.P0, q.Plan = p.x, p.P, p.planFrom(q.Plan, q.PlanStep, seconds(age))
 	}
-	l := &e.Loaded.levels[t.Level]
 	if !l.rollout.predict(l.dst, q) {
 		return nil, wire.NonFinite
 	}
 	return l.dst, wire.OK
+}
+
+// validity returns for how long after its state a prediction is valid, ns.
+func (e *Engine) validity(d *estimator.Prediction) int64 {
+	return min(e.settings.Validity, int64(d.Times[len(d.Times)-1]*1e9))
 }
 
 // setPlan sets the plan of the query and the flags of the plan of a state, for a level of the
@@ -227,7 +232,7 @@ func (e *Engine) compose(t *Task, d *estimator.Prediction) wire.Reason {
 		stamp, waited = s.T+age, m.Ready-t.Due
 		o.Age = float64(age) * 1e-9
 	}
-	validity := min(e.settings.Validity, int64(d.Times[len(d.Times)-1]*1e9))
+	validity := e.validity(d)
 	// By the wall clock too, which continues where a suspended computer's steady one
 	// does not, and by which planners judge.
 	if waited > validity || (m.Unix != 0 && m.Unix > stamp+validity) {
@@ -338,6 +343,7 @@ type Report struct {
 	Resets      [history.Resets]uint64
 	Adaptation  AdaptationReport
 	Estimate    Estimate // the zero value = all states are measured
+	Pace        PaceReport
 }
 
 // Report writes what is known to r.
@@ -348,6 +354,7 @@ func (e *Engine) Report(r *Report) {
 	}
 	r.Consistency = e.Loaded.consistency.score()
 	r.HistoryRows, r.Resets = e.Loaded.past.stream.Rows(), e.resets
+	r.Pace = e.Loaded.Pace.report(e.Loaded.Ladder.Ends)
 	e.Loaded.report(&r.Adaptation)
 	if e.Loaded.estimate != nil {
 		r.Estimate = e.Loaded.estimate.report

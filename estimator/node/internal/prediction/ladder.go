@@ -14,14 +14,14 @@ type Ladder struct {
 // timeShare is the share of the time left that a prediction may be expected to take.
 const timeShare = 0.8
 
-// Choose returns the longest level that is expected to end within left ns, or the
-// shortest. propagate is true for a tick with a new state.
-func (l *Ladder) Choose(left int64, propagate bool) int {
+// Choose returns the longest level, from a first one on, that is expected to end within left
+// ns, or the shortest. propagate is true for a tick with a new state.
+func (l *Ladder) Choose(first int, left int64, propagate bool) int {
 	if propagate {
 		left -= int64(l.Propagation.Expected())
 	}
 	last := len(l.Costs) - 1
-	for i := range l.Costs[:last] {
+	for i := first; i < last; i++ {
 		if l.Costs[i].Expected() <= timeShare*float64(left) {
 			return i
 		}

@@ -21,6 +21,7 @@ type Loaded struct {
 	Model  *model.Model
 	Times  []float64 // s
 	Ladder Ladder
+	Pace   Pace
 	File   []byte // the model's, where predictions are recorded
 	Trust  []byte // state of the trust monitor when it was last in use; nil = none
 
@@ -211,5 +212,6 @@ func (r *Loaded) Warm(clock func() (unix, steady int64), covariance bool) (whole
 		r.propagator.start(&q, r.Model.Sensor)
 	}
 	costs := r.Ladder.Costs
+	r.Pace = NewPace(r.Ladder.Ends, costs)
 	return int64(costs[0].Mean), int64(costs[len(costs)-1].Mean)
 }
