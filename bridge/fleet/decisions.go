@@ -66,12 +66,8 @@ const (
 	decisionBytes = 256 << 20
 )
 
-func openDecisions(js jetstream.JetStream, key ed25519.PrivateKey) *decisions {
-	d := &decisions{js: js, key: key, last: map[string]decision{}}
-	if key != nil {
-		d.public = key.Public().(ed25519.PublicKey)
-	}
-	return d
+func openDecisions(js jetstream.JetStream, key ed25519.PrivateKey, public ed25519.PublicKey) *decisions {
+	return &decisions{js: js, key: key, public: public, last: map[string]decision{}}
 }
 
 // refresh reads what was decided since the last time, from the last message that was read on: it must still be there.
@@ -296,8 +292,7 @@ func ReadDecisions(ctx context.Context, nc *nats.Conn, key ed25519.PublicKey) (*
 	if err != nil {
 		return nil, err
 	}
-	d := openDecisions(js, nil)
-	d.public = key
+	d := openDecisions(js, nil, key)
 	out := &DecisionLog{Decisions: []Decision{}}
 	err = stored.All(ctx, nc, decisionStream, decisionPrefix+">", func(m *stored.Message) error {
 		if decides, err := d.add(m); err != nil || !decides {
@@ -320,6 +315,18 @@ func (l *DecisionLog) Follows(head string) error {
 		return fmt.Errorf("the log does not hold the decision %.16s…, which was its last one before: somebody has replaced it", head)
 	}
 	return nil
+}
+
+// Witnesses returns what is wrong with the models that all vehicles use, see Witness.
+func (l *DecisionLog) Witnesses(robots *Robots) (problems []string) {
+	for _, v := range robots.Vehicles() {
+		r := robots.Of(v)
+		if err := l.Witness(&r); err != nil {
+			problems = append(problems, err.Error())
+		}
+	}
+	slices.Sort(problems)
+	return problems
 }
 
 // follow is how long a vehicle may take to follow a decision.

@@ -67,8 +67,18 @@ type Installer struct {
 	log   *decisions
 }
 
-// OpenInstaller opens the installations of a fleet. Without a key they can be read only.
+// OpenInstaller opens the installations of a fleet, to decide with a private key.
 func OpenInstaller(ctx context.Context, nc *nats.Conn, key ed25519.PrivateKey) (*Installer, error) {
+	return openInstaller(ctx, nc, key, key.Public().(ed25519.PublicKey))
+}
+
+// OpenReader opens the installations of a fleet to be read. What the private key of a public one has not signed decides nothing; a nil
+// key verifies no signatures.
+func OpenReader(ctx context.Context, nc *nats.Conn, public ed25519.PublicKey) (*Installer, error) {
+	return openInstaller(ctx, nc, nil, public)
+}
+
+func openInstaller(ctx context.Context, nc *nats.Conn, key ed25519.PrivateKey, public ed25519.PublicKey) (*Installer, error) {
 	m, err := OpenModels(ctx, nc)
 	if err != nil {
 		return nil, err
@@ -77,7 +87,7 @@ func OpenInstaller(ctx context.Context, nc *nats.Conn, key ed25519.PrivateKey) (
 	if err != nil {
 		return nil, err
 	}
-	in := &Installer{Models: m, key: key, js: js, log: openDecisions(js, key)}
+	in := &Installer{Models: m, key: key, js: js, log: openDecisions(js, key, public)}
 	if in.files, err = js.ObjectStore(ctx, FlownObjects); err != nil {
 		return nil, fmt.Errorf("object store %s: %w", FlownObjects, explained(err))
 	}

@@ -183,7 +183,7 @@ func TestTheAccountsSuffice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader, err := OpenInstaller(t.Context(), viewer, nil)
+	reader, err := OpenReader(t.Context(), viewer, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,9 @@ type Status struct {
 
 	KeepJobs float64 `json:"keep_jobs"` // s after their end for which jobs are listed; 0 = without limit
 
+	Verified bool     `json:"verified"`         // what was decided was verified with a public key; else anybody may have written it
+	Faults   []string `json:"faults,omitempty"` // decisions that decide nothing, and vehicles that do not follow the log
+
 	Unreadable []string `json:"unreadable,omitempty"` // entries that are skipped, and what is wrong with them
 }
 

@@ -184,7 +184,7 @@ func (d *demo) run(ctx context.Context, dir string, out io.Writer) error {
 		return err
 	}
 	stage("promoted")
-	if err := conclude(ctx, c, screen); err != nil {
+	if err := conclude(ctx, c, public, screen); err != nil {
 		return err
 	}
 	if d.page != "" {
@@ -351,7 +351,7 @@ func ended(ctx context.Context, q *fleet.Queue, ids []string) error {
 }
 
 // conclude prints the status.
-func conclude(ctx context.Context, c client, out io.Writer) error {
+func conclude(ctx context.Context, c client, key ed25519.PublicKey, out io.Writer) error {
 	robots, err := fleet.Listen(c.nc)
 	if err != nil {
 		return err
@@ -360,7 +360,7 @@ func conclude(ctx context.Context, c client, out io.Writer) error {
 	if cli.Wait(ctx, 1500*time.Millisecond); ctx.Err() != nil { // statuses come once a second
 		return context.Cause(ctx)
 	}
-	s, err := readStatus(ctx, c, robots)
+	s, err := readStatus(ctx, c, robots, key)
 	if err != nil {
 		return err
 	}

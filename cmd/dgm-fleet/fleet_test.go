@@ -250,12 +250,13 @@ func TestTheStatusHoldsNoControlCharacters(t *testing.T) {
 		}},
 		Vehicles: []fleet.VehicleStatus{{Vehicle: "v", Newest: &fleet.Model{ID: hostile}}},
 		Jobs:     []fleet.JobStatus{{Worker: hostile, State: fleet.State(hostile)}},
+		Faults:   []string{hostile},
 	}
 	var out bytes.Buffer
 	if err := printStatus(&out, &s); err != nil {
 		t.Fatal(err)
 	}
-	if n := bytes.Count(out.Bytes(), []byte("\n")); n != 8 {
+	if n := bytes.Count(out.Bytes(), []byte("\n")); n != 10 {
 		t.Errorf("%d lines", n)
 	}
 	if i := bytes.IndexFunc(out.Bytes(), func(r rune) bool { return unicode.IsControl(r) && r != '\n' || r == 0x202e }); i >= 0 {

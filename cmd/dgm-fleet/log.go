@@ -45,12 +45,9 @@ vehicles report of the decisions that they fly by. With --head it also compares 
 and keeps the newest one in the file: a log that was replaced as a whole does not hold it.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var key ed25519.PublicKey
-			if public != "" {
-				var err error
-				if key, err = keys.Public(public); err != nil {
-					return err
-				}
+			key, err := publicKey(public)
+			if err != nil {
+				return err
 			}
 			nc, err := connect(cmd, &server)
 			if err != nil {
@@ -75,11 +72,24 @@ and keeps the newest one in the file: a log that was replaced as a whole does no
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&public, "public-key", "", "public `key` of the operator (PEM, ed25519); without it signatures are not verified")
+	addPublicKey(cmd, &public)
 	f.StringVar(&headFile, "head", "", "`file` with the last decision of the last run")
 	f.BoolVar(&asJSON, "json", false, "write JSON")
 	server.Add(f)
 	return cmd
+}
+
+// addPublicKey adds the flag of the key that verifies decisions.
+func addPublicKey(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVar(path, "public-key", "", "public `key` of the operator (PEM, ed25519); without it signatures are not verified")
+}
+
+// publicKey reads the key of that flag, nil where none is given.
+func publicKey(path string) (ed25519.PublicKey, error) {
+	if path == "" {
+		return nil, nil
+	}
+	return keys.Public(path)
 }
 
 // examineLog verifies the log and what vehicles report, and keeps its last decision in a file.
@@ -99,11 +109,6 @@ func examineLog(ctx context.Context, nc *nats.Conn, key ed25519.PublicKey, headF
 		return nil, err
 	}
 	l := &logged{DecisionLog: all, Verified: key != nil, Problems: []string{}}
-	problem := func(err error) {
-		if err != nil {
-			l.Problems = append(l.Problems, err.Error())
-		}
-	}
 	follows := true
 	if headFile != "" {
 		was, err := os.ReadFile(headFile)
@@ -111,13 +116,11 @@ func examineLog(ctx context.Context, nc *nats.Conn, key ed25519.PublicKey, headF
 			return nil, err
 		}
 		err = all.Follows(strings.TrimSpace(string(was)))
-		follows = err == nil
-		problem(err)
+		if follows = err == nil; !follows {
+			l.Problems = append(l.Problems, err.Error())
+		}
 	}
-	for _, v := range robots.Vehicles() {
-		r := robots.Of(v)
-		problem(all.Witness(&r))
-	}
+	l.Problems = append(l.Problems, all.Witnesses(robots)...)
 	l.OK = len(l.Problems) == 0 && len(l.Faults) == 0
 	if headFile != "" && l.Verified && follows { // what is wrong besides stays in the log
 		return l, durable.WriteFile(headFile, []byte(all.Head+"\n"))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
@@ -34,14 +33,14 @@ func (o *operator) addModel(cmd *cobra.Command, standard string) {
 	cmd.Flags().StringVar(&o.model, "model", standard, "ID of the model or its beginning, a tag, or newest: that of the first vehicle")
 }
 
-// with calls do with the installations of the fleet.
-func (o *operator) with(cmd *cobra.Command, do func(ctx context.Context, in *fleet.Installer) error) error {
-	var key ed25519.PrivateKey
-	if o.sign != "" {
-		var err error
-		if key, err = keys.Private(o.sign); err != nil {
-			return err
-		}
+// decide calls do with the installations of the fleet, to decide with the operator's key.
+func (o *operator) decide(cmd *cobra.Command, do func(ctx context.Context, in *fleet.Installer) error) error {
+	if o.sign == "" {
+		return cli.Usage("--sign, the operator's private key, is missing: every decision is signed")
+	}
+	key, err := keys.Private(o.sign)
+	if err != nil {
+		return err
 	}
 	nc, err := connect(cmd, &o.server)
 	if err != nil {
@@ -53,14 +52,6 @@ func (o *operator) with(cmd *cobra.Command, do func(ctx context.Context, in *fle
 		return err
 	}
 	return do(cmd.Context(), in)
-}
-
-// decide is with for what must be signed.
-func (o *operator) decide(cmd *cobra.Command, do func(ctx context.Context, in *fleet.Installer) error) error {
-	if o.sign == "" {
-		return cli.Usage("--sign, the operator's private key, is missing: every decision is signed")
-	}
-	return o.with(cmd, do)
 }
 
 // change changes what a vehicle uses.

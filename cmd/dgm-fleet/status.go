@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"io"
 	"maps"
@@ -24,12 +25,20 @@ import (
 func statusCommand() *cobra.Command {
 	var server link.Flags
 	var asJSON bool
+	var public string
 	var wait time.Duration
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "List what runs where, rollouts, logs and models, and the jobs with their state",
-		Args:  cobra.NoArgs,
+		Long: `List what runs where, rollouts, logs and models, and the jobs with their state. With --public-key only what the operator's key
+has signed counts as decided, and what else is in the log of decisions is named, as are vehicles that do not follow it; see
+dgm-fleet log. Without, what was decided is marked as not verified.`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			key, err := publicKey(public)
+			if err != nil {
+				return err
+			}
 			return with(cmd, &server, func(ctx context.Context, c client) error {
 				robots, err := fleet.Listen(c.nc)
 				if err != nil {
@@ -37,7 +46,7 @@ func statusCommand() *cobra.Command {
 				}
 				defer robots.Close()
 				cli.Wait(ctx, wait) // vehicles report once a second
-				s, err := readStatus(ctx, c, robots)
+				s, err := readStatus(ctx, c, robots, key)
 				if err != nil {
 					return err
 				}
@@ -48,25 +57,38 @@ func statusCommand() *cobra.Command {
 			})
 		},
 	}
+	addPublicKey(cmd, &public)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON document on standard output")
 	cmd.Flags().DurationVar(&wait, "wait", 2500*time.Millisecond, "how long to listen for the statuses of vehicles, which come once a second")
 	server.Add(cmd.Flags())
 	return cmd
 }
 
-// readStatus reads the status; robots may be nil.
-func readStatus(ctx context.Context, c client, robots *fleet.Robots) (fleet.Status, error) {
-	in, err := fleet.OpenInstaller(ctx, c.nc, nil)
+// readStatus reads the status; robots may be nil. A nil key verifies no decision.
+func readStatus(ctx context.Context, c client, robots *fleet.Robots, key ed25519.PublicKey) (fleet.Status, error) {
+	in, err := fleet.OpenReader(ctx, c.nc, key)
 	if err != nil {
 		return fleet.Status{}, err
 	}
-	return fleet.ReadStatus(ctx, c.logs, c.queue, in, robots)
+	s, err := fleet.ReadStatus(ctx, c.logs, c.queue, in, robots)
+	if err != nil || key == nil {
+		return s, err
+	}
+	all, err := fleet.ReadDecisions(ctx, c.nc, key)
+	if err != nil {
+		return s, err
+	}
+	if s.Verified, s.Faults = true, all.Faults; robots != nil {
+		s.Faults = append(s.Faults, all.Witnesses(robots)...)
+	}
+	return s, nil
 }
 
 // printRobots prints what runs where.
 func printRobots(out io.Writer, s *fleet.Status) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "ROBOT\tLINK\tMODEL\tSINCE\tCOVERAGE OF 95 %\tFACTOR\tALARMS\tLAST LOG\tSHADOW\tDECIDED")
+	decisions := 0
 	for i := range s.Robots {
 		r := &s.Robots[i]
 		shadow, decided := "-", "-"
@@ -74,8 +96,12 @@ func printRobots(out io.Writer, s *fleet.Status) error {
 			shadow = fmt.Sprintf("%.8s: %d windows, difference %.3g, coverage %.0f %%", shown(t.Model), t.Windows, t.Difference, 100*t.Coverage)
 		}
 		if d := r.Decided; d != nil && d.Flown != nil {
+			decisions++
 			if decided = fmt.Sprintf("%.8s", shown(d.Flown.Model)); d.Pin != "" {
 				decided += ", pinned to " + shown(d.Pin)
+			}
+			if !s.Verified {
+				decided += " (not verified)"
 			}
 		}
 		var covered []string
@@ -87,8 +113,17 @@ func printRobots(out io.Writer, s *fleet.Status) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	doubt := ""
+	if !s.Verified {
+		if doubt = " (not verified)"; len(s.Rollouts) > 0 || decisions > 0 {
+			fmt.Fprintln(w, "what was decided is not verified: no public key; give --public-key")
+		}
+	}
+	for _, text := range s.Faults {
+		fmt.Fprintf(w, "! %s\n", shown(text))
+	}
 	for _, r := range s.Rollouts {
-		fmt.Fprintf(w, "rollout of %.8s to %s: %s since %s: %q\n", shown(r.Model.Model), r.Group, r.Stage, moment(&r.Since), r.Reason)
+		fmt.Fprintf(w, "rollout of %.8s to %s%s: %s since %s: %q\n", shown(r.Model.Model), r.Group, doubt, r.Stage, moment(&r.Since), r.Reason)
 		for _, v := range slices.Sorted(maps.Keys(r.LeftOut)) {
 			fmt.Fprintf(w, "  without %s: %q\n", v, r.LeftOut[v])
 		}
