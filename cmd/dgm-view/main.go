@@ -13,12 +13,13 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-view/page"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/keys"
 )
 
 func main() { cli.Main(command()) }
 
 func command() *cobra.Command {
-	var servers, creds, listen string
+	var servers, creds, listen, public string
 	var fleet bool
 	cmd := &cobra.Command{
 		Use:   "dgm-view",
@@ -36,7 +37,11 @@ another address than the loopback only behind a server that asks who is there.`,
 			if err != nil {
 				return cli.Usage("--nats: %v", err)
 			}
-			s.Fleet = fleet
+			if s.Fleet = fleet; public != "" {
+				if s.PublicKey, err = keys.Public(public); err != nil {
+					return err
+				}
+			}
 			if creds != "" {
 				b, err := os.ReadFile(creds)
 				if err != nil {
@@ -51,6 +56,7 @@ another address than the loopback only behind a server that asks who is there.`,
 	f.StringVar(&servers, "nats", "ws://127.0.0.1:8222", "WebSocket of the NATS server, ws:// or wss://, or several separated by commas; ws://user:password@host:port")
 	f.StringVar(&creds, "creds", "", "credentials file of a user that may only read")
 	f.BoolVar(&fleet, "fleet", false, "show the training jobs and models of a fleet; the user must be permitted to read them")
+	f.StringVar(&public, "public-key", "", "with --fleet: public `key` of the operator (PEM, ed25519), with which the page verifies what was decided")
 	f.StringVar(&listen, "listen", "127.0.0.1:8080", "address of the page")
 	return cmd
 }

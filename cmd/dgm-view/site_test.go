@@ -40,7 +40,7 @@ func openSite(t *testing.T, reads ...string) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings.Fleet = true
+	settings.Fleet, settings.PublicKey = true, operatorKey.Public().(ed25519.PublicKey)
 	ctx, cancel := context.WithCancel(t.Context())
 	urls, ended := make(chan string, 1), make(chan error, 1)
 	go func() { ended <- serve(ctx, "127.0.0.1:0", settings, func(url string) { urls <- url }) }()
@@ -179,8 +179,11 @@ func (s *site) flight(rate int, robots ...*robot) (land func()) {
 	return land
 }
 
-// decide adds a decision to the log of a fleet.
-func (s *site) decide(st model.Statement, value any) {
+// operatorKey signs what is decided; the page has its public half.
+var operatorKey = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+
+// decide adds a decision, signed by a key, to the log of a fleet.
+func (s *site) decide(st model.Statement, value any, key ed25519.PrivateKey) {
 	s.t.Helper()
 	was, err := fleet.ReadDecisions(s.t.Context(), s.nc, nil)
 	if err != nil {
@@ -194,11 +197,10 @@ func (s *site) decide(st model.Statement, value any) {
 	}
 	st.Number = uint64(len(was.Decisions) + 1)
 	subject := "dgm.decision." + string(st.Purpose) + "." + cmp.Or(st.Vehicle, st.Fleet)
-	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	if _, err := s.nc.Request(subject, model.SignDecision(st, key), 5*time.Second); err != nil {
 		s.t.Fatal(err)
 	}
-	if now, err := fleet.ReadDecisions(s.t.Context(), s.nc, key.Public().(ed25519.PublicKey)); err != nil || len(now.Faults) > 0 {
+	if now, err := fleet.ReadDecisions(s.t.Context(), s.nc, operatorKey.Public().(ed25519.PublicKey)); err != nil || (len(now.Faults) == 0) != key.Equal(operatorKey) {
 		s.t.Fatal(now, err)
 	}
 }

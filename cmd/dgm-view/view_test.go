@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"crypto/ed25519"
 	"fmt"
 	"math"
 	"net/url"
@@ -189,8 +191,8 @@ func TestShowsTheFleet(t *testing.T) {
 	}
 	now := time.Now().UTC()
 	s.keep("fleet-model-index", "one."+job.ID, fleet.Model{ID: "m2", Job: job, Trained: now, HeldOut: fleet.HeldOut{Verdict: "USE <b>", Cover95: [2]float64{0.93, 0.96}}})
-	s.decide(model.Statement{Purpose: model.ForInstallation, Vehicle: "one"}, fleet.Installation{Vehicle: "one", Flown: &fleet.Ref{Model: "m1"}, Shadow: &fleet.Ref{Model: "m2"}, Changed: now, Reason: "promoted"})
-	s.decide(model.Statement{Purpose: model.ForRollout, Fleet: "all"}, map[string]any{"group": "all", "vehicles": []string{"one", "two"}, "model": fleet.Ref{Model: "m2"}, "stage": "canary", "since": now, "reason": "better"})
+	s.decide(model.Statement{Purpose: model.ForInstallation, Vehicle: "one"}, fleet.Installation{Vehicle: "one", Flown: &fleet.Ref{Model: "m1"}, Shadow: &fleet.Ref{Model: "m2"}, Changed: now, Reason: "promoted"}, operatorKey)
+	s.decide(model.Statement{Purpose: model.ForRollout, Fleet: "all"}, map[string]any{"group": "all", "vehicles": []string{"one", "two"}, "model": fleet.Ref{Model: "m2"}, "stage": "canary", "since": now, "reason": "better", "signed": true}, ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize)))
 	covered := 0.94
 	s.keep("fleet-log-index", "one.l1", fleet.Log{Vehicle: "one", From: 1e9, To: 3e9, Samples: 200, Channels: []string{"a", "b"}, Models: []string{"m1"}, Coverage: &covered, Alarms: []string{"late", "<b>"}, Uploaded: now})
 	s.keep("fleet-jobs", "foreign", "not a job")
@@ -198,7 +200,7 @@ func TestShowsTheFleet(t *testing.T) {
 	for table, want := range map[string]string{
 		"jobs": "one|queued|||0|T ago|", "models": "one|m2|T ago|1|93.0 % to 96.0 %|USE <b>",
 		"logs":          "one|T ago|T|200|2|m1|94.0 %|late, <b>",
-		"installations": "one|m1|T|m2|||promoted", "rollouts": "all|canary|m2|T|one|better",
+		"installations": "one|m1|T|m2|||promoted|verified", "rollouts": "all|canary|m2|T|one|better|not by the operator",
 	} {
 		var got string
 		b.await(table+" to be "+want, func() bool {

@@ -38,6 +38,8 @@ type Settings struct {
 	Password string   `json:"password,omitempty"` // (optional)
 	Creds    string   `json:"creds,omitempty"`    // (optional) content of a credentials file
 	Fleet    bool     `json:"fleet,omitempty"`    // whether to read what a fleet has stored
+
+	PublicKey []byte `json:"public_key,omitempty"` // (optional) of the operator, ed25519: the page verifies decisions of the fleet with it
 }
 
 // Reads and Asks are what the page's user subscribes and publishes to: nothing that it publishes changes anything. Asks is for

@@ -17,7 +17,7 @@ async function ask(nc, stream, request, value = (m) => m.json()) {
       got.sequence = Number(m.headers?.get("Nats-Sequence"));
       if (!m.data.length) continue; // deleted
       try {
-        got.found.push(Object.assign(value(m) ?? {}, { stored: m.headers?.get("Nats-Time-Stamp") }));
+        got.found.push(Object.assign((await value(m)) ?? {}, { stored: m.headers?.get("Nats-Time-Stamp") }));
       } catch {
         // not an entry of a fleet
       }
@@ -51,10 +51,13 @@ async function values(nc, bucket) {
 }
 
 /** The last decisions for a purpose, one for each name; null where they cannot be read. */
-async function decided(nc, purpose) {
+async function decided(nc, purpose, key) {
   const request = { multi_last: [`dgm.decision.${purpose}.*`], batch: mostEntries };
-  return (await ask(nc, "DGM_DECISIONS", request, (m) => decision(m.data)))?.found ?? null;
+  return (await ask(nc, "DGM_DECISIONS", request, (m) => decision(m.data, m.headers?.get("Nats-Subject"), Number(m.headers?.get("Nats-Sequence")), key)))?.found ?? null;
 }
+
+/** Whether the operator has signed a decision: the word for it, and its class. */
+const signed = (e) => (e.signed === null ? ["not verified", "warn"] : e.signed ? ["verified", "good"] : ["not by the operator", "bad"]);
 
 const since = (iso) => duration(Math.max(0, (Date.now() - Date.parse(iso)) / 1000));
 const newest = (key) => (a, b) => Date.parse(b[key]) - Date.parse(a[key]);
@@ -62,19 +65,19 @@ const classes = { done: "good", running: "good", failed: "bad", cancelled: "warn
 const known = (v, key, order) => (v ?? []).filter((e) => typeof e?.[key] === "string").sort(order).slice(0, 100);
 
 /** Reads the stores and fills the tables, by id; reports whether there is a fleet. */
-export async function showFleet(nc, tables) {
+export async function showFleet(nc, tables, key) {
   const stores = await Promise.all([
-    ...["installation", "rollout"].map((purpose) => decided(nc, purpose)), ...["fleet-jobs", "fleet-model-index", "fleet-log-index"].map((bucket) => values(nc, bucket)),
+    ...["installation", "rollout"].map((purpose) => decided(nc, purpose, key)), ...["fleet-jobs", "fleet-model-index", "fleet-log-index"].map((bucket) => values(nc, bucket)),
   ]);
   if (stores.every((s) => !s)) return false;
   const vehicles = known(stores[0], "vehicle", (a, b) => (a.vehicle < b.vehicle ? -1 : 1));
   rows(tables.installations, vehicles.map((e) => [
-    clean(e.vehicle), clean(e.flown?.model), since(e.changed), clean(e.shadow?.model), clean(e.before?.model), clean(e.pin), clean(e.reason),
-  ]), (i, c) => (c === 6 ? "long" : ""));
+    clean(e.vehicle), clean(e.flown?.model), since(e.changed), clean(e.shadow?.model), clean(e.before?.model), clean(e.pin), clean(e.reason), signed(e)[0],
+  ]), (i, c) => (c === 6 ? "long" : c === 7 ? signed(vehicles[i])[1] : ""));
   const rollouts = known(stores[1], "group", newest("since"));
   rows(tables.rollouts, rollouts.map((e) => [
-    clean(e.group), clean(e.stage), clean(e.model?.model), since(e.since), clean(e.vehicles?.[0]), clean(e.reason),
-  ]), (i, c) => (c === 1 ? classes[rollouts[i].stage] ?? "" : c === 5 ? "long" : ""));
+    clean(e.group), clean(e.stage), clean(e.model?.model), since(e.since), clean(e.vehicles?.[0]), clean(e.reason), signed(e)[0],
+  ]), (i, c) => (c === 1 ? classes[rollouts[i].stage] ?? "" : c === 5 ? "long" : c === 6 ? signed(rollouts[i])[1] : ""));
   const jobs = known(stores[2], "submitted", newest("submitted"));
   rows(tables.jobs, jobs.map((e) => [
     clean(e.study ? `${e.study.study} ${e.study.set} ${e.study.seed}` : e.vehicle), clean(e.state), e.state === "running" ? percent(number(e.progress)) : "", clean(e.worker), fixed(number(e.tries), 0),

@@ -319,10 +319,12 @@ function write() {
   for (const c of charts) c.write();
 }
 
+const operator = await wire.publicKey(settings.public_key); // verifies what was decided
+
 /** Reads what a fleet has stored, now and then again. */
 async function readFleet() {
   const tables = Object.fromEntries(["installations", "rollouts", "jobs", "models", "logs"].map((id) => [id, $(id)]));
-  if (open() && (await showFleet(connection, tables))) $("fleet").hidden = false;
+  if (open() && (await showFleet(connection, tables, operator))) $("fleet").hidden = false;
   setTimeout(readFleet, 5000);
 }
 

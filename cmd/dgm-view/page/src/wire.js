@@ -36,10 +36,24 @@ function map(bytes) {
   return m;
 }
 
-/** What a decision of a fleet decides (estimator/model/FORMAT.md, Statements). Its signature is not verified here. */
-export function decision(bytes) {
-  const [statement] = decoder.decode(bytes);
-  return JSON.parse(new TextDecoder().decode(decoder.decode(statement).content));
+/** The key that verifies decisions, of the base64 of its 32 bytes; null where there is none, or this browser cannot verify. */
+export async function publicKey(base64) {
+  try {
+    return await crypto.subtle.importKey("raw", Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)), "Ed25519", false, ["verify"]);
+  } catch {
+    return null;
+  }
+}
+
+/** What a decision of a fleet decides (estimator/model/FORMAT.md, Statements), and whether the key has signed it for its place: null without a key. */
+export async function decision(bytes, subject, sequence, key) {
+  const [statement, signature] = decoder.decode(bytes);
+  const s = decoder.decode(statement);
+  const decided = JSON.parse(new TextDecoder().decode(s.content));
+  const placed = s.number === sequence && subject === `dgm.decision.${s.purpose}.${s.purpose === "installation" ? s.vehicle : s.fleet}`;
+  const text = await new Blob([`dgm-decision ${s.purpose}\n`, statement]).arrayBuffer();
+  decided.signed = key ? placed && (await crypto.subtle.verify("Ed25519", key, signature, text)) : null;
+  return decided;
 }
 
 /** Numbers beyond this are not drawn: differences of them are not finite. */
