@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -103,6 +104,93 @@ func account(role string) string {
 	return strings.TrimSuffix(strings.ToUpper(kind)+"_"+v, "_")
 }
 
+// Account is an account of a server: its users, what others may ask it or see of it, and what it asks and sees of others.
+type Account struct {
+	Name    string
+	Stores  bool // it has JetStream
+	Users   []User
+	Exports []Export
+	Imports []Import
+}
+
+// User is a role with its permissions; without any it may do all in its account.
+type User struct {
+	Role               string
+	Publish, Subscribe []string
+}
+
+// Export is a subject that other accounts may ask on or see.
+type Export struct {
+	Subject string
+	Service bool     // it is asked, else it is seen
+	Many    bool     // more than one answer comes
+	To      []string // accounts
+}
+
+// Import is a subject of another account that is asked or seen.
+type Import struct {
+	Account, Subject string
+	Service          bool
+	Local            string // subject on which it is asked; "" = the same
+}
+
+// Accounts returns the accounts of all roles, that of the operator first.
+func (a *Authority) Accounts() []Account {
+	roles := []string{RoleWorker, RoleViewer}
+	for _, v := range a.Robots {
+		roles = append(roles, RobotRole(v))
+	}
+	asked, many := map[string][]string{}, map[string]bool{}
+	for _, role := range roles {
+		for _, g := range a.Grants(role) {
+			asked[g.Subject] = append(asked[g.Subject], account(role))
+			many[g.Subject] = many[g.Subject] || g.Many
+		}
+	}
+	all := []Account{{Name: account(RoleOperator), Stores: true, Users: []User{{Role: RoleOperator}}}}
+	for _, s := range slices.Sorted(maps.Keys(asked)) {
+		all[0].Exports = append(all[0].Exports, Export{s, true, many[s], asked[s]})
+	}
+	for _, v := range a.Robots {
+		all[0].Imports = append(all[0].Imports, Import{Account: account(RobotRole(v)), Subject: wire.StatusSubject(v)}, Import{Account: account(RobotRole(v)), Subject: wire.ModelSubject(v), Service: true})
+	}
+	for _, role := range roles {
+		all = append(all, a.asking(role))
+	}
+	return all
+}
+
+// asking returns the account of a role that asks that of the operator.
+func (a *Authority) asking(role string) Account {
+	kind, v, _ := strings.Cut(role, ".")
+	c := Account{Name: account(role), Users: []User{{Role: role}}}
+	if kind == "robot" {
+		c.Users = append(c.Users, User{PlannerRole(v), []string{wire.QuerySubject(v)}, append(seen(v), "_INBOX_planner.>")})
+		for _, s := range seen(v) {
+			c.Exports = append(c.Exports, Export{Subject: s, To: []string{account(RoleOperator), account(RoleViewer)}})
+		}
+		c.Exports = append(c.Exports, Export{Subject: wire.QuerySubject(v), Service: true, To: []string{account(RoleViewer)}}, Export{Subject: wire.ModelSubject(v), Service: true, To: []string{account(RoleOperator)}})
+	}
+	for _, g := range a.Grants(role) {
+		asked, ofAPI := strings.CutPrefix(g.Subject, "$JS.API.")
+		if kind != "robot" { // as a client of JetStream asks in an account without stores
+			c.Imports = append(c.Imports, Import{account(RoleOperator), g.Subject, true, api + "." + asked})
+		}
+		if !ofAPI || strings.HasPrefix(asked, "DIRECT.") { // the server answers all else of the API in each account, that it has no stores
+			c.Imports = append(c.Imports, Import{account(RoleOperator), g.Subject, true, ""})
+		}
+	}
+	if role == RoleViewer {
+		for _, v := range a.Robots {
+			for _, s := range seen(v) {
+				c.Imports = append(c.Imports, Import{Account: account(RobotRole(v)), Subject: s})
+			}
+			c.Imports = append(c.Imports, Import{Account: account(RobotRole(v)), Subject: wire.QuerySubject(v), Service: true})
+		}
+	}
+	return c
+}
+
 // Config returns the accounts and users as a part of a server's configuration. Everybody who connects needs a key.
 func (a *Authority) Config() (string, error) {
 	for _, v := range a.Robots {
@@ -119,83 +207,56 @@ func (a *Authority) Config() (string, error) {
 	line := func(indent int, format string, args ...any) {
 		fmt.Fprintf(&b, strings.Repeat("  ", indent)+format+"\n", args...)
 	}
-	roles := []string{RoleWorker, RoleViewer}
-	for _, v := range a.Robots {
-		roles = append(roles, RobotRole(v))
-	}
-	exports, many := map[string][]string{}, map[string]bool{}
-	for _, role := range roles {
-		for _, g := range a.Grants(role) {
-			exports[g.Subject] = append(exports[g.Subject], account(role))
-			many[g.Subject] = many[g.Subject] || g.Many
-		}
-	}
 	line(0, "accounts {")
-	line(1, "%s {", account(RoleOperator))
-	line(2, "jetstream: enabled")
-	line(2, "users: [ { nkey: %s } ]", a.Keys[RoleOperator])
-	line(2, "exports: [")
-	for _, s := range slices.Sorted(maps.Keys(exports)) {
-		kind := ""
-		if many[s] {
-			kind = ", response_type: stream"
+	for _, c := range a.Accounts() {
+		line(1, "%s {", c.Name)
+		if c.Stores {
+			line(2, "jetstream: enabled")
 		}
-		line(3, "{ service: %q, accounts: [%s]%s }", s, strings.Join(exports[s], ", "), kind)
-	}
-	line(2, "]")
-	line(2, "imports: [")
-	for _, v := range a.Robots {
-		line(3, "{ stream: { account: %s, subject: %q } }", account(RobotRole(v)), wire.StatusSubject(v))
-		line(3, "{ service: { account: %s, subject: %q } }", account(RobotRole(v)), wire.ModelSubject(v))
-	}
-	line(2, "]")
-	line(1, "}")
-	for _, role := range roles {
-		a.account(line, role)
+		line(2, "users: [")
+		for _, u := range c.Users {
+			permissions := ""
+			if len(u.Publish) > 0 {
+				permissions = fmt.Sprintf(", permissions: { publish: [%s], subscribe: [%s] }", quoted(u.Publish), quoted(u.Subscribe))
+			}
+			line(3, "{ nkey: %s%s }", a.Keys[u.Role], permissions)
+		}
+		line(2, "]")
+		line(2, "exports: [")
+		for _, e := range c.Exports {
+			more := ""
+			if e.Many {
+				more = ", response_type: stream"
+			}
+			line(3, "{ %s: %q, accounts: [%s]%s }", kindOf(e.Service), e.Subject, strings.Join(e.To, ", "), more)
+		}
+		line(2, "]")
+		line(2, "imports: [")
+		for _, i := range c.Imports {
+			local := ""
+			if i.Local != "" {
+				local = fmt.Sprintf(", to: %q", i.Local)
+			}
+			line(3, "{ %s: { account: %s, subject: %q }%s }", kindOf(i.Service), i.Account, i.Subject, local)
+		}
+		line(2, "]")
+		line(1, "}")
 	}
 	line(0, "}")
 	return b.String(), nil
 }
 
-// account writes the account of a role that asks that of the operator.
-func (a *Authority) account(line func(indent int, format string, args ...any), role string) {
-	kind, v, _ := strings.Cut(role, ".")
-	line(1, "%s {", account(role))
-	switch kind {
-	case "robot":
-		line(2, "users: [")
-		line(3, "{ nkey: %s }", a.Keys[role])
-		line(3, "{ nkey: %s, permissions: { publish: [%q], subscribe: [%q, %q, %q, %q, %q] } }", a.Keys[PlannerRole(v)], wire.QuerySubject(v),
-			wire.StatusSubject(v), wire.PredictSubject(v), wire.StateSubject(v), wire.EstimateSubject(v), "_INBOX_planner.>")
-		line(2, "]")
-		line(2, "exports: [")
-		for _, s := range seen(v) {
-			line(3, "{ stream: %q, accounts: [%s, %s] }", s, account(RoleOperator), account(RoleViewer))
-		}
-		line(3, "{ service: %q, accounts: [%s] }", wire.QuerySubject(v), account(RoleViewer))
-		line(3, "{ service: %q, accounts: [%s] }", wire.ModelSubject(v), account(RoleOperator))
-		line(2, "]")
-	default:
-		line(2, "users: [ { nkey: %s } ]", a.Keys[role])
+func kindOf(service bool) string {
+	if service {
+		return "service"
 	}
-	line(2, "imports: [")
-	for _, g := range a.Grants(role) {
-		asked, ofAPI := strings.CutPrefix(g.Subject, "$JS.API.")
-		if kind != "robot" { // as a client of JetStream asks in an account without stores
-			line(3, "{ service: { account: %s, subject: %q }, to: %q }", account(RoleOperator), g.Subject, api+"."+asked)
-		}
-		if !ofAPI || strings.HasPrefix(asked, "DIRECT.") { // the server answers all else of the API in each account, that it has no stores
-			line(3, "{ service: { account: %s, subject: %q } }", account(RoleOperator), g.Subject)
-		}
+	return "stream"
+}
+
+func quoted(all []string) string {
+	var out []string
+	for _, s := range all {
+		out = append(out, strconv.Quote(s))
 	}
-	if role == RoleViewer {
-		for _, v := range a.Robots {
-			for _, s := range seen(v) {
-				line(3, "{ stream: { account: %s, subject: %q } }", account(RobotRole(v)), s)
-			}
-			line(3, "{ service: { account: %s, subject: %q } }", account(RobotRole(v)), wire.QuerySubject(v))
-		}
-	}
-	line(2, "]")
-	line(1, "}")
+	return strings.Join(out, ", ")
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nkeys"
 
@@ -20,7 +18,8 @@ import (
 // accounts are the settings of a server that dgm-fleet setup writes.
 type accounts struct {
 	dir, listen, cert, key, websocket string
-	origins, robots                   []string
+	origins, robots, rotate           []string
+	valid                             days // of credentials; 0 = keys without an end
 }
 
 const (
@@ -40,13 +39,16 @@ func (a *accounts) write() (files []string, err error) {
 	if err := os.MkdirAll(keys, 0o700); err != nil {
 		return nil, err
 	}
+	if exists(keyFile(keys, signerKey)) && a.valid == 0 {
+		return nil, cli.Usage("the credentials of %s end: give --valid, for how long the new ones are", a.dir)
+	}
+	if err := rotated(a.dir, a.rotate); err != nil {
+		return nil, err
+	}
 	authority := fleet.Authority{Robots: a.robots, Keys: map[string]string{}}
 	for _, role := range authority.Roles() {
-		pair, err := readKey(keys, role)
-		if errors.Is(err, fs.ErrNotExist) {
-			if pair, err = nkeys.CreateUser(); err == nil {
-				err = writeKey(keys, role, pair)
-			}
+		pair, made, err := haveKey(keys, role, nkeys.CreateUser)
+		if made {
 			files = append(files, keyFile(keys, role))
 		}
 		if err == nil {
@@ -57,6 +59,13 @@ func (a *accounts) write() (files []string, err error) {
 		}
 	}
 	text, err := authority.Config()
+	if err == nil && a.valid > 0 {
+		c := credentials{dir: keys, until: time.Now().Add(time.Duration(a.valid))}
+		if c.revoked, err = readRevocations(a.dir); err == nil {
+			text, err = c.write(&authority)
+		}
+		files = append(files, c.files...)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +109,7 @@ func (a *accounts) head(viewer string) string {
 		if tls == "" {
 			tls = "no_tls: true"
 		}
-		if host, _, err := net.SplitHostPort(a.websocket); err == nil && loopback(host) {
+		if host, _, err := net.SplitHostPort(a.websocket); err == nil && loopback(host) && a.valid == 0 {
 			tls += ", no_auth_user: " + viewer
 		}
 		fmt.Fprintf(&b, "websocket { listen: %q, allowed_origins: [%s], %s }\n", a.websocket, literals(a.origins), tls)
@@ -114,42 +123,4 @@ func literals(all []string) string {
 		out = append(out, fmt.Sprintf("%q", s))
 	}
 	return strings.Join(out, ", ")
-}
-
-func keyFile(dir, role string) string { return filepath.Join(dir, role+".nk") }
-
-func readKey(dir, role string) (nkeys.KeyPair, error) {
-	name := keyFile(dir, role)
-	seed, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	pair, err := nkeys.FromSeed([]byte(strings.TrimSpace(string(seed))))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return pair, nil
-}
-
-func writeKey(dir, role string, pair nkeys.KeyPair) error {
-	seed, err := pair.Seed()
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(keyFile(dir, role), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(f, "%s\n", seed)
-	return errors.Join(err, f.Close())
-}
-
-// robotsOf returns the vehicles that have a key in a folder.
-func robotsOf(dir string) (robots []string, err error) {
-	names, err := filepath.Glob(keyFile(dir, fleet.RobotRole("*")))
-	for _, n := range names {
-		robots = append(robots, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(n), fleet.RobotRole("")), ".nk"))
-	}
-	slices.Sort(robots)
-	return robots, err
 }

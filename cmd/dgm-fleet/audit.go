@@ -19,6 +19,7 @@ import (
 func auditCommand() *cobra.Command {
 	var url, dir string
 	var asJSON bool
+	var valid days
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Try with the key of every role what it may not do, and print what gets through",
@@ -35,7 +36,7 @@ Without --nats it starts the server that dgm-fleet setup --accounts describes it
 				return cli.Usage("--nats and --keys go together: the server, and the keys of its roles")
 			}
 			if url == "" {
-				s, keys, err := ownServer(cmd.Context())
+				s, keys, err := ownServer(cmd.Context(), valid)
 				if err != nil {
 					return err
 				}
@@ -70,6 +71,7 @@ Without --nats it starts the server that dgm-fleet setup --accounts describes it
 	f := cmd.Flags()
 	f.StringVar(&url, "nats", "", "address of a running server (default: one is started)")
 	f.StringVar(&dir, "keys", "", "folder with the keys of its roles")
+	f.Var(&valid, "valid", "without --nats: its credentials end, as those of dgm-fleet setup --valid")
 	f.BoolVar(&asJSON, "json", false, "one JSON document on standard output and nothing else")
 	return cmd
 }
@@ -86,8 +88,12 @@ func printAudit(cmd *cobra.Command, a *fleet.Audit, asJSON bool) error {
 	return err
 }
 
-// connectAs connects with the key of a role.
+// connectAs connects with the credentials of a role, or with its key where there are none.
 func connectAs(url, dir, role string) (*nats.Conn, error) {
+	usual := []nats.Option{nats.CustomInboxPrefix(inboxOf(role)), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})}
+	if file := credsFile(dir, role); exists(file) {
+		return nats.Connect(url, append(usual, nats.UserCredentials(file))...)
+	}
 	pair, err := readKey(dir, role)
 	if err != nil {
 		return nil, err
@@ -96,11 +102,11 @@ func connectAs(url, dir, role string) (*nats.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nats.Connect(url, nats.Nkey(public, pair.Sign), nats.CustomInboxPrefix(inboxOf(role)), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	return nats.Connect(url, append(usual, nats.Nkey(public, pair.Sign))...)
 }
 
 // ownServer starts the server that setup describes, with the stores of two robots.
-func ownServer(ctx context.Context) (s *server.Server, keys string, err error) {
+func ownServer(ctx context.Context, valid days) (s *server.Server, keys string, err error) {
 	dir, err := os.MkdirTemp("", "dgm-fleet-audit-")
 	if err != nil {
 		return nil, "", err
@@ -110,7 +116,7 @@ func ownServer(ctx context.Context) (s *server.Server, keys string, err error) {
 			_ = os.RemoveAll(dir)
 		}
 	}()
-	a := accounts{dir: dir, listen: "127.0.0.1:4222", robots: []string{"drone-1", "drone-2"}}
+	a := accounts{dir: dir, listen: "127.0.0.1:4222", robots: []string{"drone-1", "drone-2"}, valid: valid}
 	if _, err := a.write(); err != nil {
 		return nil, "", err
 	}

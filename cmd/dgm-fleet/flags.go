@@ -150,9 +150,13 @@ one replica is refused, three servers hold everything.
 
 With --accounts it connects to nothing: it writes the configuration of a server on which every role and every robot
 has an account and a key of its own, and keys that are not there yet. Run it again with more --robots, and send the server SIGHUP.
-Then run it without --accounts, with --robots and the operator's key, to make the stores. dgm-fleet audit tries what holds.`,
+Then run it without --accounts, with --robots and the operator's key, to make the stores. dgm-fleet audit tries what holds.
+
+With --valid each role gets credentials that end, keys/ROLE.creds, for --creds in place of --nkey: the server disconnects who has them
+then. Run it again before, and copy them anew: a program that runs reads the file when it connects again.`,
 		Example: `  dgm-fleet setup --keep 90d --log-bytes 500000000000
   dgm-fleet setup --accounts fleet --robots drone-1,drone-2 --listen 0.0.0.0:4222 --server-cert cert.pem --server-key key.pem
+  dgm-fleet setup --accounts fleet --robots drone-1,drone-2 --valid 30d --rotate robot.drone-1
   dgm-fleet setup --nkey fleet/keys/operator.nk --robots drone-1,drone-2`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -194,6 +198,8 @@ Then run it without --accounts, with --robots and the operator's key, to make th
 	f.Int64Var(&s.LogBytes, "log-bytes", 0, "most bytes of logs; uploads beyond it are refused (default: without limit)")
 	f.StringSliceVar(&a.robots, "robots", nil, "vehicles with stores, and with --accounts keys, of their own")
 	f.StringVar(&a.dir, "accounts", "", "folder in which to write a server's configuration, nats.conf, and keys, one for each role")
+	f.Var(&a.valid, "valid", "with --accounts: how long credentials are valid from now on, such as 30d (default: keys without an end)")
+	f.StringSliceVar(&a.rotate, "rotate", nil, "with --accounts: roles that get a new key, such as robot.drone-1; the old one is refused")
 	f.StringVar(&a.listen, "listen", a.listen, "with --accounts: address of the server")
 	f.StringVar(&a.cert, "server-cert", "", "with --accounts: certificate of the server")
 	f.StringVar(&a.key, "server-key", "", "with --accounts: private key of the certificate")

@@ -21,6 +21,7 @@ var decodedElsewhere = map[string]string{
 	"bridge/internal/reference": "only tests may read values of other implementations with it",
 	"bridge/onnx":               "times and means of a document that this process has made",
 	"cmd/dgm-bridge":            "the scores in a model that was decoded: what is wrong in them is left out",
+	"cmd/dgm-fleet":             "the keys that it has revoked itself, in the folder of its keys",
 	"cmd/dgm-fleet/chaos":       "the description of a process, by its parent",
 	"cmd/dgm-eval":              "the scores in a model that was decoded: what is wrong in them is left out",
 	"estimator":                 "answers to the reference models, which are part of the program",

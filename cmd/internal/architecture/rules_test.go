@@ -281,7 +281,7 @@ var guests = []guest{
 		[]string{"cmd/dgm-demo", "cmd/dgm-bench", "cmd/dgm-fleet"},
 		"an embedded server adds 10 MB: never on a robot, only where one command must do everything",
 	},
-	{"github.com/nats-io/jwt/v2", nil, "tests make their own credentials"},
+	{"github.com/nats-io/jwt/v2", []string{"cmd/dgm-fleet"}, "one command makes the credentials of a fleet; tests make their own"},
 	{"github.com/nats-io/nkeys", []string{"cmd/dgm-fleet"}, "one command makes the keys of a fleet; tests make their own"},
 	{
 		"github.com/spf13/cobra",
