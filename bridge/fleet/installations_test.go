@@ -165,6 +165,13 @@ func TestPinsTagsAndGroups(t *testing.T) {
 	if g, err := in.Group(t.Context(), "g"); err != nil || len(g.Vehicles) != 2 {
 		t.Errorf("%+v, %v", g, err)
 	}
+	if _, err := in.Group(t.Context(), "drone-3"); err == nil || !strings.Contains(err.Error(), "groups are g;") {
+		t.Errorf("neither a group nor a vehicle: %v", err)
+	}
+	registered(t, in.Models, "drone-3", 9)
+	if g, err := in.Group(t.Context(), "drone-2"); err != nil || len(g.Vehicles) != 1 {
+		t.Errorf("a vehicle of a group: %+v, %v", g, err)
+	}
 	if g, err := in.Group(t.Context(), "drone-3"); err != nil || len(g.Vehicles) != 1 || g.Vehicles[0] != "drone-3" {
 		t.Errorf("%+v, %v", g, err)
 	}

@@ -73,18 +73,6 @@ func (in *Installer) name(ctx context.Context, s model.Statement, v any) error {
 	return nil
 }
 
-// Group returns a group. A name that is none is that of a vehicle alone.
-func (in *Installer) Group(ctx context.Context, name string) (Group, error) {
-	if err := wire.CheckVehicle(name); err != nil {
-		return Group{}, err
-	}
-	g, of, err := decided[Group](ctx, in.log, model.ForGroup, name)
-	if err == nil && of.Number == 0 {
-		return Group{Name: name, Vehicles: []string{name}}, nil
-	}
-	return g, err
-}
-
 // Newest is, in the place of a model's ID, the newest one of the vehicle.
 const Newest = "newest"
 

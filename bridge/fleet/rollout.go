@@ -101,9 +101,22 @@ func (in *Installer) Rollouts(ctx context.Context) (all []Rollout, unreadable []
 func (in *Installer) Rollout(ctx context.Context, group string) (Rollout, error) {
 	r, of, err := decided[Rollout](ctx, in.log, model.ForRollout, group)
 	if err == nil && of.Number == 0 {
-		err = fmt.Errorf("rollout to %s: %w", group, ErrNoRollout)
+		err = in.noRollout(ctx, group)
 	}
 	return r, err
+}
+
+// noRollout returns an error that names the groups to which there was a rollout.
+func (in *Installer) noRollout(ctx context.Context, group string) error {
+	all, _, err := in.Rollouts(ctx)
+	if err != nil {
+		return err
+	}
+	groups := []string{}
+	for _, r := range all {
+		groups = append(groups, r.Group)
+	}
+	return fmt.Errorf("rollout to %s: %w; with a rollout %s", group, ErrNoRollout, listed(groups))
 }
 
 // ErrNoRollout is that there was none to a group.
@@ -184,7 +197,7 @@ func (in *Installer) Stop(ctx context.Context, group string) (Rollout, error) {
 	for {
 		r, of, err := decided[Rollout](ctx, in.log, model.ForRollout, group)
 		if err == nil && of.Number == 0 {
-			err = ErrNoRollout
+			return r, in.noRollout(ctx, group)
 		}
 		if err != nil {
 			return r, fmt.Errorf("rollout to %s: %w", group, err)

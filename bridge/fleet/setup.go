@@ -3,6 +3,7 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -118,6 +119,46 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 		return fmt.Errorf("consumer %s of stream %s: %w", jobConsumer, jobStream, explained(err))
 	}
 	return nil
+}
+
+// oldStores are key-value stores of versions before the log of decisions. Nothing reads them.
+var oldStores = [...]string{"fleet-installations", "fleet-names", "fleet-rollouts", "fleet-study-rows"}
+
+// askOld bounds how long is asked for them: who may not ask gets no answer.
+const askOld = 2 * time.Second
+
+// OldStores lists the key-value stores of earlier versions that a server still has, as far as this client may see them: nothing reads
+// what they hold, as what is decided is in the log of decisions.
+func OldStores(ctx context.Context, nc *nats.Conn) (names []string, err error) {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askOld)
+	defer cancel()
+	for _, name := range oldStores {
+		if _, err := js.Stream(ctx, "KV_"+name); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// RemoveOldStores removes them, and returns the names of those that it has removed.
+func RemoveOldStores(ctx context.Context, nc *nats.Conn) (names []string, err error) {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range oldStores {
+		switch err := js.DeleteKeyValue(ctx, name); {
+		case err == nil:
+			names = append(names, name)
+		case !errors.Is(err, jetstream.ErrBucketNotFound):
+			return names, fmt.Errorf("removing the key-value store %s: %w", name, explained(err))
+		}
+	}
+	return names, nil
 }
 
 // objectMessage is the most that a message of an object has: a part of it, or its description.

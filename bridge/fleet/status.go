@@ -20,6 +20,8 @@ type Status struct {
 	Verified bool     `json:"verified"`         // what was decided was verified with a public key; else anybody may have written it
 	Faults   []string `json:"faults,omitempty"` // decisions that decide nothing, and vehicles that do not follow the log
 
+	OldStores []string `json:"old_stores,omitempty"` // of earlier versions, which nothing reads
+
 	Unreadable []string `json:"unreadable,omitempty"` // entries that are skipped, and what is wrong with them
 }
 

@@ -136,6 +136,7 @@ func setupCommand() *cobra.Command {
 	var server link.Flags
 	var s fleet.Settings
 	var keep days
+	var removeOld bool
 	keepJobs := days(30 * 24 * time.Hour)
 	a := accounts{listen: "127.0.0.1:4222"}
 	cmd := &cobra.Command{
@@ -185,6 +186,9 @@ then. Run it again before, and copy them anew: a program that runs reads the fil
 			if err := fleet.Setup(cmd.Context(), nc, s); err != nil {
 				return err
 			}
+			if err := tidy(cmd, nc, removeOld); err != nil {
+				return err
+			}
 			if nc.ConnectedClusterName() == "" {
 				fmt.Fprintln(cmd.ErrOrStderr(), "dgm-fleet: one replica: set sync_interval: always in the server's jetstream block, else a power failure loses what was acknowledged in the last two minutes")
 			}
@@ -198,6 +202,7 @@ then. Run it again before, and copy them anew: a program that runs reads the fil
 	f.Int64Var(&s.LogBytes, "log-bytes", 0, "most bytes of logs; uploads beyond it are refused (default: without limit)")
 	f.StringSliceVar(&a.robots, "robots", nil, "vehicles with stores, and with --accounts keys, of their own")
 	f.StringVar(&a.dir, "accounts", "", "folder in which to write a server's configuration, nats.conf, and keys, one for each role")
+	f.BoolVar(&removeOld, "remove-old", false, "remove the key-value stores of earlier versions with what they hold; nothing reads them")
 	f.Var(&a.valid, "valid", "with --accounts: how long credentials are valid from now on, such as 30d (default: keys without an end)")
 	f.StringSliceVar(&a.rotate, "rotate", nil, "with --accounts: roles that get a new key, such as robot.drone-1; the old one is refused")
 	f.StringVar(&a.listen, "listen", a.listen, "with --accounts: address of the server")

@@ -71,6 +71,9 @@ func readStatus(ctx context.Context, c client, robots *fleet.Robots, key ed25519
 		return fleet.Status{}, err
 	}
 	s, err := fleet.ReadStatus(ctx, c.logs, c.queue, in, robots)
+	if err == nil {
+		s.OldStores, err = fleet.OldStores(ctx, c.nc)
+	}
 	if err != nil || key == nil {
 		return s, err
 	}
@@ -186,6 +189,9 @@ func printStatus(out io.Writer, s *fleet.Status) error {
 	}
 	for _, u := range s.Unreadable {
 		fmt.Fprintf(w, "skipped: %q\n", u)
+	}
+	if len(s.OldStores) > 0 {
+		fmt.Fprintln(w, oldStores(s.OldStores))
 	}
 	return w.Flush()
 }

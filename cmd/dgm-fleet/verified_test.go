@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
@@ -77,5 +78,64 @@ func TestTheStatusVerifiesDecisions(t *testing.T) {
 	}
 	if code, _, _ := call("status", "--nats", url, "--public-key", private); code == cli.Done {
 		t.Error("a private key verifies")
+	}
+}
+
+// What an earlier version has stored is named by setup and status, until setup removes it.
+func TestOldStoresAreNamed(t *testing.T) {
+	url := listen(t)
+	nc, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"fleet-names", "fleet-rollouts", "of-somebody-else"} {
+		if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const named = "fleet-names, fleet-rollouts; to remove them: dgm-fleet setup --remove-old"
+	if code, _, errs := call("setup", "--nats", url); code != cli.Done || !strings.Contains(errs, named) {
+		t.Errorf("setup: exit %d, %s", code, errs)
+	}
+	if code, out, errs := call("status", "--wait", "1ms", "--nats", url); code != cli.Done || !strings.Contains(out, named) {
+		t.Errorf("status: exit %d, %s%s", code, out, errs)
+	}
+	if code, out, errs := call("setup", "--remove-old", "--nats", url); code != cli.Done || strings.Count(out, "removed the key-value store") != 2 {
+		t.Errorf("setup --remove-old: exit %d, %s%s", code, out, errs)
+	}
+	if code, out, _ := call("status", "--json", "--wait", "1ms", "--nats", url); code != cli.Done || strings.Contains(out, "old_stores") {
+		t.Errorf("status: exit %d, %s", code, out)
+	}
+	if _, err := js.KeyValue(t.Context(), "of-somebody-else"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A group that there is not is an error with those that there are.
+func TestAnUnknownGroupIsRefused(t *testing.T) {
+	url := listen(t)
+	private, _ := keyFiles(t, 1)
+	if code, _, errs := call("setup", "--nats", url); code != cli.Done {
+		t.Fatalf("exit %d, %s", code, errs)
+	}
+	if code, _, errs := call("rollback", "--group", "dronse", "--sign", private, "--nats", url); code != cli.Failed || !strings.Contains(errs, "there is no group") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	if code, _, errs := call("group", "drones", "drone-1", "drone-2", "--sign", private, "--nats", url); code != cli.Done {
+		t.Fatalf("exit %d, %s", code, errs)
+	}
+	for _, args := range [][]string{{"promote"}, {"rollback"}, {"pin", "--model", "0123"}, {"rollout"}} {
+		code, _, errs := call(append(args, "--group", "dronse", "--sign", private, "--nats", url)...)
+		if code != cli.Failed || !strings.Contains(errs, `"dronse" is no group`) || !strings.Contains(errs, "groups are drones;") {
+			t.Errorf("%q: exit %d, %s", args, code, errs)
+		}
+	}
+	if code, _, errs := call("rollout", "--stop", "--group", "dronse", "--sign", private, "--nats", url); code != cli.Failed || !strings.Contains(errs, "with a rollout there is no group") {
+		t.Errorf("exit %d, %s", code, errs)
 	}
 }
