@@ -26,13 +26,17 @@ type computer struct {
 	start       int64 // ns, when the first state came
 }
 
-const paced = 10 * ms // between two states
+const (
+	paced      = 10 * ms // between two states
+	propagated = 0.3     // what the propagation of a state to its tick takes of the whole horizon
+)
 
 // startComputer prepares one on which the whole horizon took a time when the model was loaded.
-func startComputer(t *testing.T, whole int64) *computer {
+func startComputer(t *testing.T, whole int64, cfg Config) *computer {
 	t.Helper()
 	c := &computer{whole: whole, clock: &clock{unix: 5e18 / 4}}
-	n, err := New(Config{Vehicle: "v1", Clock: c.clock.read, Log: c.logged.add, NoTrust: true}, pendulum())
+	cfg.Vehicle, cfg.Clock, cfg.Log, cfg.NoTrust = "v1", c.clock.read, c.logged.add, true
+	n, err := New(cfg, pendulum())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,9 +46,13 @@ func startComputer(t *testing.T, whole int64) *computer {
 	for _, end := range l.Ladder.Ends {
 		costs = append(costs, prediction.Cost{Mean: end * float64(whole)})
 	}
-	l.Pace = prediction.NewPace(l.Ladder.Ends, costs)
+	l.Pace = prediction.NewPace(l.Ladder.Ends, costs, propagated*float64(whole)*min(cfg.Rate, 1))
 	w.task.Clock = func() (unix, steady int64) { // once for each prediction, when it is ready
-		c.clock.pass(int64(l.Ladder.Ends[w.task.Level] * float64(c.whole)))
+		share := l.Ladder.Ends[w.task.Level]
+		if w.task.Tick > 0 && w.task.Fresh {
+			share += propagated
+		}
+		c.clock.pass(int64(share * float64(c.whole)))
 		return c.clock.read()
 	}
 	c.start = c.clock.steady
@@ -87,7 +95,7 @@ func (c *computer) status() *wire.Status {
 // A computer that becomes eleven times as slow gets less of the horizon, then fewer states, and is late for a moment only; the
 // status, the log and the counts say so, and whose fault it is; with time again all of it comes back, a while later.
 func TestPredictionsKeepUpWithABusyComputer(t *testing.T) {
-	c := startComputer(t, 4*ms)
+	c := startComputer(t, 4*ms, Config{})
 	if came, answered, late := c.run(20); answered != came || late > 0 || c.status().PaceLevel > 0 {
 		t.Errorf("with less than half of the time: %d states, %d answered, %d late", came, answered, late)
 	}
@@ -115,7 +123,7 @@ func TestPredictionsKeepUpWithABusyComputer(t *testing.T) {
 
 // What the computer adds before work begins is not the model's: no horizon is shortened for it.
 func TestAComputerThatWakesLateShortensNothing(t *testing.T) {
-	c := startComputer(t, 2*ms)
+	c := startComputer(t, 2*ms, Config{})
 	c.wake = 9 * ms
 	if _, _, late := c.run(20); late == 0 {
 		t.Error("none is late")
@@ -127,7 +135,7 @@ func TestAComputerThatWakesLateShortensNothing(t *testing.T) {
 
 // A model that is too slow for the states is shortened as soon as their period is known, and named as the cause.
 func TestASlowModelIsShortened(t *testing.T) {
-	c := startComputer(t, 12*ms)
+	c := startComputer(t, 12*ms, Config{})
 	came, answered, late := c.run(20)
 	st := c.status()
 	if answered+1 < came || late > 64 || st.PaceLevel != 1 || !strings.Contains(st.Alarms()[0].Text, "the model is too slow") {
@@ -137,7 +145,7 @@ func TestASlowModelIsShortened(t *testing.T) {
 
 // Where there is room now and then, it is tried more and more rarely.
 func TestAFlutteringComputerIsTriedRarely(t *testing.T) {
-	c := startComputer(t, 4*ms)
+	c := startComputer(t, 4*ms, Config{})
 	changes, level := 0, uint64(0)
 	for range 40 {
 		for _, c.whole = range []int64{4 * ms, 9 * ms} {
@@ -181,5 +189,41 @@ func TestALargeModelOnABusyComputer(t *testing.T) {
 	t.Logf("%d states, %d predictions, %d of them late; not answered: %s", c.Received, c.Published, c.Late, n.Unused())
 	if 2*c.Late > c.Published || !logged.has("predictions reach ") {
 		t.Errorf("%d of %d predictions were late; log %q", c.Late, c.Published, logged.lines)
+	}
+}
+
+// At a fixed rate, with a new state for each tick, the horizon is shortened once, and not tried again as long as it does not fit.
+func TestTicksKeepUpWithABusyComputer(t *testing.T) {
+	c := startComputer(t, 4*ms, Config{Rate: 100})
+	tick := uint64(0)
+	run := func(seconds int) (changes int) {
+		level := c.n.worker.task.Level
+		for range 100 * seconds {
+			due := c.start + int64(tick+1)*paced
+			if wait := due - c.clock.steady; wait > 0 {
+				c.clock.pass(wait)
+			}
+			c.clock.arrive(c.n, tick, 0, 0.1, 0.2)
+			tick++
+			c.n.status.snapshot.request(false)
+			c.n.worker.tick(c.nc, tick, due)
+			if l := c.n.worker.task.Level; l != level {
+				level, changes = l, changes+1
+			}
+		}
+		return changes
+	}
+	if run(10); c.n.worker.task.Level != 0 {
+		t.Errorf("level %d with time for all", c.n.worker.task.Level)
+	}
+	c.whole = 12 * ms
+	run(2)
+	before := c.n.counters.Counts().Late
+	if changes := run(20); changes > 0 || c.status().PaceLevel != 2 || c.n.counters.Counts().Late > before {
+		t.Errorf("three times as slow: %d changes, level %d, %d late", changes, c.status().PaceLevel, c.n.counters.Counts().Late-before)
+	}
+	c.whole = 2 * ms
+	if run(20); c.n.worker.task.Level != 0 {
+		t.Errorf("level %d with time again", c.n.worker.task.Level)
 	}
 }

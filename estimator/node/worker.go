@@ -254,8 +254,8 @@ func (w *worker) serve(nc *nats.Conn, began int64) (wire.Reason, error) {
 	w.learned.publish(w.engine)
 	w.snapshot.update(w.engine, w.clock)
 	_, w.ended = w.clock()
-	if reason == wire.OK && (t.Tick == 0 || !t.Fresh) { // else the state was propagated, which other ticks do not
-		w.engine.Loaded.Pace.Spent(t.Level, w.ended-began)
+	if reason == wire.OK {
+		w.engine.Loaded.Pace.Spent(t.Level, w.ended-began, t.Fresh && t.Tick > 0)
 	}
 	return reason, cause
 }

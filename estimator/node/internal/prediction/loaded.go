@@ -197,21 +197,25 @@ func (r *Loaded) Warm(clock func() (unix, steady int64), covariance bool) (whole
 			q.P0[k*m.K+k] = v + 1e-6*m.Scale[k]*m.Scale[k]
 		}
 	}
-	for i := range r.levels {
-		l := &r.levels[i]
+	least := func(do func()) float64 {
 		least := int64(math.MaxInt64)
 		for range warmings { // the first one finds its memory
 			_, began := clock()
-			l.rollout.predict(l.dst, &q)
+			do()
 			_, now := clock()
 			least = min(least, now-began)
 		}
-		r.Ladder.Costs[i] = Cost{Mean: float64(least)}
+		return float64(least)
 	}
+	for i := range r.levels {
+		l := &r.levels[i]
+		r.Ladder.Costs[i] = Cost{Mean: least(func() { l.rollout.predict(l.dst, &q) })}
+	}
+	propagation := 0.
 	if r.propagator != nil {
-		r.propagator.start(&q, r.Model.Sensor)
+		propagation = least(func() { r.propagator.start(&q, r.Model.Sensor) })
 	}
 	costs := r.Ladder.Costs
-	r.Pace = NewPace(r.Ladder.Ends, costs)
+	r.Pace = NewPace(r.Ladder.Ends, costs, propagation)
 	return int64(costs[0].Mean), int64(costs[len(costs)-1].Mean)
 }

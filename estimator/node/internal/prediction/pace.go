@@ -11,6 +11,7 @@ type Pace struct {
 	Every int // one of so many states is answered; 1 = each of them
 
 	shares []float64 // of each level: its cost by that of the whole horizon, as measured when the model was loaded
+	ahead  float64   // the same of the propagation of a new state to its tick; 0 where each state is answered
 	step   int       // see at
 	most   int       // of Every
 	short  int       // level up to which the horizon is shortened before states are left out
@@ -45,12 +46,17 @@ const (
 	leastShare = 0.01
 )
 
-// NewPace returns the pace of a model whose levels end at times, s, and have taken costs, ns.
-func NewPace(ends []float64, costs []Cost) Pace {
-	p := Pace{Every: 1, hold: leastHold, cost: costs[0].Mean, least: [2]float64{costs[0].Mean, math.Inf(1)}}
+// NewPace returns the pace of a model whose levels end at times, s, and have taken costs, ns, and the propagation of a new state to its
+// tick a time, ns, 0 where each state is answered.
+func NewPace(ends []float64, costs []Cost, propagation float64) Pace {
+	whole := costs[0].Mean
+	p := Pace{Every: 1, hold: leastHold, cost: whole, least: [2]float64{whole, math.Inf(1)}}
+	if whole > 0 {
+		p.ahead = propagation / whole
+	}
 	for i := range costs {
 		share := 1.
-		if whole := costs[0].Mean; whole > 0 {
+		if whole > 0 {
 			share = min(max(costs[i].Mean/whole, leastShare), 1)
 		}
 		p.shares = append(p.shares, share)
@@ -76,7 +82,7 @@ func (p *Pace) fitting(share float64) int {
 	for step := range last {
 		level, every := p.at(step)
 		t := float64(every) * p.time
-		if p.cost*p.shares[level] <= share*(t-min(p.echo, echoes*t)) {
+		if p.cost*(p.shares[level]+p.ahead) <= share*(t-min(p.echo, echoes*t)) {
 			return step
 		}
 	}
@@ -126,9 +132,13 @@ func (p *Pace) take(step int) {
 // Echo notes how long, ns, the beginning of an answer was delayed.
 func (p *Pace) Echo(ns int64) { p.echo += weight * (float64(max(ns, 0)) - p.echo) }
 
-// Spent notes what a prediction of a level has taken, ns.
-func (p *Pace) Spent(level int, ns int64) {
-	whole := float64(ns) / p.shares[level]
+// Spent notes what a prediction of a level has taken, ns, and whether its state was propagated.
+func (p *Pace) Spent(level int, ns int64, propagated bool) {
+	share := p.shares[level]
+	if propagated {
+		share += p.ahead
+	}
+	whole := float64(ns) / share
 	if p.cost == 0 {
 		p.cost = whole
 	}
