@@ -50,7 +50,7 @@ func JointStudy() *study.Study {
 		Seeds: 1, From: 1, Sets: names(recordings()), Summary: []string{"energy", "tube95", "factor95"},
 		Needs: []string{"energy"},
 		Long: `joint trains models of recorded robots without nets and scores how their errors go together, on the windows of
-rivals: the coverage of the ellipses of pairs and triples of states, by the model's correlations and as if the states were
+public: the coverage of the ellipses of pairs and triples of states, by the model's correlations and as if the states were
 independent, with their volume over that of the latter and the gain in log density; the energy score of draws over that of draws of independent states; and how many whole trajectories, all
 states at 50 times of the horizon, are inside the tubes of 50, 90 and 95 %, with the factor of the tube over that of
 Bonferroni, which takes all states and 50 times for independent.`,

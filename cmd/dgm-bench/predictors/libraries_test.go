@@ -4,15 +4,35 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
+
+// wander is a recording of a rate that white noise changes, and its integral.
+func wander() *data {
+	task := window.Task{States: []channel.Channel{{Name: "x", Role: channel.State, Derivative: "v"}, {Name: "v", Role: channel.State}}, Horizon: 0.25}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var flights []window.Flight
+	for at := range 6 {
+		s, x, v := window.Series{Name: "wander"}, 0.0, 3*rng.NormFloat64()
+		for i := range 500 {
+			s.T, s.X = append(s.T, int64(i)*1e7), append(s.X, x, v)
+			x += 0.01 * v
+			v += 0.1 * rng.NormFloat64()
+		}
+		flights = append(flights, window.Prepare(at, s, task.States, 0, window.Options{})...)
+	}
+	return &data{of: &recording{horizons: []float64{0.05, 0.25}, stride: 0.01}, task: task, train: &trainer.Data{Flights: flights[:5]}, test: flights[5:]}
+}
 
 // script writes a shell script that answers each task with one predictor of so many values
 // of mean 0, and returns what runs it.

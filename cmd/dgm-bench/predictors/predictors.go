@@ -1,3 +1,6 @@
+// Package predictors compares the model with predictors of Python libraries on public recordings of
+// robots, fitted to the same flights and scored on the same windows, and with itself without parts of
+// its recipe.
 package predictors
 
 import (
@@ -7,24 +10,17 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/direct"
-	"github.com/dgm-robotics/dgm/estimator/history"
-	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer"
-	"github.com/dgm-robotics/dgm/trainer/baseline"
 	"github.com/dgm-robotics/dgm/trainer/replay"
-	"github.com/dgm-robotics/dgm/trainer/ridge"
 	"github.com/dgm-robotics/dgm/trainer/score"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// Predictors of a unit: those that are fitted in seconds, ensembles of nets, and the model.
+// Predictors of a unit: the model, and those of Python libraries.
 const (
-	simple      = "simple"
-	ours        = "model"
-	trainedNets = "nets" // ensembles of nets
+	ours      = "model"
+	libraries = "libraries" // of Python
 )
 
 // predict writes the displacement of a window at the horizons of the recording to mean
@@ -56,73 +52,6 @@ func (p point) with(std []float64, name string, seconds float64) predictor {
 		copy(s, std)
 		return nil
 	}}
-}
-
-// baselines fits hold, constant velocity and the linear model. Their intervals are those
-// that cover 95 % of what folds hold out, by channel and horizon.
-func baselines(d *data, readout model.Readout) ([]predictor, error) {
-	var derivative []int
-	for _, c := range d.task.States {
-		derivative = append(derivative, channel.Index(d.task.States, c.Derivative))
-	}
-	K, times := len(d.task.States), d.of.horizons
-	fits := []struct {
-		name string
-		fit  func(flights []window.Flight) (point, error)
-	}{
-		{"hold", func([]window.Flight) (point, error) {
-			return func(mean []float64, _ *replay.Window) { clear(mean) }, nil
-		}},
-		{"velocity", func([]window.Flight) (point, error) {
-			return func(mean []float64, w *replay.Window) {
-				for j := range mean {
-					mean[j] = 0
-					if v := derivative[j%K]; v >= 0 {
-						mean[j] = w.X0[v] * times[j/K]
-					}
-				}
-			}, nil
-		}},
-		{"linear", func(flights []window.Flight) (point, error) { return rollOut(flights, d.task, times, readout) }},
-	}
-	split := window.Folds(d.train.Flights, d.task.Horizon, folds)
-	var out []predictor
-	for _, f := range fits {
-		began := time.Now()
-		var held []point
-		for _, fold := range split {
-			p, err := f.fit(fold.Train)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", f.name, err)
-			}
-			held = append(held, p)
-		}
-		std, err := coveringStd(d, split, held)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.name, err)
-		}
-		whole, err := f.fit(d.train.Flights)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.name, err)
-		}
-		out = append(out, whole.with(std, f.name, time.Since(began).Seconds()))
-	}
-	return out, nil
-}
-
-func rollOut(flights []window.Flight, task window.Task, times []float64, readout model.Readout) (point, error) {
-	m, err := baseline.Linear(flights, task)
-	if err != nil {
-		return nil, err
-	}
-	r, err := linear.New(m, task.States, task.Inputs, times)
-	if err != nil {
-		return nil, err
-	}
-	return func(mean []float64, w *replay.Window) {
-		r.Predict(mean, w.X0, w.Signal(readout))
-		bound(mean)
-	}, nil
 }
 
 // bound replaces what overflows.
@@ -166,64 +95,11 @@ func errUnmeasured(d *data, j int) error {
 	return fmt.Errorf("channel %q is not measured %g s after any start", d.task.States[j%K].Name, d.of.horizons[j/K])
 }
 
-// earlier are the numbers of earlier samples of the ridge regressions.
-var earlier = []int{1, 2, 5, 10, 20}
-
-// ridgeName names the ridge regression with so many earlier samples.
-func ridgeName(n int) string {
-	if n == 0 {
-		return "ridge"
-	}
-	return fmt.Sprintf("ridge + %d", n)
-}
-
-// ridges fits the direct ridge regression once, for all lengths of history.
-func ridges(ctx context.Context, d *data, readout model.Readout) ([]predictor, error) {
-	cfg, began := baseline.RidgeConfig(d.train.Flights, d.of.horizons, earlier, d.of.stride, readout), time.Now()
-	split := window.Folds(d.train.Flights, d.task.Horizon, folds)
-	m, err := ridge.Fit(ctx, d.train.Flights, split, d.task, cfg)
-	if err != nil {
-		return nil, err
-	}
-	seconds := time.Since(began).Seconds()
-	var out []predictor
-	for _, level := range m.Model.Levels {
-		var held []point
-		for i := range m.Folds {
-			held = append(held, directPoint(&m.Folds[i], cfg, level))
-		}
-		std, err := coveringStd(d, split, held)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, directPoint(&m.Model, cfg, level).with(std, ridgeName(level.Rows), seconds))
-	}
-	return out, nil
-}
-
-// directPoint predicts with at most the rows of history that the level reads.
-func directPoint(m *direct.Model, cfg ridge.Config, level direct.Level) point {
-	K, P := len(m.Derivative), len(m.UMean)
-	run, held := direct.New(m, K, cfg.Times[len(cfg.Times)-1]), replay.Held{}
-	spec := history.Spec{Edges: cfg.History.Edges[:level.Rows]}
-	return func(mean []float64, w *replay.Window) {
-		var u channel.Signal = &w.Input
-		if level.Readout == int(model.Hold) && P > 0 {
-			held.Value = w.Flight.Input(w.Start)
-			u = &held
-		}
-		run.Run(w.X0, u, level.Readout, w.History(spec))
-		for i, t := range cfg.Times {
-			run.At(mean[i*K:(i+1)*K], nil, t)
-		}
-	}
-}
-
 // planRows is the number of rows that the input over the horizon is averaged into.
 const planRows = 50
 
 // learned trains the model with the default recipe.
-func learned(ctx context.Context, d *data, readout model.Readout) (predictor, error) {
+func learned(ctx context.Context, d *data) (predictor, error) {
 	began := time.Now()
 	res, err := trainer.Train(ctx, d.train, d.settings, nil)
 	if err != nil {
@@ -238,7 +114,7 @@ func learned(ctx context.Context, d *data, readout model.Readout) (predictor, er
 	}
 	p, q, K := fast.NewPrediction(), &estimator.Query{}, res.Model.K
 	return predictor{name: ours, seconds: time.Since(began).Seconds(), half50: func(*replay.Window, int) float64 { return p.Half50 }, predict: func(mean, std []float64, w *replay.Window) error {
-		w.Query(q, res.Model, readout, planRows)
+		w.Query(q, res.Model, model.Plan, planRows)
 		if !fast.Predict(p, q) {
 			return fmt.Errorf("segment %q, sample %d: a prediction is not finite", w.Flight.Name, w.Start)
 		}

@@ -3,29 +3,31 @@ package predictors
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
-	"github.com/dgm-robotics/dgm/estimator/model"
 )
-
-// libraries is the variant of the predictors of Python libraries.
-const libraries = "libraries"
 
 // publicOptions are the values of the flags of the study "public".
 type publicOptions struct {
-	choice
+	Folders
 	python
+	sets, predictors []string
+	seed             int // of the model's training
+	messages         io.Writer
 }
 
 // PublicStudy returns the measurement "public".
 func PublicStudy() *study.Study {
-	o := publicOptions{choice: choice{seed: 1, messages: os.Stderr}}
+	o := publicOptions{seed: 1, messages: os.Stderr}
 	return &study.Study{
 		Name: "public", Tables: publicTables, Summary: []string{"geo", "coverage95_by_horizon"},
 		Needs: []string{"geo", "crps", "coverage95_by_channel"},
@@ -39,34 +41,91 @@ intervals, the width and the CRPS. A recording that is not in --data is left out
   dgm-bench public --sets single,double --predictors libraries`,
 		Numbers: []study.Flag{{Name: "seed", Usage: "of the model's training", Value: &o.seed, Most: 1 << 30}},
 		Flags: func(cmd *cobra.Command) {
-			o.flags(cmd, []string{ours, libraries}, "model, libraries")
-			cmd.Flags().StringVar(&o.program, "python", "python3", "interpreter of the script")
-			cmd.Flags().StringVar(&o.script, "script", filepath.Join("python", "studies", "libraries.py"), "the script that fits predictors of libraries")
+			f := cmd.Flags()
+			f.StringSliceVar(&o.sets, "sets", names(recordings()), "recordings, separated by commas")
+			f.StringSliceVar(&o.predictors, "predictors", []string{ours, libraries}, "model, libraries, separated by commas")
+			o.AddFlags(cmd)
+			o.messages = cmd.ErrOrStderr()
+			f.StringVar(&o.program, "python", "python3", "interpreter of the script")
+			f.StringVar(&o.script, "script", filepath.Join("python", "studies", "libraries.py"), "the script that fits predictors of libraries")
 		},
 		Units: func() ([]study.Work, error) {
 			if _, err := os.Stat(o.script); err != nil && slices.Contains(o.predictors, libraries) {
 				return nil, cli.Usage("--script %s: %v; run at the top of the repository, or choose --predictors %s", o.script, err, ours)
 			}
-			return o.units([]string{ours, libraries}, o.run)
+			return o.units()
 		},
 	}
 }
 
-// run fits the predictors of a unit and scores them.
-func (o *publicOptions) run(ctx context.Context, u *study.Unit, r *recording) error {
-	if u.Variant == ours {
-		return run(ctx, u, o.Folders, r, model.Plan)
+// units returns the chosen recordings that are there, each with the chosen predictors.
+func (o *publicOptions) units() ([]study.Work, error) {
+	all := recordings()
+	sets, err := study.Chosen("--sets", o.sets, names(all))
+	if err != nil {
+		return nil, err
 	}
+	predictors, err := study.Chosen("--predictors", o.predictors, []string{ours, libraries})
+	if err != nil {
+		return nil, err
+	}
+	var units []study.Work
+	for _, r := range all {
+		if !slices.Contains(sets, r.name) {
+			continue
+		}
+		if path := o.missing(&r); path != "" {
+			fmt.Fprintf(o.messages, "%s is left out: %s is not here; --data names the folder of the recordings\n", r.name, path)
+			continue
+		}
+		for _, kind := range predictors {
+			k := study.Key{Set: r.name, Variant: kind}
+			if kind == ours {
+				k.Seed = o.seed
+			}
+			units = append(units, study.Work{Key: k, Run: func(ctx context.Context, u *study.Unit) error {
+				if err := o.run(ctx, u, &r); err != nil {
+					return fmt.Errorf("%s: %w", r.name, err)
+				}
+				return nil
+			}})
+		}
+	}
+	if len(units) == 0 {
+		return nil, cli.Usage("--data %s: none of the recordings is here", o.Data)
+	}
+	return units, nil
+}
+
+// run fits the predictors of a unit and scores them. The first one's row is the unit's.
+func (o *publicOptions) run(ctx context.Context, u *study.Unit, r *recording) error {
 	d, err := o.load(ctx, r, uint64(o.seed))
 	if err != nil {
 		return err
+	}
+	if u.Variant == ours {
+		u.Report("the model is trained")
+		p, err := learned(ctx, d)
+		if err != nil {
+			return err
+		}
+		return measure(u.Row, d, &p)
 	}
 	u.Report("predictors of libraries are fitted")
 	all, err := o.fit(ctx, d)
 	if err != nil {
 		return err
 	}
-	return measureAll(u, d, all)
+	for i, p := range all {
+		row := u.Row
+		if i > 0 {
+			row = u.Also(p.name)
+		}
+		if err := measure(row, d, &p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // publicTables shows all predictors of all recordings, a line each.
@@ -84,4 +143,15 @@ func publicTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 			study.MeanOf("width", "width", 3), study.MeanOf("CRPS", "crps", 3), study.MeanOf("fit, s", "fit_seconds", 0),
 		},
 	}}, nil
+}
+
+// list shows a list of shares.
+func list(head, name string) study.Column {
+	return study.Column{Head: head, Cell: func(g study.Group) string {
+		var cells []string
+		for _, v := range g[0].Numbers(name) {
+			cells = append(cells, study.Fixed(v, 2))
+		}
+		return strings.Join(cells, " ")
+	}}
 }

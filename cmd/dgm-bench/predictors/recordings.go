@@ -59,7 +59,7 @@ func crazyflie(name, title, test string, train ...string) recording {
 				return filepath.Join("nanobench", "dev", f.file+".csv")
 			}
 		}
-		panic("rivals: there is no flight " + name)
+		panic("public: there is no flight " + name)
 	}
 	r := recording{name: name, title: title, mapFile: "nanobench.toml", horizons: []float64{0.05, 0.1, 0.2, 0.5}, stride: 0.02}
 	r.test.files = []string{file(test)}

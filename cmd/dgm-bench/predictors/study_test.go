@@ -2,7 +2,6 @@ package predictors
 
 import (
 	"bytes"
-	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
-	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
 // here are the recordings and the maps, seen from this folder.
@@ -84,49 +82,11 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// Figures of an independent implementation on the same split, at the same strides: .137
-// without and .106 with five samples (double pendulum).
-func TestDoublePendulum(t *testing.T) {
-	r := named(t, "double")
-	if path := here.missing(r); path != "" {
-		t.Skip("the recording is not here: ", path)
-	}
-	d, err := here.load(context.Background(), r, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(d.test) != 4 || len(d.task.States) != 4 || d.task.Inputs != 0 {
-		t.Fatalf("%d flights, %d states, %d inputs", len(d.test), len(d.task.States), d.task.Inputs)
-	}
-	simple, err := baselines(d, model.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	regressions, err := ridges(context.Background(), d, model.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]float64{"hold": 1, "velocity": 0.882, "linear": 0.233, "ridge": 0.137, "ridge + 5": 0.106}
-	for _, p := range append(simple, regressions...) {
-		row := study.NewRow(study.Key{Set: r.name})
-		if err := measure(row, d, &p); err != nil {
-			t.Fatal(err)
-		}
-		if geo, ok := want[p.name]; ok && math.Abs(row.Number("geo")/geo-1) > 0.03 {
-			t.Errorf("%s: error %v, want %v", p.name, row.Number("geo"), geo)
-		}
-		if c := row.Numbers("coverage95_by_horizon"); len(c) != 4 || c[0] < 0.9 || c[3] < 0.9 {
-			t.Errorf("%s: coverage %v", p.name, c)
-		}
-	}
-}
-
 func TestMissingRecordingsAreNamed(t *testing.T) {
 	var messages bytes.Buffer
 	data := t.TempDir()
-	kinds := []string{simple, trainedNets, ours}
-	o := choice{Folders: Folders{Data: data}, sets: []string{"double", "single", "acrobot"}, predictors: []string{simple, ours}, seed: 3, messages: &messages}
-	if _, err := o.units(kinds, nil); err == nil || strings.Count(messages.String(), "left out") != 3 {
+	o := publicOptions{Folders: Folders{Data: data}, sets: []string{"double", "single", "acrobot"}, predictors: []string{ours, libraries}, seed: 3, messages: &messages}
+	if _, err := o.units(); err == nil || strings.Count(messages.String(), "left out") != 3 {
 		t.Errorf("nothing is here: %v, %q", err, messages.String())
 	}
 	file := filepath.Join(data, named(t, "single").train.files[0])
@@ -137,15 +97,15 @@ func TestMissingRecordingsAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	messages.Reset()
-	units, err := o.units(kinds, nil)
-	if err != nil || len(units) != 2 || units[0].Key != (study.Key{Set: "single", Variant: simple}) || units[1].Key != (study.Key{Set: "single", Variant: ours, Seed: 3}) {
+	units, err := o.units()
+	if err != nil || len(units) != 2 || units[0].Key != (study.Key{Set: "single", Variant: ours, Seed: 3}) || units[1].Key != (study.Key{Set: "single", Variant: libraries}) {
 		t.Errorf("one is here: %v, %v", units, err)
 	}
 	if text := messages.String(); !strings.Contains(text, "double is left out") || !strings.Contains(text, "acrobot is left out") || strings.Contains(text, "single is") {
 		t.Errorf("messages %q", text)
 	}
-	for _, wrong := range []choice{{sets: []string{"nothing"}, predictors: []string{simple}}, {sets: []string{"single"}, predictors: []string{"nothing"}}} {
-		if _, err := wrong.units(kinds, nil); err == nil {
+	for _, wrong := range []publicOptions{{sets: []string{"nothing"}, predictors: []string{ours}}, {sets: []string{"single"}, predictors: []string{"nothing"}}} {
+		if _, err := wrong.units(); err == nil {
 			t.Errorf("%+v is no error", wrong)
 		}
 	}
@@ -165,29 +125,5 @@ func TestScoresOfAPlace(t *testing.T) {
 	}
 	if err := p.add(1, 0, 0); err == nil {
 		t.Error("a prediction without a width is scored")
-	}
-}
-
-func TestTablesPutARecordingTogether(t *testing.T) {
-	row := func(set, variant, predictor string, geo float64) *study.Row {
-		return study.NewRow(study.Key{Set: set, Variant: variant}).Put("recording", set).Put("predictor", predictor).Put("geo", geo).
-			Put("coverage95_by_horizon", []float64{0.95}).Put("worst_coverage95", 0.9).Put("worst", "x, 1 s")
-	}
-	all, err := tables(nil, []*study.Row{
-		row("double", simple, "hold", 1), row("acrobot", "simple/"+ridgeName(5), ridgeName(5), 0.2),
-		row("double", "simple/linear", "linear", 0.3), row("acrobot", ours, ours, 0.1), row("acrobot", "simple/linear", "linear", 0.5),
-	})
-	if err != nil || len(all) != 2 {
-		t.Fatal(err)
-	}
-	if got, want := all[0].Lines(), [][]string{{"recording", "linear", ridgeName(5), ours}, {"acrobot", "0.500", "0.200", "0.100"}, {"double", "0.300", "", ""}}; !reflect.DeepEqual(got, want) {
-		t.Errorf("errors: %v", got)
-	}
-	var order []string
-	for _, line := range all[1].Lines()[1:] {
-		order = append(order, line[0]+" "+line[1])
-	}
-	if want := []string{"acrobot " + ridgeName(5), "acrobot " + ours + ", seed 0"}; !reflect.DeepEqual(order, want) {
-		t.Errorf("intervals: %v", order)
 	}
 }

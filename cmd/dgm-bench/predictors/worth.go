@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics/dynamicsnet"
@@ -102,7 +101,7 @@ func WorthStudy() *study.Study {
 		Seeds: 1, From: 1, Sets: names(recordings()), Usual: []string{"double", "single", "driven", "acrobot", "crazyflie-readme"}, Kinds: worthVariants(),
 		Needs: []string{"geo"}, Summary: []string{"geo", "crps", "seconds"},
 		Long: `worth trains models of recorded robots with one part of the recipe after the other, and scores them on the
-windows of rivals: the prior dynamics alone, a smoother without and with the matching of derivatives, nets in the
+windows of public: the prior dynamics alone, a smoother without and with the matching of derivatives, nets in the
 linear equation trained by matching and by shooting, the direct map without and with history, and the last one
 without calibration. Variants CONDITION:KIND are of training data with less in them: half or a quarter of each segment,
 20 Hz, a random half of the samples, no velocities.
@@ -147,7 +146,7 @@ func fitKind(ctx context.Context, d *data, kind string) (predictor, error) {
 		return nets(ctx, d, netKinds[i].match, netKinds[i].shoot)
 	}
 	d.settings = worthSettings(d.settings, kind)
-	p, err := learned(ctx, d, model.Plan)
+	p, err := learned(ctx, d)
 	p.name = kind
 	return p, err
 }

@@ -26,7 +26,7 @@ var words = []word{
 	{"rungs", "horizon levels", nil},
 	{"course", "chained rollout, running RMS displacement", []string{"bridge/blackbox"}},
 	{"oracle", "query service", nil},
-	{"rivals", "peer instances", []string{"cmd/dgm-bench", "docs/results.md", "trainer/ridge"}},
+	{"rivals", "peer instances", nil},
 	{"tally", "counters", nil},
 	{"believable", "plausibility limits", nil},
 	{"what flies", "onboard runtime", nil},
