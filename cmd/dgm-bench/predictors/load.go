@@ -64,11 +64,6 @@ func (d Folders) needed(name string) (*recording, error) {
 
 // load imports a recording and cuts it into flights.
 func (d Folders) load(ctx context.Context, r *recording, seed uint64) (*data, error) {
-	return d.loadLess(ctx, r, seed, &condition{})
-}
-
-// loadLess is load where less was measured.
-func (d Folders) loadLess(ctx context.Context, r *recording, seed uint64, c *condition) (*data, error) {
 	train, err := d.read(ctx, r, &r.train)
 	if err != nil {
 		return nil, err
@@ -77,7 +72,6 @@ func (d Folders) loadLess(ctx context.Context, r *recording, seed uint64, c *con
 	if err != nil {
 		return nil, err
 	}
-	c.apply(train, test, seed)
 	out := &data{of: r, settings: trainer.Default()}
 	out.settings.Horizon, out.settings.Seed = trainer.Duration(time.Duration(r.horizon()*1e9)), seed
 	if out.train, err = trainer.Load([]*flightlog.Log{train}, out.settings); err != nil {

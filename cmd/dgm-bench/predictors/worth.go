@@ -5,16 +5,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer"
-	"github.com/dgm-robotics/dgm/trainer/priordynamics/dynamicsnet"
-	"github.com/dgm-robotics/dgm/trainer/priordynamics/manipulator"
-	"github.com/dgm-robotics/dgm/trainer/replay"
-	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // part is a part of the recipe: what it changes in the settings of those before it.
@@ -37,12 +31,8 @@ var parts = []part{
 	{"uncalibrated", "without calibration", func(c *trainer.Config) { c.Folds.ScaleFactor = false }},
 }
 
-// Steps of nets in a linear equation, a third of those of the default recipe, and how many
-// steps of matching cost about as much as one of shooting.
-const (
-	matchSteps, shootSteps = 2000, 500
-	shootCost              = 6
-)
+// Steps of nets in a linear equation, a third of those of the default recipe.
+const matchSteps, shootSteps = 2000, 500
 
 // worthSettings returns the settings up to a part.
 func worthSettings(c trainer.Config, name string) trainer.Config {
@@ -56,60 +46,26 @@ func worthSettings(c trainer.Config, name string) trainer.Config {
 	return c
 }
 
-// netKind is how nets in a linear equation are trained, at about equal cost.
-type netKind struct {
-	name, title  string
-	match, shoot int // steps
-}
-
-var netKinds = []netKind{
-	{"nets-shot", "nets by shooting", 0, shootSteps + matchSteps/shootCost},
-	{"nets-matched", "nets by matching", matchSteps + shootCost*shootSteps, 0},
-	{"nets-both", "nets by matching, then shooting", matchSteps, shootSteps},
-}
-
-// smoothers are the parts that are compared where less was measured.
-var smoothers = []string{"smoother", "matching"}
-
-// variantOf names what is trained where less was measured.
-func variantOf(c *condition, kind string) string { return c.name + ":" + kind }
-
-// worthVariants returns the variants of both tables.
-func worthVariants() []string {
-	var all []string
-	for _, p := range parts {
-		all = append(all, p.name)
-	}
-	for i := range conditions {
-		for _, k := range netKinds {
-			all = append(all, variantOf(&conditions[i], k.name))
-		}
-		for _, s := range smoothers {
-			if conditions[i].name != "all" { // those are parts
-				all = append(all, variantOf(&conditions[i], s))
-			}
-		}
-	}
-	return all
-}
-
 // WorthStudy returns the study "worth".
 func WorthStudy() *study.Study {
 	in := Folders{}
+	var kinds []string
+	for _, p := range parts {
+		kinds = append(kinds, p.name)
+	}
 	return &study.Study{
 		Name: "worth", Short: "What each part of the recipe is worth on recorded robots",
-		Seeds: 1, From: 1, Sets: names(recordings()), Usual: []string{"double", "single", "driven", "acrobot", "crazyflie-readme"}, Kinds: worthVariants(),
+		Seeds: 1, From: 1, Sets: names(recordings()), Usual: []string{"double", "single", "driven", "acrobot", "crazyflie-readme"}, Kinds: kinds,
 		Needs: []string{"geo"}, Summary: []string{"geo", "crps", "seconds"},
 		Long: `worth trains models of recorded robots with one part of the recipe after the other, and scores them on the
 windows of public: the prior dynamics alone, a smoother without and with the matching of derivatives, nets in the
-linear equation trained by matching and by shooting, the direct map without and with history, and the last one
-without calibration. Variants CONDITION:KIND are of training data with less in them: half or a quarter of each segment,
-20 Hz, a random half of the samples, no velocities.
+linear equation trained by matching and then by shooting, the direct map without and with history, and the last one
+without calibration.
 
 The recipe is the default with one member, one net, a third of the nets' steps, and nothing held out of training
 but by the folds. Seconds are processor time.`,
 		Example: `  dgm-bench worth --sets double,single
-  dgm-bench worth --sets double --variants all:nets-shot,all:nets-matched`,
+  dgm-bench worth --sets double --variants direct,history`,
 		Flags:  in.AddFlags,
 		Tables: worthTables,
 		Run:    func(ctx context.Context, u *study.Unit) error { return worth(ctx, u, in) },
@@ -122,71 +78,47 @@ func worth(ctx context.Context, u *study.Unit, in Folders) error {
 	if err != nil {
 		return err
 	}
-	c, kind := &condition{}, u.Variant
-	if name, of, less := strings.Cut(u.Variant, ":"); less {
-		c, kind = &conditions[slices.IndexFunc(conditions, func(c condition) bool { return c.name == name })], of
-	}
-	d, err := in.loadLess(ctx, r, uint64(u.Seed), c)
+	d, err := in.load(ctx, r, uint64(u.Seed))
 	if err != nil {
 		return u.Fail(ctx, err)
 	}
+	d.settings = worthSettings(d.settings, u.Variant)
 	began := study.Busy()
-	p, err := fitKind(ctx, d, kind)
+	p, err := learned(ctx, d)
 	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return u.Fail(ctx, err)
 	}
+	p.name = u.Variant
 	p.seconds = (study.Busy() - began).Seconds()
 	u.Put("seconds", round(p.seconds, 1))
 	return measure(u.Row, d, &p)
 }
 
-// fitKind trains nets alone, or the recipe up to a part.
-func fitKind(ctx context.Context, d *data, kind string) (predictor, error) {
-	if i := slices.IndexFunc(netKinds, func(k netKind) bool { return k.name == kind }); i >= 0 {
-		return nets(ctx, d, netKinds[i].match, netKinds[i].shoot)
-	}
-	d.settings = worthSettings(d.settings, kind)
-	p, err := learned(ctx, d)
-	p.name = kind
-	return p, err
-}
-
-// nets trains a net in a linear equation. Its intervals are those that cover 95 % of what
-// folds hold out, as the baselines' are.
-func nets(ctx context.Context, d *data, match, shoot int) (predictor, error) {
-	split := window.Folds(d.train.Flights, d.task.Horizon, folds)
-	set := dynamicsnet.Default(len(d.task.States))
-	set.Match.Steps, set.Shoot.Steps = match, shoot
-	seed := d.settings.Seed
-	chain := manipulator.Identify(ctx, d.train.Flights, d.task)
-	choice, err := dynamicsnet.Choose(ctx, split, d.task, d.train.Body, chain, set, seed)
-	if err != nil {
-		return predictor{}, err
-	}
-	whole, err := choice.Fit(ctx, d.train.Flights, []uint64{seed * 1000})
-	if err != nil {
-		return predictor{}, err
-	}
-	var held []point
-	for _, fold := range choice.Folds {
-		held = append(held, rolled(d, &fold[0]))
-	}
-	std, err := coveringStd(d, split, held)
-	if err != nil {
-		return predictor{}, err
-	}
-	return rolled(d, &whole[0]).with(std, fmt.Sprintf("%d steps of matching, %d of shooting", match, shoot), 0), nil
-}
-
-// rolled predicts by rolling a difference equation out.
-func rolled(d *data, m *priordynamics.Model) point {
-	K := len(d.task.States)
-	roll := priordynamics.New(m, K, d.task.Horizon)
-	return func(mean []float64, w *replay.Window) {
-		roll.Run(w.X0, &w.Input)
-		for i, t := range d.of.horizons {
-			roll.At(mean[i*K:(i+1)*K], nil, t)
+// worthTables shows the parts of the recipe, a line each.
+func worthTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	var groups []study.Group
+	for _, r := range recordings() {
+		for _, p := range parts {
+			if g := study.Group(rows).Where(func(row *study.Row) bool { return row.Set == r.name && row.Variant == p.name }); len(g) > 0 {
+				groups = append(groups, g)
+			}
 		}
-		bound(mean)
 	}
+	return []study.Table{{
+		Name: "worth", Title: "What each part of the recipe is worth", Groups: groups,
+		Columns: []study.Column{
+			study.ForSet("recording", func(set string) string { return find(set).title }), {Head: "recipe", Cell: func(g study.Group) string {
+				return parts[slices.IndexFunc(parts, func(p part) bool { return p.name == g[0].Variant })].title
+			}},
+			study.Count("seeds"), study.MeanOf("error", "geo", 4), list("in 95 %, by horizon", "coverage95_by_horizon"), worst, study.MeanOf("CRPS", "crps", 4), study.MeanOf("seconds", "seconds", 0),
+		},
+	}}, nil
 }
+
+// worst is the least coverage of a channel at a horizon, with its place.
+var worst = study.Column{Head: "worst in 95 %", Cell: func(g study.Group) string {
+	if !g[0].Has("worst_coverage95") {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", study.Fixed(g[0].Number("worst_coverage95"), 2), g[0].Text("worst"))
+}}
