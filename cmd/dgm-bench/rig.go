@@ -87,15 +87,6 @@ func withServer(ctx context.Context, m *model.Model, f func(s *rig)) error {
 	return errors.Join(err, s.close())
 }
 
-// serving is withServer with an estimator, on a clock that only moves by pass.
-func serving(ctx context.Context, m *model.Model, f func(s *rig)) error {
-	return withServer(ctx, m, func(s *rig) {
-		s.clock = newClock(0)
-		s.estimate(s.url(), node.Config{})
-		f(s)
-	})
-}
-
 // failure is what must panics with.
 type failure struct{ err error }
 
