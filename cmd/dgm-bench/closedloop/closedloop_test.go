@@ -147,7 +147,7 @@ func TestFieldsOfObstacles(t *testing.T) {
 			out := through(v, field(v, seed), newDescent(c, truth(v)), seed, loadAt)
 			if out.collided {
 				n++
-			} else if !out.arrived || out.seconds < fieldEnd/3 || len(out.path) != 2*len(out.solves) {
+			} else if !out.arrived || out.seconds < fieldEnd/3 {
 				t.Errorf("%s, seed %d: arrived %v after %v s", v.plant.Name, seed, out.arrived, out.seconds)
 			}
 		}

@@ -51,7 +51,6 @@ type passage struct {
 	collided bool
 	arrived  bool
 	seconds  float64
-	path     []float64 // x, z of each tick
 	solves   []time.Duration
 }
 
@@ -74,7 +73,6 @@ func through(v *vehicle, obstacles []planning.Obstacle, c *planner, seed uint64,
 			at[v.along], at[v.velocity] = f.seen[v.along]+fieldSpeed*float64(r+1)*row, fieldSpeed
 		}
 		f.under(c, ahead)
-		out.path = append(out.path, f.x[v.along], f.x[v.across])
 		out.seconds = float64(f.steps) * tick
 		for i := range obstacles {
 			o := &obstacles[i]

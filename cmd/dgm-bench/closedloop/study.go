@@ -328,9 +328,6 @@ func (s *session) avoid(v *vehicle, seed int, name string, r *study.Row) error {
 			arrived++
 			seconds = append(seconds, out.seconds)
 		}
-		if i == shown {
-			putPath(r, out.path)
-		}
 	}
 	n := float64(flights)
 	r.Put("violations", collided/n).Put("promised", promised).Put("allowed", promised+2*math.Sqrt(promised*(1-promised)/n))
@@ -338,9 +335,6 @@ func (s *session) avoid(v *vehicle, seed int, name string, r *study.Row) error {
 	put(r, v, name, solves)
 	return nil
 }
-
-// shown is the flight of the picture.
-const shown = 3
 
 // put stores how long plans took and what the planner's model was trained on.
 func put(r *study.Row, v *vehicle, name string, solves []time.Duration) {
@@ -353,12 +347,4 @@ func put(r *study.Row, v *vehicle, name string, solves []time.Duration) {
 		used = v.segments * v.samples
 	}
 	r.Put("solve_p50_ms", study.Quantile(ms, 0.5)).Put("solve_p99_ms", study.Quantile(ms, 0.99)).Put("training_samples", used)
-}
-
-func putPath(r *study.Row, path []float64) {
-	var x, z []float64
-	for i := 0; i < len(path); i += 2 {
-		x, z = append(x, path[i]), append(z, path[i+1])
-	}
-	r.Put("path_x", study.Short(4, x...)).Put("path_z", study.Short(4, z...))
 }

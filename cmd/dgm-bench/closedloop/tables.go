@@ -4,11 +4,9 @@ package closedloop
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
 func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
@@ -54,41 +52,7 @@ func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 		out = append(out, swinging)
 	}
 	if len(avoiding.Groups) > 0 {
-		err := picture(&avoiding, fields.Where(func(r *study.Row) bool { return r.Set == obstaclesLoaded }))
-		return append(out, avoiding), err
+		out = append(out, avoiding)
 	}
 	return out, nil
-}
-
-// picture draws one field with a payload as the planners flew it.
-func picture(t *study.Table, rows study.Group) error {
-	colors := map[string]plot.Color{plain: plot.Alert, wide: plot.Velocity, intervalsAdapting: plot.Model}
-	var lines []plot.Line
-	for _, r := range rows {
-		if c, ok := colors[r.Variant]; ok {
-			lines = append(lines, plot.Line{Name: r.Variant, X: r.Numbers("path_x"), Y: r.Numbers("path_z"), Color: c})
-		}
-	}
-	if len(lines) == 0 {
-		return nil
-	}
-	far := 0.0
-	for _, l := range lines {
-		far = max(far, slices.Max(l.X))
-	}
-	for i, o := range field(planar(), shown) {
-		disc := plot.Line{Color: plot.Soft, Width: 1.2}
-		if i == 0 {
-			disc.Name = "obstacle with the radius of the vehicle: no path may enter it"
-		}
-		for a := range 49 {
-			s, c := math.Sincos(2 * math.Pi * float64(a) / 48)
-			disc.X, disc.Y = append(disc.X, o.Centre[0]+o.Radius*c), append(disc.Y, o.Centre[1]+o.Radius*s)
-		}
-		lines = append(lines, disc)
-	}
-	return t.Draw("planning", plot.Chart{
-		Title: "A field of obstacles, with a payload put on in flight", XLabel: plot.WithUnit("x", "m"), YLabel: plot.WithUnit("height z", "m"), XMax: far, Width: 760, Height: 310, Equal: true,
-		Description: "Paths of three planners through eight gaps between discs, from left to right.",
-	}, lines...)
 }

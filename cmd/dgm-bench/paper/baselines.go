@@ -8,7 +8,6 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer/paper"
-	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
 // rates of samplers: a, b and γ of SGLD, learning rate and momentum decay of SGHMC.
@@ -85,17 +84,6 @@ func baselineTables(all *study.Results, rows []*study.Row) ([]study.Table, error
 	sortBy(t.Groups, func(g study.Group) float64 {
 		return float64(2*placeOf(g[0].Set) + strings.Index("sghmc", g[0].Variant))
 	})
-	var lines []plot.Line
-	for _, g := range t.Groups {
-		dash := map[string]string{"sghmc": "5 3"}[g[0].Variant]
-		// The first seed that is finite.
-		for _, r := range g.Where(func(r *study.Row) bool { return len(r.Numbers("samples")) > 0 })[:min(1, len(g.Of("scores.loglik")))] {
-			lines = append(lines, bySamples(plot.Line{Name: labelOf(r.Set) + " " + r.Variant, Color: setColor(r.Set), Dash: dash}, r.Numbers("samples"), r.Numbers("loglik_by_samples")))
-		}
-	}
-	err = t.Draw("baselines", plot.Chart{
-		Title: "Samples of the weights", XLabel: "samples of the weights; what is below -8 is drawn at -8", YLabel: "log likelihood of the truth", XLog: true, Description: "Log likelihood of the truth under the moments of a growing number of sampled trajectories.",
-	}, lines...)
 	ndp := study.Table{
 		Name: "ndp", Title: "Neural ODE processes", Text: "Quoted from the paper's Table 2, not run here.",
 		Columns: []study.Column{label, study.ForSet("NDP, paper", func(name string) string { return paperNDP[name] }), theirs, here},
@@ -103,20 +91,5 @@ func baselineTables(all *study.Results, rows []*study.Row) ([]study.Table, error
 	for _, name := range tables(false).Sets {
 		ndp.Groups = append(ndp.Groups, study.Group{study.NewRow(study.Key{Set: name})})
 	}
-	return []study.Table{t, ndp}, err
-}
-
-// setColor is the color of a set with one trajectory.
-func setColor(name string) plot.Color {
-	return []plot.Color{plot.Model, plot.Alert, plot.Linear, plot.Other}[placeOf(name)%4]
-}
-
-// bySamples returns a line of log likelihoods against numbers of samples, from five on.
-func bySamples(l plot.Line, n, loglik []float64) plot.Line {
-	for i, v := range atLeast(append([]float64(nil), loglik...)) {
-		if n[i] >= 5 { // fewer: far below the chart
-			l.X, l.Y = append(l.X, n[i]), append(l.Y, v)
-		}
-	}
-	return l
+	return []study.Table{t, ndp}, nil
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer/matching"
 	"github.com/dgm-robotics/dgm/trainer/paper"
-	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
 // Studies of single fits: one smoother with its dynamics, trained by gradient matching, as
@@ -228,26 +227,9 @@ func lambdaTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 				study.SpreadOf("log likelihood", "loglik"), study.MedianOf("median", "loglik"), study.LeastOf("worst", "loglik"), study.MeanOf("coverage 95", "coverage95", 2), study.MeanOf("rmse / noise", "rmse_over_noise", 2),
 			},
 		}
-		weight := func(g study.Group) float64 { return math.Exp2(powerOf(g[0])) }
-		seeds := func(g study.Group) []float64 { return atLeast(g.Of("loglik")) }
-		err := t.Draw(t.Name, plot.Chart{
-			Title: t.Title, XLabel: "weight over its default", YLabel: "log likelihood", XLog: true, Description: "Log likelihood against the weight of the matching term: median over seeds and the seeds.",
-		}, study.Points(plot.Line{Name: "each seed", Color: plot.Hold, Dots: true}, by, weight, seeds),
-			study.Points(plot.Line{Name: "median; what is below −8 is drawn at −8", Color: plot.Model, Marks: true}, by, weight, func(g study.Group) []float64 { return []float64{study.Median(seeds(g))} }))
-		if err != nil {
-			return nil, err
-		}
 		out = append(out, t)
 	}
 	return out, nil
-}
-
-// atLeast returns log likelihoods for a chart: what is below −8 is drawn there.
-func atLeast(v []float64) []float64 {
-	for i, x := range v {
-		v[i] = max(x, -8)
-	}
-	return v
 }
 
 // timeStudy is the appendix' table of times.
@@ -301,16 +283,5 @@ func timeTables(all *study.Results, rows []*study.Row) ([]study.Table, error) {
 		},
 	}
 	sortBy(t.Groups, func(g study.Group) float64 { return float64(placeOf(g[0].Set)) })
-	c := plot.Chart{Title: "Seconds of training", YLabel: "s", YLog: true, Description: "Seconds of one fit, of the whole recipe, and the paper's, set by set."}
-	for _, g := range t.Groups {
-		c.XNames = append(c.XNames, labelOf(g[0].Set))
-	}
-	mean := func(part func(study.Group) study.Group) func(g study.Group) []float64 {
-		return func(g study.Group) []float64 { return []float64{study.Mean(part(g).Of("seconds"))} }
-	}
-	err = t.Draw("time", c,
-		study.Points(plot.Line{Name: "the paper, one fit on a GPU", Color: plot.Velocity, Dots: true}, t.Groups, nil, func(g study.Group) []float64 { return []float64{named(g[0].Set).seconds} }),
-		study.Points(plot.Line{Name: "one fit", Color: plot.Model, Dots: true}, t.Groups, nil, mean(fit)),
-		study.Points(plot.Line{Name: "the whole recipe", Color: plot.Linear, Dots: true}, t.Groups, nil, mean(recipe)))
-	return []study.Table{t}, err
+	return []study.Table{t}, nil
 }

@@ -99,15 +99,6 @@ func learnOnly(ctx context.Context, u *study.Unit) error {
 	return err
 }
 
-// learnAndDraw does so, and draws what the model predicts.
-func learnAndDraw(ctx context.Context, u *study.Unit) error {
-	m, err := named(u.Set).learn(ctx, u, func(*paper.Recipe) {})
-	if err != nil {
-		return err
-	}
-	return drawTrajectories(u.Dir, u.Key, sure(m.Predict))
-}
-
 // likelihoodOf returns the log likelihood of a set's rows of one variant; empty without rows.
 func likelihoodOf(rows study.Group, set, variant string) string {
 	own := rows.Where(func(r *study.Row) bool { return r.Set == set && r.Variant == variant })

@@ -19,7 +19,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 	"github.com/dgm-robotics/dgm/trainer/paper"
-	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
 // shapes are products of matrices, by the widths between them.
@@ -211,12 +210,7 @@ func overparamTables(_ *study.Results, rows []*study.Row) ([]study.Table, error)
 		Text:    "A linear system of three states whose matrix is a product; log likelihood of the truth. The paper: SGLD does not converge for many matrices, SGHMC becomes worse, DGM stays. The priors of SGLD and SGHMC know the true derivatives. NaN: seeds whose chains did not stay finite, or that could not be learned. Scores of samples leave out the start, which they know exactly.",
 		Columns: []study.Column{{Head: "matrices", Cell: func(g study.Group) string { return shapeOf(g[0]) }}, study.MeanOf("weights", "weights", 0)},
 	}
-	c := plot.Chart{Title: "Overparametrisation", XLabel: "weights of the product", YLabel: "log likelihood", Description: "Log likelihood of the truth by the shape of the product, for each method."}
-	for _, g := range by {
-		c.XNames = append(c.XNames, study.Fixed(g[0].Number("weights"), 0))
-	}
-	var lines []plot.Line
-	for i, method := range overparamMethods {
+	for _, method := range overparamMethods {
 		last := rHat
 		if method == "dgm" {
 			last = study.MeanOf("coverage 95", "scores.coverage95", 2)
@@ -228,11 +222,6 @@ func overparamTables(_ *study.Results, rows []*study.Row) ([]study.Table, error)
 			}
 			t.Columns = append(t.Columns, c.Of(of(method)))
 		}
-		lines = append(lines, study.Points(plot.Line{Name: name, Color: []plot.Color{plot.Model, plot.Alert, plot.Linear}[i], Marks: true}, by, nil,
-			func(g study.Group) []float64 {
-				return atLeast([]float64{study.Mean(of(method)(g).Of("scores.loglik"))})
-			}))
 	}
-	err := t.Draw("overparam", c, lines...)
-	return []study.Table{t}, err
+	return []study.Table{t}, nil
 }

@@ -154,20 +154,10 @@ func TestFinishedSeedsAreKept(t *testing.T) {
 	if code != cli.Done || !strings.Contains(out, "2.50 ± 0.71") || !strings.Contains(errs, "2 of 2 results are stored") {
 		t.Errorf("code %d: %s %s", code, out, errs)
 	}
-	if b, err := os.ReadFile(filepath.Join(dir, "paper-single.svg")); err != nil || !bytes.Contains(b, []byte("<svg")) {
-		t.Errorf("no picture: %v", err)
-	}
-	page := filepath.Join(t.TempDir(), "paper.html")
-	code, out, errs = run("report", "--results", dir, "--out", page)
-	if b, err := os.ReadFile(page); code != cli.Done || err != nil || !bytes.Contains(b, []byte("<svg")) || !strings.Contains(out, "| LV 1 | 2 | 2.50 ± 0.71 |") {
-		t.Errorf("report: code %d, %v: %s %s", code, err, out, errs)
-	}
 	// A row that is not whole is an error that names file and unit.
 	put(t, dir, "tables", study.NewRow(study.Key{Set: "lv1", Seed: 1, Version: version}).Put("loglik", 2))
-	for _, args := range [][]string{{"single", "--sets", "lv1", "--first-seed", "0", "--seeds", "2", "--out", dir}, {"report", "--results", dir, "--out", page}} {
-		if code, _, errs := run(args...); code != cli.Failed || !strings.Contains(errs, "lv1-1 is no result") {
-			t.Errorf("%s: code %d, %s", args[0], code, errs)
-		}
+	if code, _, errs := run("single", "--sets", "lv1", "--first-seed", "0", "--seeds", "2", "--out", dir); code != cli.Failed || !strings.Contains(errs, "lv1-1 is no result") {
+		t.Errorf("code %d, %s", code, errs)
 	}
 }
 

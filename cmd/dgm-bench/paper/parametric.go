@@ -10,7 +10,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/trainer/paper"
-	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
 // guessed is the standard deviation of the logarithm of a guess: a factor of two.
@@ -203,22 +202,7 @@ func parametricTables(_ *study.Results, rows []*study.Row) ([]study.Table, error
 			study.MeanOf("seconds", "seconds", 0), theirs("paper: DGM", 0), theirs("SGLD", 1), theirs("SGHMC", 2),
 		},
 	}
-	c := plot.Chart{Title: "Known fields: log likelihood of the truth", YLabel: "log likelihood", Description: "For every seed the log likelihood in closed form, of the refined field, and the Cramér-Rao expectation."}
-	for _, g := range t.Groups {
-		name := labelOf(g[0].Set)
-		if g[0].Variant == "residual" {
-			name = "+net"
-		}
-		c.XNames = append(c.XNames, name)
-	}
-	of := func(name string) func(g study.Group) []float64 {
-		return func(g study.Group) []float64 { return g.Of(name) }
-	}
-	lines := study.Levels(plot.Line{Name: "Cramér-Rao", Color: plot.Alert}, t.Groups, func(g study.Group) float64 { return study.Mean(g.Of("cramer_rao")) })
-	err := t.Draw("parametric", c, append(lines,
-		study.Points(plot.Line{Name: "closed form", Color: plot.Model, Dots: true}, t.Groups, nil, of("loglik")),
-		study.Points(plot.Line{Name: "refined", Color: plot.Linear, Dots: true}, t.Groups, nil, of("refined.loglik")))...)
-	return []study.Table{t}, err
+	return []study.Table{t}, nil
 }
 
 // refinedText is the log likelihood of refined fields, and how many cannot be integrated.

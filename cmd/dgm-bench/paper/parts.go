@@ -7,7 +7,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/trainer/paper"
-	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
 // The variants of the study of the recipe's parts, and what each leaves out.
@@ -122,7 +121,7 @@ func learningTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) 
 	number := func(g study.Group) float64 { side, _ := strconv.ParseFloat(g[0].Variant, 64); return side * side }
 	t := study.Table{
 		Name: "learning", Title: "Learning curve", Groups: study.GroupBy(rows, study.BySet),
-		Text: "Lotka-Volterra, 5 observations from every start of a grid, scored on ten unseen starts of the same box: the recipe, its refined dynamics integrated, and the mean of its members as gradient matching left them. The paper's DGM is at 1.81 with 100 trajectories, NDP at 0.62 and no better with more. Members below -3 are not drawn.",
+		Text: "Lotka-Volterra, 5 observations from every start of a grid, scored on ten unseen starts of the same box: the recipe, its refined dynamics integrated, and the mean of its members as gradient matching left them. The paper's DGM is at 1.81 with 100 trajectories, NDP at 0.62 and no better with more.",
 		Columns: []study.Column{
 			{Head: "trajectories", Cell: func(g study.Group) string { return study.Fixed(number(g), 0) }}, study.Count("seeds"), study.SpreadOf("recipe", "loglik"), study.LeastOf("worst", "loglik"),
 			study.MeanOf("coverage 95", "coverage95", 2), study.MeanOf("refined dynamics", "flows.loglik", 2), members, study.MeanOf("seconds", "seconds", 0),
@@ -132,15 +131,5 @@ func learningTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) 
 		},
 	}
 	sortBy(t.Groups, number)
-	mean := func(name string) func(g study.Group) []float64 {
-		return func(g study.Group) []float64 { return []float64{study.Mean(g.Of(name))} }
-	}
-	drawn := slices.DeleteFunc(slices.Clone(t.Groups), func(g study.Group) bool { return !(meanMember(g) > -3) })
-	err := t.Draw("learning", plot.Chart{
-		Title: "Learning curve, Lotka-Volterra", XLabel: "trajectories of 5 observations", YLabel: "log likelihood, unseen starts", XLog: true, Description: "Log likelihood on unseen starts against the number of training trajectories.",
-		Rules: []plot.Rule{{Value: 1.81, Label: "the paper's DGM, 100 trajectories"}, {Value: 0.62, Label: "NDP, 100 trajectories"}},
-	}, study.Points(plot.Line{Name: "members", Color: plot.Hold, Marks: true}, drawn, number, func(g study.Group) []float64 { return []float64{meanMember(g)} }),
-		study.Points(plot.Line{Name: "refined dynamics", Color: plot.Linear, Marks: true}, t.Groups, number, mean("flows.loglik")),
-		study.Points(plot.Line{Name: "recipe", Color: plot.Model, Marks: true}, t.Groups, number, mean("loglik")))
-	return []study.Table{t}, err
+	return []study.Table{t}, nil
 }

@@ -11,12 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/trainer/paper"
-	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
 // The sides of the grids of starts, by kernel, with 5 observations from each start.
@@ -79,7 +76,7 @@ the recipe learns from a few times as many. Time of a step is of one core; that 
 		slices.SortFunc(all, func(a, b string) int { return cmp.Or(sideOf(a)-sideOf(b), strings.Compare(a, b)) }) // what is short comes first
 		return all
 	}
-	s.Whole = func(_ string, r *study.Row) bool { return r.Has("scores.loglik") || !most.scores(r) }
+	s.Whole = func(r *study.Row) bool { return r.Has("scores.loglik") || !most.scores(r) }
 	s.Run = func(ctx context.Context, u *study.Unit) error { return scale(ctx, u, &most, steps) }
 	return s
 }
@@ -178,91 +175,14 @@ func scalingTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 			study.Digits("MiB", "mib", 1, 4), study.MeanOf("steps", "steps_of_training", 0), study.MeanOf("seconds", "seconds", 0), study.MeanOf("log likelihood", "scores.loglik", 2), study.MeanOf("coverage 95", "scores.coverage95", 2),
 		},
 	}
-	times := plot.Chart{Title: "Time of a step", XLabel: "observations", YLabel: "s, one core", XLog: true, YLog: true, Description: "Seconds of a step against the number of observations, on logarithmic axes, with a straight line of slope one."}
-	straight := plot.Chart{Title: "The same, linear axes", XLabel: "observations, thousands", YLabel: "s, one core", Description: "Seconds of a step with random features against the number of observations, and a straight line."}
-	memory := plot.Chart{Title: "Memory of a training", XLabel: "observations", YLabel: "MiB", XLog: true, YLog: true, Description: "Memory against the number of observations."}
-	quality := plot.Chart{Title: "Score; what is below -8 is drawn at -8", XLabel: "observations", YLabel: "log likelihood, unseen starts", XLog: true, Description: "Log likelihood on unseen starts against the number of observations."}
-	observations := func(g study.Group) float64 { return g[0].Number("n") }
-	for i, kernel := range kernels {
+	for _, kernel := range kernels {
 		by := study.GroupBy(study.Group(rows).Where(func(r *study.Row) bool { return r.Text("kernel") == kernel }), study.Single)
-		sortBy(by, observations)
+		sortBy(by, func(g study.Group) float64 { return g[0].Number("n") })
 		t.Groups = append(t.Groups, by...)
-		l := plot.Line{Name: kernelName(kernel), Color: []plot.Color{plot.Model, plot.Alert, plot.Linear}[i], Marks: true}
-		of := func(name string, least float64) plot.Line {
-			return study.Points(l, by, observations, func(g study.Group) []float64 {
-				v := g.Of(name)
-				for j, x := range v {
-					v[j] = max(x, least)
-				}
-				return v
-			})
-		}
-		step := of("seconds_per_step", 0)
-		add := func(c *plot.Chart, l plot.Line) {
-			if len(l.X) > 0 {
-				c.Lines = append(c.Lines, l)
-			}
-		}
-		add(&quality, of("scores.loglik", -8))
-		add(&times, step)
-		add(&memory, of("mib", 0.1))
-		if kernel == "features" && len(step.X) > 1 {
-			slopeOne, ours := besideStraight(step)
-			times.Lines = append(times.Lines, slopeOne)
-			straight.Lines = ours
-			t.Text += fmt.Sprintf(" With features the time of a step grows with the power %.2f of the observations.", power(step.X, step.Y))
-		}
 	}
-	var sheet [][]plot.Chart
-	for _, pair := range [][]plot.Chart{{times, straight}, {memory, quality}} {
-		if pair = slices.DeleteFunc(pair, func(c plot.Chart) bool { return len(c.Lines) == 0 }); len(pair) > 0 {
-			sheet = append(sheet, pair)
-		}
-	}
-	if len(sheet) == 0 {
-		return []study.Table{t}, nil
-	}
-	svg, err := plot.Sheet(t.Title, "", sheet)
-	t.Pictures = []study.Picture{{Name: "scaling", SVG: svg}}
-	return []study.Table{t}, err
+	return []study.Table{t}, nil
 }
 
 func kernelName(kernel string) string {
 	return map[string]string{"features": "random features", "exact": "exact kernel", "recipe": "recipe"}[kernel]
-}
-
-// besideStraight returns a line of slope one for logarithmic axes, and for linear axes the
-// points and the straight line through all of them.
-func besideStraight(step plot.Line) (slopeOne plot.Line, linear []plot.Line) {
-	last := len(step.X) - 1
-	end, per := step.X[last], step.Y[last]/step.X[last]
-	slopeOne = plot.Line{Name: "slope 1", Color: plot.Hold, Dash: "4 3", X: []float64{step.X[0], end}, Y: []float64{per * step.X[0], step.Y[last]}}
-	dots := plot.Line{Name: step.Name, Color: step.Color, Dots: true, Y: step.Y}
-	for _, x := range step.X {
-		dots.X = append(dots.X, x/1000)
-	}
-	fixed, each := throughAll(step.X, step.Y)
-	return slopeOne, []plot.Line{
-		{Name: fmt.Sprintf("%.2g ms + %.2g µs each", 1000*fixed, 1e6*each), Color: plot.Hold, Dash: "4 3", X: []float64{0, end / 1000}, Y: []float64{fixed, fixed + each*end}}, dots,
-	}
-}
-
-// throughAll returns the straight line a + bx that is nearest to all points, each
-// distance over y.
-func throughAll(x, y []float64) (a, b float64) {
-	weights := make([]float64, len(y))
-	for i, v := range y {
-		weights[i] = 1 / (v * v)
-	}
-	return stat.LinearRegression(x, y, weights, false)
-}
-
-// power returns the slope of log y against log x.
-func power(x, y []float64) float64 {
-	lx, ly := make([]float64, len(x)), make([]float64, len(y))
-	for i := range x {
-		lx[i], ly[i] = math.Log(x[i]), math.Log(y[i])
-	}
-	_, slope := stat.LinearRegression(lx, ly, nil, false)
-	return slope
 }

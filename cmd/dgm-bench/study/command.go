@@ -158,21 +158,11 @@ func (s *Study) show(cmd *cobra.Command, store *Results, rows []*Row) error {
 	if err != nil {
 		return err
 	}
-	whole, err := s.Gather(store)
-	if err == nil && len(whole) > len(rows) && rows[0].Settings == "" {
-		if drawn, err := s.tables(store, whole); err == nil && len(drawn) == len(tables) {
-			for i := range tables {
-				tables[i].Pictures = drawn[i].Pictures
-			}
-		}
-	} else if err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "pictures are of these results only: %v\n", err)
-	}
-	if err := show(cmd.OutOrStdout(), store.Dir, tables); err != nil {
+	if err := show(cmd.OutOrStdout(), tables); err != nil {
 		return err
 	}
 	if store.Dir != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "results and pictures are in %s\n", store.Dir)
+		fmt.Fprintf(cmd.ErrOrStderr(), "results are in %s\n", store.Dir)
 	}
 	return nil
 }

@@ -11,11 +11,10 @@ import (
 	"time"
 )
 
-// Unit is one piece of work: its row, which Run fills, the folder of the results, and a
-// report of what Run does, which is printed where the unit takes long.
+// Unit is one piece of work: its row, which Run fills, and a report of what Run does, which is
+// printed where the unit takes long.
 type Unit struct {
 	*Row
-	Dir    string
 	Report func(doing string)
 	more   []*Row
 }
@@ -67,7 +66,7 @@ type runner struct {
 func (s *Study) run(ctx context.Context, progress io.Writer, store *Results, units []Work) ([]*Row, error) {
 	r := &runner{study: s, store: store, progress: progress, workers: 1}
 	for _, w := range units {
-		if old := store.find(s.file(), w.Key); old == nil || s.Whole != nil && !s.Whole(store.Dir, old) {
+		if old := store.find(s.file(), w.Key); old == nil || s.Whole != nil && !s.Whole(old) {
 			r.todo = append(r.todo, w)
 		} else if err := s.complete(old); err != nil {
 			return nil, err
@@ -138,7 +137,7 @@ func (r *runner) one(ctx context.Context, w Work) error {
 	r.mutex.Unlock()
 	began := time.Now()
 	report, end := r.reports(w.Key, patience)
-	u := &Unit{Row: NewRow(w.Key), Dir: r.store.Dir, Report: report}
+	u := &Unit{Row: NewRow(w.Key), Report: report}
 	run := w.Run
 	if run == nil {
 		run = r.study.Run

@@ -2,8 +2,8 @@
 // a function that turns a unit into rows, and a function that turns rows into tables.
 //
 // Rows are stored as JSON lines, one file a study. A unit whose row is stored does not run
-// again, so that an interrupted study resumes. Tables are printed, written into an HTML
-// report, and written into Markdown pages between markers.
+// again, so that an interrupted study resumes. Tables are printed, and written into Markdown
+// pages between markers.
 package study
 
 import (
@@ -40,7 +40,7 @@ type Study struct {
 	Check    func() error                             // (optional) what is wrong with their values
 	Variants func() []string                          // (optional) variants, where flags decide them
 	Units    func() ([]Work, error)                   // (optional) of a measurement, where flags decide them
-	Whole    func(dir string, r *Row) bool            // (optional) whether nothing but the row is missing
+	Whole    func(r *Row) bool                        // (optional) whether nothing is missing in a stored row
 	Run      func(ctx context.Context, u *Unit) error // of units without a Run of their own; none: the study is only stored
 	Tables   func(all *Results, rows []*Row) ([]Table, error)
 	List     func() []string         // (optional) lines that are printed instead of running, where there are any

@@ -2,15 +2,11 @@ package study
 
 import (
 	"fmt"
-	"html/template"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/dgm-robotics/dgm/estimator/durable"
 )
 
 // Group are the rows of one line of a table.
@@ -152,17 +148,7 @@ type Table struct {
 	Title, Text string
 	Columns     []Column
 	Groups      []Group
-	Pictures    []Picture
 }
-
-// Picture is an <svg> element.
-type Picture struct {
-	Name string // of its file, without folder and ending; empty: it has a file already
-	SVG  []byte
-}
-
-// Inline returns the element for a page.
-func (p Picture) Inline() template.HTML { return template.HTML(p.SVG) }
 
 // Lines returns the heads of the columns and the cells, line by line. A column whose cells
 // are all empty is left out.
@@ -205,22 +191,13 @@ func (t *Table) markdown() string {
 	return b.String()
 }
 
-func show(w io.Writer, dir string, all []Table) error {
+func show(w io.Writer, all []Table) error {
 	for i := range all {
-		t := &all[i]
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		if err := t.print(w); err != nil {
+		if err := all[i].print(w); err != nil {
 			return err
-		}
-		for _, p := range t.Pictures {
-			if p.Name == "" || dir == "" {
-				continue
-			}
-			if err := durable.WriteFile(filepath.Join(dir, p.Name+".svg"), p.SVG); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
