@@ -18,7 +18,7 @@ func main() { cli.Main(command()) }
 // measurements returns the studies of the estimator and of training, in the order of the
 // page of results.
 func measurements() []*study.Study {
-	return []*study.Study{latencyStudy(), chaosStudy(), adaptStudy(), speed.Study(), paper.TrainStudy(), predictors.PublicStudy(), predictors.RobotsStudy(), predictors.WorthStudy(), closedloop.Study()}
+	return []*study.Study{latencyStudy(), chaosStudy(), adaptStudy(), speed.Study(), predictors.PublicStudy(), predictors.RobotsStudy(), predictors.WorthStudy(), closedloop.Study()}
 }
 
 func studies() []*study.Study { return append(measurements(), paper.Studies()...) }

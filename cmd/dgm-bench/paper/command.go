@@ -17,7 +17,7 @@ const unseen = 200
 func Studies() []*study.Study {
 	return []*study.Study{
 		tables(true), tables(false), startStudy(), partsStudy(), publishedStudy(), baselinesStudy(), predictStudy(), parametricStudy(), overparamStudy(),
-		ablationStudy(), learningStudy(), lambdaStudy(), scalingStudy(), timeStudy(),
+		ablationStudy(), learningStudy(), lambdaStudy(), timeStudy(),
 	}
 }
 

@@ -85,6 +85,13 @@ func meanMember(g study.Group) float64 {
 	return study.Mean(v)
 }
 
+// gridOfLV is LV 100 with another grid, 5 observations from each start.
+func gridOfLV(side int) *set {
+	s := *named("lv100")
+	s.starts, s.points = grid(2, 0, 2, side, 0.5, 1.5), 5
+	return &s
+}
+
 func learningStudy() *study.Study {
 	members := paper.DefaultRecipe(&paper.Data{}).Members
 	grids := []int{2, 3, 4, 6, 8, 10, 12}

@@ -80,25 +80,6 @@ func TestParametricStudy(t *testing.T) {
 	}
 }
 
-func TestScalingStudy(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains")
-	}
-	dir := t.TempDir()
-	out := done(t, dir, "scaling", "--steps", "5", "--most", "3200", "--recipe", "0", "--exact", "80", "--exact-timed", "80")
-	small, large, exact := stored(t, dir, "scaling", "lv-features-10-0"), stored(t, dir, "scaling", "lv-features-25-0"), stored(t, dir, "scaling", "lv-exact-4-0")
-	if small.Number("n") != 500 || large.Number("n") != 3125 || large.Number("features") != 50 || !large.Has("scores.loglik") || !exact.Has("scores.loglik") || exact.Has("features") {
-		t.Errorf("%+v %+v %+v", small, large, exact)
-	}
-	// Memory is what can be counted: 6.25 times the rows.
-	if ratio := large.Number("mib") / small.Number("mib"); ratio < 4.5 || ratio > 7.5 {
-		t.Errorf("memory grows by %v for 6.25 times the observations", ratio)
-	}
-	if !strings.Contains(out, "3125") {
-		t.Error(out)
-	}
-}
-
 func TestTimeStudy(t *testing.T) {
 	dir := t.TempDir()
 	done(t, dir, "time", "--sets", "lv1", "--steps", "40")
@@ -216,7 +197,7 @@ func TestOverparamStudy(t *testing.T) {
 func TestWrongUsageOfStudies(t *testing.T) {
 	for _, args := range [][]string{
 		{"predict", "--steps", "0"}, {"predict", "--duration", "0s"}, {"parametric", "--members", "0"}, {"parametric", "--sets", "qu64"},
-		{"scaling", "--most", "1"}, {"time", "--steps", "0"}, {"lambda", "--powers=99"}, {"learning", "--grids", "1"},
+		{"time", "--steps", "0"}, {"lambda", "--powers=99"}, {"learning", "--grids", "1"},
 		{"ablation", "--steps", "0"}, {"baselines", "--keep", "0"}, {"baselines", "--steps", "10", "--keep", "20"},
 		{"overparam", "--shapes", "3-4"}, {"overparam", "--shapes", "3-x-3"}, {"overparam", "--methods", "nuts"}, {"parametric", "--variants", "x"},
 	} {
