@@ -44,10 +44,7 @@
 //     members' dynamics, with an optional net added. Its first parameters fit the
 //     derivatives of a member's smoother best (match_derivatives.go).
 //   - Smoothers of single trajectories that share their dynamics (TrainSeparate), the
-//     exact kernel (exact.go), trajectories sampled with one ε each (Fit.Rollout).
-//   - Neural ODEs whose weights are sampled by SGLD and SGHMC (chain.go), with
-//     gradients through the integrator (adjoint.go) and priors centred at nets that are
-//     pretrained on true derivatives (pretrain.go).
+//     exact kernel (exact.go).
 //
 // Experiments and their figures are in docs/notes/paper.md, results in docs/paper.md.
 package paper

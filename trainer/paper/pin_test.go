@@ -99,8 +99,7 @@ func TestRecipeIsPinned(t *testing.T) {
 	}
 }
 
-// pinnedTrainings are those beside the recipe: each predicts mean and standard deviation, or
-// samples for both.
+// pinnedTrainings are those beside the recipe: each predicts mean and standard deviation.
 func pinnedTrainings(t *testing.T) map[string]func(x0, times, mean, std []float64) {
 	ctx, d, set := context.Background(), pinnedData(3, 8, 0.05), small().Settings
 	check := func(err error) {
@@ -123,34 +122,6 @@ func pinnedTrainings(t *testing.T) map[string]func(x0, times, mean, std []float6
 			e, err := f.Exact()
 			check(err)
 			e.Predict(mean, std, x0, times)
-		},
-		"rollouts": func(x0, times, mean, std []float64) {
-			f, err := Train(ctx, d, set, 3)
-			check(err)
-			if !f.Rollout(mean, []float64{0.3, -1}, x0, times) || !f.Rollout(std, []float64{1, 1}, x0, times) {
-				t.Fatal("cannot be integrated")
-			}
-		},
-		"samples": func(x0, times, mean, std []float64) {
-			var x, dx []float64
-			for i := range 60 {
-				a, b := math.Sin(float64(i)), math.Cos(0.3*float64(i))
-				x, dx = append(x, a, b), append(dx, b, -a)
-			}
-			net, _ := Pretrain(x, dx, 2, []int{6, 5}, mlp.Sigmoid, true, 300, 1e-5, 1)
-			b := &Bayes{Net: net, Sigma: 0.3, Step: 0.2, Prior: make([]float64, net.Params())}
-			for i := range b.Prior {
-				b.Prior[i] = 0.02 * float64(i%3)
-			}
-			for to, walk := range map[*[]float64]func() Walk{
-				&mean: func() Walk { return SGLD(1e-6, 1, 0.3) }, &std: func() Walk { return SGHMC(1e-8, 0.05) },
-			} {
-				s, err := b.Sample(ctx, d, walk, Chains{1, 60, 1}, 1)
-				check(err)
-				if s.Lost > 0 || !b.Solve(*to, s.Theta[0], x0, times) {
-					t.Fatal("lost")
-				}
-			}
 		},
 	}
 }

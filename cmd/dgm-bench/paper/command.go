@@ -16,8 +16,7 @@ const unseen = 200
 // Studies returns all studies, in the order of the page.
 func Studies() []*study.Study {
 	return []*study.Study{
-		tables(true), tables(false), startStudy(), partsStudy(), publishedStudy(), baselinesStudy(), predictStudy(), parametricStudy(), overparamStudy(),
-		ablationStudy(), learningStudy(), lambdaStudy(), timeStudy(),
+		tables(true), tables(false), startStudy(), partsStudy(), publishedStudy(), predictStudy(), parametricStudy(), ablationStudy(), learningStudy(), lambdaStudy(), timeStudy(),
 	}
 }
 

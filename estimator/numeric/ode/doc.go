@@ -1,8 +1,8 @@
 // Package ode integrates ordinary differential equations dx/dt = f(t, x).
 //
 // It is the project's only integrator: the simulated firmware moves its plants
-// with it, baselines integrate neural ODEs with it, and sampled trajectories
-// are rolled out with it. The predictors never need it.
+// with it, and sampled trajectories are rolled out with it. The predictors never
+// need it.
 //
 // Two methods, both explicit Runge-Kutta:
 //
