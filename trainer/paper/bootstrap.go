@@ -62,7 +62,7 @@ func (m *Model) squaredErrorRatio(from *Model, d *Data) (ratio float64, ok bool)
 	}
 	return m.varianceRatio(d, func(sums, x0, times, mean []float64) bool {
 		other := make([]float64, len(mean))
-		if !from.fromKnown(other, nil, x0, times) {
+		if !from.mixture(other, nil, x0, times) {
 			return false
 		}
 		for i, v := range mean {
@@ -91,12 +91,8 @@ func (m *Model) simulate(d *Data, noise *Flow, rng *rand.Rand) (out *Data, ok bo
 	out = d.of()
 	for _, tr := range d.Trajectories {
 		y := make([]float64, len(tr.Y))
-		x0 := m.startOf(tr.X0)
-		if !m.fromKnown(y, nil, x0, tr.T) {
+		if !m.mixture(y, nil, tr.X0, tr.T) {
 			return nil, false
-		}
-		for k, s := range d.StartStd {
-			x0[k] += s * rng.NormFloat64()
 		}
 		for j, v := range tr.Y {
 			k := j % d.K
@@ -105,7 +101,7 @@ func (m *Model) simulate(d *Data, noise *Flow, rng *rand.Rand) (out *Data, ok bo
 				y[j] = v
 			}
 		}
-		out.Trajectories = append(out.Trajectories, Trajectory{X0: x0, T: tr.T, Y: y})
+		out.Trajectories = append(out.Trajectories, Trajectory{X0: tr.X0, T: tr.T, Y: y})
 	}
 	return out, true
 }

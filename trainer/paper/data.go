@@ -11,10 +11,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/feature"
 )
 
-// Trajectory is one recording from a start that is known exactly or, where Data says so,
-// measured.
+// Trajectory is one recording from a start that is known exactly.
 type Trajectory struct {
-	X0 []float64 // K, the state at time 0, or a measurement of it beside those of Y
+	X0 []float64 // K, the state at time 0
 	T  []float64 // n, s
 	Y  []float64 // n×K row-major, state plus noise; NaN = not measured
 }
@@ -23,16 +22,12 @@ type Trajectory struct {
 type Data struct {
 	K            int
 	Trajectories []Trajectory
-	StartStd     []float64 // (optional) K, standard deviation of the measurement X0; 0 = known exactly, as are all without it
 
 	whole *Data // (optional) the data these were drawn from, which set the scale
 }
 
 // check returns the first error in the data: trajectories are numbered from 1.
 func (d *Data) check() error {
-	if err := d.checkStartStd(); err != nil {
-		return err
-	}
 	measured := false
 	for j, tr := range d.Trajectories {
 		if err := tr.check(d.K); err != nil {
@@ -48,29 +43,9 @@ func (d *Data) check() error {
 	return nil
 }
 
-func (d *Data) checkStartStd() error {
-	if d.StartStd != nil && len(d.StartStd) != d.K {
-		return fmt.Errorf("%d standard deviations of the starts do not match %d states", len(d.StartStd), d.K)
-	}
-	for k, s := range d.StartStd {
-		if !(s >= 0) || math.IsInf(s, 0) {
-			return fmt.Errorf("the standard deviation of state %d of the starts is %v: it must be finite and not negative, 0 for a start that is known", k+1, s)
-		}
-	}
-	return nil
-}
-
-// startStd returns the standard deviation of state k of the starts.
-func (d *Data) startStd(k int) float64 {
-	if d.StartStd == nil {
-		return 0
-	}
-	return d.StartStd[k]
-}
-
 // of returns data of the same system with other trajectories.
 func (d *Data) of(all ...Trajectory) *Data {
-	return &Data{K: d.K, Trajectories: all, StartStd: d.StartStd}
+	return &Data{K: d.K, Trajectories: all}
 }
 
 func (tr *Trajectory) check(K int) error {

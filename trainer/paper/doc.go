@@ -1,6 +1,6 @@
 // Package paper trains the model in the form of "Distributional Gradient Matching
 // for Learning Uncertain Neural Dynamics Models" (Treven et al., 2021):
-// trajectories from known or measured initial conditions, no gate, no inputs, one constant noise
+// trajectories from known initial conditions, no gate, no inputs, one constant noise
 // level per channel. It predicts with the paper's smoother: mean and variance of the
 // state in closed form from (t, x0); nothing is integrated.
 //
@@ -25,8 +25,7 @@
 //     polynomial alone. With too few data to choose terms, or too many terms, there are
 //     two dense polynomials without a net, of degree two and one, with one precision per
 //     degree and output. Laplace's approximation gives the posterior of the weights and the
-//     evidence, by which flows are kept; those are averaged. Initial conditions that are
-//     measured are parameters too, eliminated trajectory by trajectory (belief.go).
+//     evidence, by which flows are kept; those are averaged.
 //  3. Variance inflation, by refits on simulated data where terms were chosen
 //     (bootstrap.go), by refits without a group of the trajectories where they were not and
 //     there are enough (jackknife.go).

@@ -74,10 +74,6 @@ func (n *newton) updateHyperparameters() (ok bool) {
 			matmul.Dots(leverage[from:to], u, u)
 		}
 	})
-	for j, u := range n.starts {
-		from := n.rows[j] * K
-		u.leverage(leverage[from : from+K*len(n.d.Trajectories[j].until(n.until))])
-	}
 	squares, free := make([]float64, K), make([]float64, K)
 	for i, v := range n.e {
 		if v != 0 {
@@ -128,13 +124,8 @@ func (f *Flow) prune() bool {
 // constant.
 //
 //	½ Σ e²/σ² + Σ N_k log σ_k + ½ Σ α θ² + ½ logdet H − ½ Σ log α
-//
-// and of each start that is not known ½ δ² + ½ logdet of its precision.
 func (n *newton) setEvidence() {
 	n.Evidence = n.Cost
-	for _, u := range n.starts {
-		n.Evidence += 0.5 * u.logDet()
-	}
 	for j := range n.group {
 		n.Evidence += math.Log(n.L[j*len(n.group)+j])
 	}

@@ -31,8 +31,7 @@ type Settings struct {
 	Support int     // points per trajectory at which derivatives are matched; 0 = the observations
 
 	// Anchor is the standard deviation, standardised, of every start as an observation at
-	// time 0: x0 is known exactly. Where it is measured, its standard deviation counts if that
-	// is larger. 0 leaves it out.
+	// time 0: x0 is known exactly. 0 leaves it out.
 	Anchor float64
 }
 
@@ -185,7 +184,7 @@ func (f *Fit) draw(d *Data, rng *rand.Rand) *objective.Params {
 	for c := range k {
 		p.LogSigma[c*noiseKnots] = math.Log(set.Sigma)
 		if set.Anchor > 0 {
-			p.LogSigma[c*noiseKnots+1] = math.Log(max(set.Anchor, d.startStd(c)/f.Inputs.Lift.Std[c]))
+			p.LogSigma[c*noiseKnots+1] = math.Log(set.Anchor)
 		}
 	}
 	return p

@@ -25,9 +25,6 @@ type Flow struct {
 	Evidence float64       // −log evidence, up to a constant
 	Inv      []float64     // P×P, inverse factor L⁻¹ of the posterior's precision
 	factor   matmul.Packed // L⁻ᵀ
-
-	startStd []float64 // K, raw units, of the starts; nil = they are known exactly
-	starts   []belief  // about those of the trajectories that it was refined on; none where they are known
 }
 
 // form names the parts of a flow beside a known field.
@@ -82,7 +79,7 @@ func (f *Flow) copy() *Flow {
 	c := &Flow{
 		Inputs: f.Inputs, Known: f.Known, part: f.part, Theta: f.Theta,
 		Net:   mlp.Net{Layers: slices.Clone(f.Net.Layers)},
-		Alpha: slices.Clone(f.Alpha), Sigma: slices.Clone(f.Sigma), startStd: f.startStd,
+		Alpha: slices.Clone(f.Alpha), Sigma: slices.Clone(f.Sigma),
 	}
 	if f.Poly != nil {
 		p := *f.Poly
@@ -99,15 +96,13 @@ func (f *Flow) setPosterior(inv []float64) {
 }
 
 // predict writes mean and, unless it is nil, variance by the parameters of the state at times
-// (rising) after x0 (len(times)×K, raw units), with a belief about it (nil: known exactly), and
-// adds to start, unless it is nil, the variance by what is not known of the start. ok is false
-// where the flow cannot be integrated.
-func (f *Flow) predict(mean, variance, start, x0 []float64, b *belief, times []float64) (ok bool) {
+// (rising) after x0 (len(times)×K, raw units). ok is false where the flow cannot be integrated.
+func (f *Flow) predict(mean, variance, x0, times []float64) (ok bool) {
 	if variance == nil {
-		return f.integrate(f.tangent(false), mean, x0, b, times, func(int) {})
+		return f.integrate(f.tangent(false), mean, x0, times, func(int) {})
 	}
 	P := len(f.Theta)
-	U, ok := f.covarianceFactor(mean, start, x0, b, times)
+	U, ok := f.covarianceFactor(mean, x0, times)
 	if !ok {
 		return false
 	}
@@ -116,22 +111,15 @@ func (f *Flow) predict(mean, variance, start, x0 []float64, b *belief, times []f
 	return true
 }
 
-// covarianceFactor writes mean and start as predict does, and returns U (len(times)·K×P, raw
+// covarianceFactor writes mean as predict does, and returns U (len(times)·K×P, raw
 // units) such that the covariance of all these states by the parameters is U Uᵀ.
-func (f *Flow) covarianceFactor(mean, start, x0 []float64, b *belief, times []float64) (U []float64, ok bool) {
-	R, K, P := len(times)*f.Dim(), f.Dim(), len(f.Theta)
+func (f *Flow) covarianceFactor(mean, x0, times []float64) (U []float64, ok bool) {
+	R, P := len(times)*f.Dim(), len(f.Theta)
 	t := f.tangent(true)
 	all := make([]float64, 0, R*P)
-	if !f.integrate(t, mean, x0, b, times, func(i int) {
+	if !f.integrate(t, mean, x0, times, func(int) {
 		for j, v := range t.S {
 			all = append(all, f.Inputs.Lift.Std[j/P]*v)
-		}
-		if start == nil {
-			return
-		}
-		for j, v := range t.S0 {
-			v *= f.Inputs.Lift.Std[j/K]
-			start[i*K+j/K] += v * v
 		}
 	}) {
 		return nil, false
@@ -144,9 +132,9 @@ func (f *Flow) covarianceFactor(mean, start, x0 []float64, b *belief, times []fl
 
 // integrate takes t from x0 through the times (rising), writes the states to mean and
 // calls reached at each.
-func (f *Flow) integrate(t *tangent, mean, x0 []float64, b *belief, times []float64, reached func(i int)) (ok bool) {
+func (f *Flow) integrate(t *tangent, mean, x0, times []float64, reached func(i int)) (ok bool) {
 	K, lift := f.Dim(), &f.Inputs.Lift
-	return t.through(f.Inputs, x0, b, times, func(i int) {
+	return t.through(f.Inputs, x0, times, func(i int) {
 		for k := range K {
 			mean[i*K+k] = lift.Mean[k] + lift.Std[k]*t.z[k]
 		}

@@ -72,7 +72,7 @@ func (m *Model) jackknifeVariance(without []*Model, d *Data) (ratio float64, ok 
 		total := make([]float64, len(mean))
 		for _, w := range without {
 			one := make([]float64, len(mean))
-			if w == nil || !w.fromKnown(one, nil, x0, times) {
+			if w == nil || !w.mixture(one, nil, x0, times) {
 				continue
 			}
 			predictions = append(predictions, one)
@@ -115,7 +115,7 @@ func (m *Model) priorBias(d *Data) (ratio float64, ok bool) {
 // H⁻¹JᵀJH⁻¹, is due to noise.
 func (f *Flow) squaredBias(x0, times []float64) (squares []float64, ok bool) {
 	R, P := len(times)*f.Dim(), len(f.Theta)
-	U, ok := f.covarianceFactor(make([]float64, R), nil, x0, nil, times)
+	U, ok := f.covarianceFactor(make([]float64, R), x0, times)
 	if !ok {
 		return nil, false
 	}

@@ -104,7 +104,7 @@ func TestScatterIsTheJackknife(t *testing.T) {
 		tr := &d.Trajectories[j]
 		size := len(tr.Y)
 		mean, variance := make([]float64, size), make([]float64, size)
-		if !flow.predict(mean, variance, nil, tr.X0, nil, tr.T) {
+		if !flow.predict(mean, variance, tr.X0, tr.T) {
 			t.Fatal("cannot be integrated")
 		}
 		clear(mean)
@@ -114,7 +114,7 @@ func TestScatterIsTheJackknife(t *testing.T) {
 				continue
 			}
 			one := make([]float64, size)
-			if !w.Flows[0].predict(one, nil, nil, tr.X0, nil, tr.T) {
+			if !w.Flows[0].predict(one, nil, tr.X0, tr.T) {
 				t.Fatal("cannot be integrated")
 			}
 			all = append(all, one)
@@ -184,18 +184,18 @@ func TestCopiesShareNoMemory(t *testing.T) {
 	c := flow.copy()
 	x0, at := []float64{1, 0}, []float64{1, 2}
 	was, is := make([]float64, 4), make([]float64, 4)
-	flow.predict(was, nil, nil, x0, nil, at)
-	if c.predict(is, nil, nil, x0, nil, at); is[3] != was[3] {
+	flow.predict(was, nil, x0, at)
+	if c.predict(is, nil, x0, at); is[3] != was[3] {
 		t.Errorf("a copy predicts %v, the flow %v", is, was)
 	}
 	for i := range c.Theta {
 		c.Theta[i] *= 0.5
 	}
 	c.Alpha[0], c.Sigma[0] = 7, 7
-	if flow.predict(is, nil, nil, x0, nil, at); is[3] != was[3] || flow.Alpha[0] == 7 || flow.Sigma[0] == 7 {
+	if flow.predict(is, nil, x0, at); is[3] != was[3] || flow.Alpha[0] == 7 || flow.Sigma[0] == 7 {
 		t.Error("the copy's numbers are the flow's")
 	}
-	if c.predict(is, nil, nil, x0, nil, at); is[3] == was[3] {
+	if c.predict(is, nil, x0, at); is[3] == was[3] {
 		t.Error("the copy's field does not follow its parameters")
 	}
 }
@@ -224,14 +224,14 @@ func TestPriorBias(t *testing.T) {
 	x0, times := []float64{0.9, 0.1}, []float64{1, 2.5}
 	mean, variance := make([]float64, 4), make([]float64, 4)
 	bias, ok := flow.squaredBias(x0, times)
-	if !ok || !flow.predict(mean, variance, nil, x0, nil, times) {
+	if !ok || !flow.predict(mean, variance, x0, times) {
 		t.Fatal("cannot be integrated")
 	}
 	// The part due to noise, J(H⁻¹)ᵀ squared row by row, is the rest of the variance.
 	P := len(flow.Theta)
 	w := flow.tangent(true)
 	rest, row := make([]float64, 4), 0
-	flow.integrate(w, mean, x0, nil, times, func(int) {
+	flow.integrate(w, mean, x0, times, func(int) {
 		for k := range 2 {
 			s := make([]float64, P) // L⁻¹ of the state's derivatives
 			for r := range P {

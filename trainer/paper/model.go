@@ -71,28 +71,11 @@ func (m *Model) Integrate(mean, std, x0, times []float64) (ok bool) {
 type predictor func(mean, variance, x0, times []float64) (ok bool)
 
 // mixture predicts by the flows: the mean of their solutions, and the variance of their
-// mixture times the inflation, plus that by what is not known of the start. It is safe for
-// concurrent use.
+// mixture times the inflation. It is safe for concurrent use.
 func (m *Model) mixture(mean, variance, x0, times []float64) (ok bool) {
-	start := make([]float64, len(variance))
-	ok = m.mixtureOf(mean, variance, start, x0, times, func(f *Flow) *belief { return f.belief(x0) })
-	for i, v := range start {
-		variance[i] += v / float64(len(m.Flows))
-	}
-	return ok
-}
-
-// fromKnown is mixture from a start that is known exactly.
-func (m *Model) fromKnown(mean, variance, x0, times []float64) (ok bool) {
-	return m.mixtureOf(mean, variance, nil, x0, times, func(*Flow) *belief { return nil })
-}
-
-func (m *Model) mixtureOf(mean, variance, start, x0, times []float64, belief func(*Flow) *belief) (ok bool) {
 	var parts []predictor
 	for _, f := range m.Flows {
-		parts = append(parts, func(mean, variance, x0, times []float64) bool {
-			return f.predict(mean, variance, start, x0, belief(f), times)
-		})
+		parts = append(parts, f.predict)
 	}
 	ok = predictMixture(parts, mean, variance, x0, times)
 	for i := range variance {
@@ -156,7 +139,7 @@ func predictMixture(parts []predictor, mean, variance, x0, times []float64) (ok 
 }
 
 // varianceRatio returns the mean over channels of the sum of squares over that of the flows'
-// variances, at observations of some trajectories, from their starts as the flows have them.
+// variances, at observations of some trajectories.
 // addSquares adds the squares at the times of one from its start, which the flows predict by
 // mean (len(T)×K), to one sum per channel. A mean of ratios
 // at every point would be dominated by those with the smallest variances.
@@ -166,8 +149,7 @@ func (m *Model) varianceRatio(d *Data, addSquares func(sums, x0, times, mean []f
 	for j := 0; j < len(d.Trajectories); j += (len(d.Trajectories) + most - 1) / most {
 		tr := &d.Trajectories[j]
 		mean, variance := make([]float64, len(tr.Y)), make([]float64, len(tr.Y))
-		x0 := m.startOf(tr.X0)
-		if !m.fromKnown(mean, variance, x0, tr.T) || !addSquares(squares, x0, tr.T, mean) {
+		if !m.mixture(mean, variance, tr.X0, tr.T) || !addSquares(squares, tr.X0, tr.T, mean) {
 			return 0, false
 		}
 		for i, v := range variance {

@@ -18,18 +18,16 @@ type newton struct {
 	*Flow
 	group    []int // of each parameter
 	d        *Data
-	until    float64         // observations later than this are left out
-	rows     []int           // of each trajectory, the row of its first observation among those that are not
-	J        []float64       // rows·K×P, divided by σ, of the rows that are not left out
-	e        []float64       // rows·K, (y − z)/σ
-	white    []float64       // rows·K, e after starts were eliminated; e where these are known
-	starts   []*unknownStart // of the trajectories; none where these are known
-	H, inv   []float64       // P×P
-	laterH   []float64       // P×P, the later rows' share of H
-	L        []float64       // P×P
-	g        []float64       // P
-	works    [2]matmul.Work  // of the two that share the large products
-	factor   matmul.Packed   // L⁻ᵀ, scratch
+	until    float64        // observations later than this are left out
+	rows     []int          // of each trajectory, the row of its first observation among those that are not
+	J        []float64      // rows·K×P, divided by σ, of the rows that are not left out
+	e        []float64      // rows·K, (y − z)/σ
+	H, inv   []float64      // P×P
+	laterH   []float64      // P×P, the later rows' share of H
+	L        []float64      // P×P
+	g        []float64      // P
+	works    [2]matmul.Work // of the two that share the large products
+	factor   matmul.Packed  // L⁻ᵀ, scratch
 	tangents []*tangent
 	diverged []bool  // of each trajectory, whether its state leaves all bounds
 	mu       float64 // damping
@@ -46,13 +44,6 @@ func newNewton(f *Flow, d *Data) *newton {
 		J: v(R * P), e: v(R), H: v(P * P), L: v(P * P), inv: v(P * P), g: v(P), old: v(P), delta: v(P), tmp: v(P),
 	}
 	n.group, _ = f.groups()
-	n.white = n.e
-	if f.startStd = d.StartStd; f.startStd != nil {
-		n.white = v(R)
-		for j := range d.Trajectories {
-			n.starts = append(n.starts, newUnknownStart(f.Inputs, d, j, P))
-		}
-	}
 	n.observe(d.End())
 	for range min(M, runtime.GOMAXPROCS(0)) {
 		n.tangents = append(n.tangents, f.tangent(true))
@@ -68,7 +59,7 @@ func (n *newton) observe(until float64) {
 		n.rows[j] = rows
 		rows += len(tr.until(until))
 	}
-	n.e, n.white, n.J = n.e[:rows*n.d.K], n.white[:rows*n.d.K], n.J[:rows*n.d.K*len(n.Theta)]
+	n.e, n.J = n.e[:rows*n.d.K], n.J[:rows*n.d.K*len(n.Theta)]
 }
 
 // residuals integrates all trajectories and sets e and, if asked for, J. It
@@ -92,19 +83,13 @@ func (n *newton) residuals(jacobian bool) (half float64, ok bool) {
 	return half, true
 }
 
-// trajectory sets e and, if asked for, J and white at the observations of trajectory j.
+// trajectory sets e and, if asked for, J at the observations of trajectory j.
 func (n *newton) trajectory(t *tangent, j int, jacobian bool) (ok bool) {
 	K, lift := n.d.K, &n.Inputs.Lift
 	tr := &n.d.Trajectories[j]
 	times := tr.until(n.until)
-	from, to := n.rows[j]*K, (n.rows[j]+len(times))*K
-	var u *unknownStart
-	var begin *belief
-	if n.starts != nil {
-		u = n.starts[j]
-		begin = u.begin()
-	}
-	if !t.through(n.Inputs, tr.X0, begin, times, func(i int) {
+	from := n.rows[j] * K
+	return t.through(n.Inputs, tr.X0, times, func(i int) {
 		for k := range K {
 			y := (tr.Y[i*K+k] - lift.Mean[k]) / lift.Std[k]
 			noise := n.Sigma[k]
@@ -112,49 +97,27 @@ func (n *newton) trajectory(t *tangent, j int, jacobian bool) (ok bool) {
 				y, noise = 0, math.Inf(1) // e and the derivatives become zero
 			}
 			n.e[from+i*K+k] = (y - t.z[k]) / noise
-			if jacobian {
-				n.derivatives(t, u, from, i*K+k, noise)
+			if !jacobian {
+				continue
+			}
+			dst := n.J[(from+i*K+k)*t.P:]
+			for p, v := range t.S[k*t.P : (k+1)*t.P] {
+				dst[p] = v / noise
 			}
 		}
-	}) {
-		return false
-	}
-	if u == nil || !jacobian {
-		return true
-	}
-	return u.eliminate(n.J[from*t.P:to*t.P], n.e[from:to], n.white[from:to], &t.work)
+	})
 }
 
-// derivatives sets those of row r of a trajectory whose first row is from: of J, and of a start
-// that is not known, over the noise of its value.
-func (n *newton) derivatives(t *tangent, u *unknownStart, from, r int, noise float64) {
-	K, P := t.K, t.P
-	k := r % K
-	dst := n.J[(from+r)*P : (from+r+1)*P]
-	for p, v := range t.S[k*P : (k+1)*P] {
-		dst[p] = v / noise
-	}
-	if u == nil {
-		return
-	}
-	for i, v := range t.S0[k*K : (k+1)*K] {
-		u.Y[r*K+i] = v / noise
-	}
-}
-
-// prior returns ½ Σ α θ² + ½ Σ δ².
+// prior returns ½ Σ α θ².
 func (n *newton) prior() float64 {
 	s := 0.0
 	for i, v := range n.Theta {
 		s += 0.5 * n.Alpha[n.group[i]] * v * v
 	}
-	for _, u := range n.starts {
-		s += 0.5 * dot(u.delta, u.delta)
-	}
 	return s
 }
 
-// system sets H = JᵀJ + diag α and g = Jᵀe − αθ, with J and e as eliminated starts leave them. The product of many rows is the sum of
+// system sets H = JᵀJ + diag α and g = Jᵀe − αθ. The product of many rows is the sum of
 // those of two halves, on one processor too: its bits do not depend on their number.
 func (n *newton) system() {
 	P, R := len(n.Theta), len(n.e)
@@ -185,7 +148,7 @@ func (n *newton) system() {
 		}
 	}
 	clear(n.g)
-	for i, e := range n.white {
+	for i, e := range n.e {
 		if e != 0 {
 			blas64.Axpy(e, n.vector(n.J[i*P:(i+1)*P]), n.vector(n.g))
 		}
@@ -256,16 +219,10 @@ func (n *newton) descend() (moved, gained bool) {
 		blas64.Gemv(blas.Trans, 1, inv, n.vector(n.tmp), 0, n.vector(n.delta))
 		least := 1e-3 + 1e-4*n.Cost // that counts as a gain
 		gain := 0.5 * dot(n.g, n.delta)
-		for _, u := range n.starts {
-			gain += u.gain()
-		}
 		if n.mu < 1 && gain < least {
 			return false, false
 		}
 		copy(n.old, n.Theta)
-		for _, u := range n.starts {
-			u.move(n.delta)
-		}
 		for i, v := range n.delta {
 			n.Theta[i] += v
 		}
@@ -278,9 +235,6 @@ func (n *newton) descend() (moved, gained bool) {
 		}
 		copy(n.Theta, n.old)
 		copy(n.e, n.kept)
-		for _, u := range n.starts {
-			copy(u.delta, u.kept)
-		}
 		n.mu *= 6
 	}
 	return false, false

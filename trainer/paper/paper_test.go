@@ -138,7 +138,7 @@ func TestSmootherRepeatsItsFlows(t *testing.T) {
 	a, va := make([]float64, 10), make([]float64, 10)
 	b, sb := make([]float64, 10), make([]float64, 10)
 	for _, x0 := range [][]float64{{0.55, 0}, {1.1, 0}, {1.45, 0}} {
-		if !f.predict(a, va, nil, x0, nil, times) {
+		if !f.predict(a, va, x0, times) {
 			t.Fatal("the flow cannot be integrated")
 		}
 		m.Predict(b, sb, x0, times)

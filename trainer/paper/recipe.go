@@ -25,7 +25,6 @@ type Recipe struct {
 
 	Known    *Known // (optional) the field that is refined in place of the members' dynamics
 	Residual []int  // (optional) widths of the hidden layers of a net that is added to it
-	Plain    bool   // (optional) no polynomial beside the members' dynamics
 
 	Progress func(what string) // (optional) is called with each stage as it begins, and with shares of long ones
 }
@@ -203,7 +202,7 @@ func (r *Recipe) forms(d *Data) []form {
 	const each, most = 3, 200
 	terms := newPolynomial(make([]float64, d.K), 1, 2).params()
 	switch {
-	case r.Known != nil || r.Plain:
+	case r.Known != nil:
 		return make([]form, r.Members)
 	case terms <= most && d.Rows()*d.K >= each*terms:
 		return []form{rawAndNet, sparse, centredAndNet}

@@ -43,12 +43,9 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 		}
 		from = d.End()
 		if f.prune() {
-			before := n
+			mu := n.mu
 			n = newNewton(f, d)
-			n.mu = before.mu
-			for j, u := range n.starts {
-				copy(u.delta, before.starts[j].delta)
-			}
+			n.mu = mu
 			continue
 		}
 		settled := slices.EqualFunc(sigma, f.Sigma, func(a, b float64) bool { return math.Abs(b-a) <= 0.01*a })
@@ -64,10 +61,6 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 		return false
 	}
 	f.setPosterior(n.inv)
-	f.starts = nil
-	for _, u := range n.starts {
-		f.starts = append(f.starts, u.posterior())
-	}
 	n.setEvidence()
 	return true
 }

@@ -31,7 +31,6 @@ type tangent struct {
 	dense                int       // parameters of known field and net, which come first
 	z                    []float64 // K
 	S                    []float64 // K×P
-	S0                   []float64 // K×K, ∂z by what is not known of the start; none where it is known
 	stageZ, f, increment []float64 // K: state of a stage, its derivative by time, weighted sum of these
 	b                    []float64 // K, states as the polynomial counts them
 	y                    [][]float64
@@ -77,22 +76,12 @@ func newTangent(net *mlp.Net, poly *polynomial, K, P int, sensitivity bool) *tan
 // maxStep is the longest step of the integrator, in standardised time.
 const maxStep = 0.1
 
-// through integrates from x0 (K, raw units) at time 0, with a belief about it (nil: known
-// exactly), through times (rising, s), which in standardises, and calls reached at each. ok is
-// false where the state leaves all bounds.
-func (t *tangent) through(in *feature.Inputs, x0 []float64, b *belief, times []float64, reached func(i int)) (ok bool) {
+// through integrates from x0 (K, raw units) at time 0 through times (rising, s), which in
+// standardises, and calls reached at each. ok is false where the state leaves all bounds.
+func (t *tangent) through(in *feature.Inputs, x0, times []float64, reached func(i int)) (ok bool) {
 	z0 := make([]float64, t.K)
 	in.Lift.Apply(z0, x0)
 	t.start(z0)
-	if t.S0 = t.S0[:0]; b != nil {
-		for k, v := range b.offset {
-			t.z[k] += v
-		}
-		if t.sensitivity {
-			copy(t.S, b.slope)
-			t.S0 = append(t.S0, b.factor...)
-		}
-	}
 	now := in.Standard(0)
 	for i, s := range times {
 		if to := in.Standard(s); to > now {
@@ -213,9 +202,6 @@ func (t *tangent) advance(h float64, n int) (ok bool) {
 		if t.sensitivity && t.P > 0 {
 			t.step(h)
 		}
-		if len(t.S0) > 0 {
-			t.stepStart()
-		}
 	}
 	return true
 }
@@ -236,15 +222,6 @@ func (t *tangent) step(h float64) {
 		t.poly.addSensitivity(t)
 	}
 	t.S, t.next = t.next, t.S
-}
-
-// stepStart takes S0 through the step that step took S through: it depends on the start by
-// the same linear map.
-func (t *tangent) stepStart() {
-	K := t.K
-	next := make([]float64, K*K)
-	t.mul(matmul.Matrix(K, K, next), matmul.Matrix(K, K, t.M), matmul.Matrix(K, K, t.S0), 0)
-	copy(t.S0, next)
 }
 
 // combineStages sets M and N.

@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -161,44 +160,6 @@ func TestFinishedSeedsAreKept(t *testing.T) {
 	}
 }
 
-// A grid from which nothing could be learned is a result too, and is read again.
-func TestFailedFitIsAResult(t *testing.T) {
-	dir := t.TempDir()
-	put(t, dir, "learning", study.NewRow(study.Key{Set: "lv", Variant: "2", Seed: unseen, Version: version}).Put("failed", "no flow can be integrated"))
-	code, out, errs := run("learning", "--grids", "2", "--seeds", "1", "--out", dir)
-	if code != cli.Done || !strings.Contains(errs, "1 of 1 results are stored") || !regexp.MustCompile(`(?m)^ *4 +1 .* 1$`).MatchString(out) {
-		t.Errorf("code %d: %s%s", code, out, errs)
-	}
-}
-
-// The settings of the paper's appendix run, and differ from the defaults.
-// Measured starts differ from the known ones by the noise of the sensors, for queries too; one
-// trajectory is asked for from the start that it was trained with.
-func TestStartsAreMeasured(t *testing.T) {
-	for _, name := range []string{"lv1", "lo125"} {
-		s := named(name)
-		d, on, err := s.both(3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		exact := on.starts
-		s.measure(3, d, on)
-		sum, n := 0.0, 0.0
-		for j, tr := range d.Trajectories {
-			for k, x := range tr.X0 {
-				e := (x - s.starts[j][k]) / s.plant.Noise[k]
-				sum, n = sum+e*e, n+1
-			}
-		}
-		if !(sum > 0) || n > 100 && math.Abs(sum/n-1) > 0.3 || !slices.Equal(d.StartStd, s.plant.Noise) {
-			t.Errorf("%s: mean square %v of the noise's, %v", name, sum/n, d.StartStd)
-		}
-		if slices.Equal(on.starts[0], exact[0]) || s.single() != slices.Equal(on.starts[0], d.Trajectories[0].X0) {
-			t.Errorf("%s: asked from %v, the first trajectory has %v", name, on.starts[0], d.Trajectories[0].X0)
-		}
-	}
-}
-
 // With the default settings and noise seed 1003 the first start of LV 1 collapses: the log
 // likelihood was −198. Another start is good.
 func TestCollapsedFitIsRunAgain(t *testing.T) {
@@ -228,7 +189,7 @@ func TestPublishedFit(t *testing.T) {
 func TestWrongUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"single", "--sets", "lv100"}, {"multi", "--sets", "lv1"}, {"single", "--sets", "x"}, {"single", "--seeds", "0"}, {"multi", "--first-seed", "-1"},
-		{"single", "--out", ""}, {"learning", "--grids", ""}, {"published", "--variants", ""},
+		{"single", "--out", ""}, {"lambda", "--powers", ""}, {"published", "--variants", ""},
 	} {
 		if !slices.Contains(args, "--out") {
 			args = append(args, "--out", t.TempDir())

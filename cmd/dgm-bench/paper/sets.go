@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
@@ -147,30 +146,6 @@ func (s *set) both(seed int) (*paper.Data, *trial, error) {
 	}
 	on, err := s.test(uint64(seed))
 	return d, on, err
-}
-
-// measure replaces the starts of data and, where the trial has others, of queries by
-// measurements with the noise of the sensors, and says so in the data.
-func (s *set) measure(seed int, d *paper.Data, on *trial) {
-	rng := rand.New(rand.NewPCG(uint64(seed), 0x7374617274))
-	noisy := func(x0 []float64) []float64 {
-		out := slices.Clone(x0)
-		for k := range out {
-			out[k] += s.plant.Noise[k] * rng.NormFloat64()
-		}
-		return out
-	}
-	d.StartStd = s.plant.Noise
-	for j := range d.Trajectories {
-		d.Trajectories[j].X0 = noisy(d.Trajectories[j].X0)
-	}
-	starts := make([][]float64, len(on.starts))
-	for i, x0 := range on.starts {
-		if starts[i] = d.Trajectories[0].X0; !s.single() {
-			starts[i] = noisy(x0)
-		}
-	}
-	on.starts = starts
 }
 
 // trial is what one seed is scored on: starts, as a query gives them, and truth at the times.

@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"context"
 	"math"
 	"os"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
-	"github.com/dgm-robotics/dgm/trainer/paper"
 )
 
 func TestPredictStudy(t *testing.T) {
@@ -78,28 +76,6 @@ func TestLambdaStudy(t *testing.T) {
 	}
 }
 
-func TestLearningStudy(t *testing.T) {
-	t.Parallel()
-	if os.Getenv("DGM_SLOW") == "" {
-		t.Skip("trains for seconds; DGM_SLOW=1 runs it")
-	}
-	dir, k := t.TempDir(), study.Key{Set: "lv", Variant: "3", Seed: unseen, Settings: "--members 1", Version: version}
-	u := &study.Unit{Row: study.NewRow(k), Report: func(string) {}}
-	_, err := gridOfLV(3).learn(context.Background(), u, func(r *paper.Recipe) {
-		r.Members, r.Final.Steps, r.Final.Starts, r.Final.SpreadStarts = 1, 1000, 5000, 500
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	put(t, dir, "learning", u.Row)
-	done(t, dir, "learning", "--grids", "3", "--members", "1", "--seeds", "1")
-	r := stored(t, dir, "learning", "lv-3-200")
-	// 9 trajectories of 5 observations: between 1 and 2 is usual, NDP has 0.62.
-	if r.Text("failed") != "" || !(r.Number("loglik") >= 0) || len(r.Numbers("members")) != 1 {
-		t.Errorf("%+v", r)
-	}
-}
-
 func TestAblationStudy(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("DGM_SLOW") == "" {
@@ -116,7 +92,7 @@ func TestAblationStudy(t *testing.T) {
 func TestWrongUsageOfStudies(t *testing.T) {
 	for _, args := range [][]string{
 		{"predict", "--duration", "0s"}, {"parametric", "--members", "0"}, {"parametric", "--sets", "qu64"},
-		{"time", "--steps", "0"}, {"lambda", "--powers=99"}, {"learning", "--grids", "1"},
+		{"time", "--steps", "0"}, {"lambda", "--powers=99"},
 		{"ablation", "--steps", "0"}, {"published", "--variants", "rate"},
 		{"parametric", "--variants", "x"},
 	} {
