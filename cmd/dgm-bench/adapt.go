@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dgm-robotics/dgm/cmd/dgm-bench/closedloop"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/predictors"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
@@ -165,7 +164,7 @@ func (o *adaptFlags) recorded(ctx context.Context, name string, u *study.Unit) e
 		u.Report("a model is trained")
 		cfg := trainer.Quick()
 		cfg.Horizon = f.Settings.Horizon
-		return closedloop.Train(ctx, f.Train, cfg)
+		return trainServed(ctx, f.Train, cfg)
 	})
 	if err != nil {
 		return err

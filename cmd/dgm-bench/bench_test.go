@@ -269,37 +269,6 @@ func TestAdaptChecksEachCondition(t *testing.T) {
 	}
 }
 
-// The document of the closed loop has the fields that scripts read, in rows that need no training.
-func TestClosedLoopDocument(t *testing.T) {
-	var out bytes.Buffer
-	if code, errs := bench(&out, "closed-loop", "--json", "--scenarios", "figure-8", "--planners", "true-model,constant-velocity", "--seeds", "1"); code != cli.Done {
-		t.Fatalf("code %d: %s", code, errs)
-	}
-	type row struct {
-		Scenario, Planner string
-		Tracking          float64  `json:"tracking_rmse_m"`
-		Generalisation    float64  `json:"generalisation_rmse_m"`
-		P50               float64  `json:"solve_p50_ms"`
-		P99               float64  `json:"solve_p99_ms"`
-		Violations        *float64 `json:"violations"`
-		Promised          *float64 `json:"promised"`
-		Samples           *float64 `json:"training_samples"`
-	}
-	var doc map[string][]row
-	if err := json.Unmarshal(out.Bytes(), &doc); err != nil || len(doc["closed_loop"]) != 2 {
-		t.Fatalf("%v: %s", err, out.Bytes())
-	}
-	for i, r := range doc["closed_loop"] {
-		good := r.Tracking < 0.051 && r.Generalisation < 0.03
-		if r.Scenario != "figure-8" || good != (r.Planner == "true-model") || !(r.P50 > 0) || r.P99 < r.P50 || r.Violations == nil || r.Promised == nil || r.Samples == nil {
-			t.Errorf("row %d: %+v", i, r)
-		}
-	}
-	if code, errs := bench(io.Discard, "closed-loop", "--planners", "magic"); code != cli.Wrong || !strings.Contains(errs, "magic") {
-		t.Errorf("an unknown planner: code %d: %s", code, errs)
-	}
-}
-
 // The pages hold what the stored results make of their tables.
 func TestPagesAreTheResults(t *testing.T) {
 	store, err := study.Open("results")

@@ -5,7 +5,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/dgm-robotics/dgm/cmd/dgm-bench/closedloop"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/paper"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/predictors"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
@@ -18,7 +17,7 @@ func main() { cli.Main(command()) }
 // measurements returns the studies of the estimator and of training, in the order of the
 // page of results.
 func measurements() []*study.Study {
-	return []*study.Study{latencyStudy(), chaosStudy(), adaptStudy(), speed.Study(), predictors.PublicStudy(), predictors.RobotsStudy(), predictors.WorthStudy(), closedloop.Study()}
+	return []*study.Study{latencyStudy(), chaosStudy(), adaptStudy(), speed.Study(), predictors.PublicStudy(), predictors.RobotsStudy(), predictors.WorthStudy()}
 }
 
 func studies() []*study.Study { return append(measurements(), paper.Studies()...) }

@@ -10,8 +10,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/dgm-robotics/dgm/cmd/dgm-bench/planning"
 	"github.com/dgm-robotics/dgm/estimator/wire"
+	"github.com/dgm-robotics/dgm/examples/mpc-go/planning"
 	"github.com/nats-io/nats.go"
 )
 

@@ -53,7 +53,7 @@ func Rewrite(page []byte, all []Table) ([]byte, error) {
 }
 
 // Pages are the Markdown pages with tables of results, from the top of the repository.
-var Pages = []string{filepath.Join("docs", "results.md"), filepath.Join("docs", "worth.md"), filepath.Join("docs", "paper.md"), filepath.Join("docs", "planning.md"), filepath.Join("docs", "benchmark.md"), filepath.Join("docs", "gallery.md")}
+var Pages = []string{filepath.Join("docs", "results.md"), filepath.Join("docs", "worth.md"), filepath.Join("docs", "paper.md"), filepath.Join("docs", "benchmark.md"), filepath.Join("docs", "gallery.md")}
 
 // TablesCommand returns the command that rewrites the tables of the pages.
 func TablesCommand(studies []*Study) *cobra.Command {

@@ -130,7 +130,7 @@ func TestBreaksAreCaught(t *testing.T) {
 		{"plots on the robot", "estimator/node/a.go", doc(`import "gonum.org/v1/plot/vg"`), "only [trainer"},
 		{"plots in the simulator", "firmware-sim/plant/a.go", doc(`import "gonum.org/v1/plot"`), "only [trainer"},
 		{"a factorisation in flight", "estimator/a.go", doc(`import "gonum.org/v1/gonum/lapack/lapack64"`), "only [trainer"},
-		{"matrices in flight", "estimator/a.go", doc(`import "gonum.org/v1/gonum/mat"`), "only [trainer cmd/dgm-bench]"},
+		{"matrices in flight", "estimator/a.go", doc(`import "gonum.org/v1/gonum/mat"`), "only [trainer cmd/dgm-bench examples]"},
 		{"products in flight", "estimator/a.go", doc(`import "gonum.org/v1/gonum/blas/blas64"`), ""},
 		{"test library in a product", "trainer/a.go", doc(`import "pgregory.net/rapid"`), "only tests may"},
 		{"an unknown module", "trainer/a.go", doc(`import "github.com/stranger/thing"`), "no place in the table of guests"},

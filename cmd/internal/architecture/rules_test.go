@@ -360,7 +360,7 @@ var guests = []guest{
 	},
 	{
 		"gonum.org/v1/gonum/blas",
-		[]string{"estimator", "trainer", "cmd/dgm-bench"},
+		[]string{"estimator", "trainer", "examples"},
 		"products of matrices, called without the layers above them",
 	},
 	{
@@ -375,8 +375,8 @@ var guests = []guest{
 	},
 	{
 		"gonum.org/v1/gonum",
-		[]string{"trainer", "cmd/dgm-bench"},
-		"statistics and optimisers are for training and its studies",
+		[]string{"trainer", "cmd/dgm-bench", "examples"},
+		"statistics and optimisers are for training, its studies and planners",
 	},
 	{
 		"gonum.org/v1/plot",

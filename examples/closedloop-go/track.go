@@ -1,10 +1,10 @@
-package closedloop
+package main
 
 import (
 	"math"
+	"time"
 
-	"github.com/dgm-robotics/dgm/cmd/dgm-bench/planning"
-	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/examples/mpc-go/planning"
 )
 
 // The horizon: 12 rows of a plan of two ticks each, 0.4 s.
@@ -34,16 +34,16 @@ func steps(length float64) int { return int(math.Round(length / tick)) }
 
 // flyable returns what the true model without noise flies of a reference, from rest, with twice
 // the horizon: a reference with a start that a vehicle can follow.
-func flyable(v *vehicle, reference []float64) []float64 {
-	K := len(v.plant.X0)
+func flyable(reference []float64) []float64 {
+	K := len(vehicle.X0)
 	n := len(reference) / K
-	f := newFlight(v, 0)
+	f := newFlight(0)
 	f.exact = true
-	copy(f.x, v.plant.X0)
+	copy(f.x, vehicle.X0)
 	f.measure()
-	c := v.config(2 * rows)
+	c := config(2 * rows)
 	c.Steps = 2
-	m := truth(v)
+	m := truth()
 	planner := planning.New(c, m.predict(0))
 	out := append([]float64(nil), f.x...)
 	ahead := make([]float64, c.T*K)
@@ -109,16 +109,16 @@ func newDraws(c planning.Config, m *learned, seed uint64) (*planner, error) {
 
 // under applies the command of a planner that follows a reference for a tick.
 func (f *flight) under(c *planner, reference []float64) {
-	t, began := f.time(), study.Busy()
+	t, began := f.time(), time.Now()
 	copy(f.held, c.command(t, f.seen, reference))
-	f.solves = append(f.solves, study.Busy()-began)
+	f.solves = append(f.solves, time.Since(began))
 	c.observe(t, f.seen, f.held)
 	f.step(f.held)
 }
 
 // track flies a reference. The error is that of the benchmark, m: the root of the mean square
 // distance in x and z, after each tick. The flight ends where it has left the bounds.
-func track(f *flight, c *planner, reference []float64) (rmse float64, left bool) {
+func track(f *flight, c *planner, reference []float64) (rmse float64) {
 	K := len(f.x)
 	n := len(reference)/K - 1 - ticks
 	ahead, sum := make([]float64, rows*K), 0.0
@@ -130,10 +130,10 @@ func track(f *flight, c *planner, reference []float64) (rmse float64, left bool)
 		now := reference[(i+1)*K:]
 		sum += square(f.x[0]-now[0]) + square(f.x[2]-now[2])
 		if f.outside() {
-			return math.Sqrt(sum / float64(i+1)), true
+			return math.Sqrt(sum / float64(i+1))
 		}
 	}
-	return math.Sqrt(sum / float64(n)), false
+	return math.Sqrt(sum / float64(n))
 }
 
 func square(v float64) float64 { return v * v }

@@ -1,11 +1,10 @@
-package closedloop
+package main
 
 import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dgm-robotics/dgm/cmd/dgm-bench/planning"
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/adapt"
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -13,7 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
-	"github.com/dgm-robotics/dgm/firmware-sim/plant"
+	"github.com/dgm-robotics/dgm/examples/mpc-go/planning"
 )
 
 // predictor is a model that plans are made on, and what it learns of the flight.
@@ -180,17 +179,17 @@ func finite(v []float64) bool {
 }
 
 // truth is the plant itself, without noise.
-func truth(v *vehicle) *stepper {
-	p := v.plant
+func truth() *stepper {
+	p := &vehicle
 	r, params := ode.NewRK4(len(p.X0)), p.Values()
 	return &stepper{K: len(p.X0), P: len(p.U0), tick: func(x, u []float64) {
-		r.Advance(func(dst []float64, _ float64, x []float64) { p.F(dst, x, u, params) }, x, 0, tick, v.substeps)
+		r.Advance(func(dst []float64, _ float64, x []float64) { p.F(dst, x, u, params) }, x, 0, tick, 1)
 	}}
 }
 
 // holdVelocity moves each position by its velocity.
-func holdVelocity(p plant.Plant) *stepper {
-	return &stepper{K: len(p.X0), P: len(p.U0), tick: func(x, _ []float64) {
+func holdVelocity() *stepper {
+	return &stepper{K: len(vehicle.X0), P: len(vehicle.U0), tick: func(x, _ []float64) {
 		for _, k := range []int{0, 2, 4} {
 			x[k] += tick * x[k+1]
 		}
@@ -199,8 +198,8 @@ func holdVelocity(p plant.Plant) *stepper {
 
 // linear fits x' = x + W (x, u, 1) to a recording by least squares, with 10⁻⁴ of each column's
 // sum of squares added to the diagonal.
-func linear(log *flightlog.Log, p plant.Plant) (*stepper, error) {
-	K, P := len(p.X0), len(p.U0)
+func linear(log *flightlog.Log) (*stepper, error) {
+	K, P := len(vehicle.X0), len(vehicle.U0)
 	C := K + P + 1
 	var rows, targets []float64
 	for _, s := range log.Segments {

@@ -1,4 +1,4 @@
-package closedloop
+package main
 
 import (
 	"math"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
-	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
 // tick is the time between commands, s: plant and planner run at 60 Hz.
@@ -16,8 +15,6 @@ const tick = 1. / 60
 // plant has such noise, and the state is measured with white noise, as in the benchmark, whose
 // integrator is one step of RK4 a tick.
 type flight struct {
-	vehicle    *vehicle
-	plant      plant.Plant
 	params     []float64 // Q
 	x          []float64 // K, the true state
 	seen       []float64 // K, measured
@@ -30,13 +27,13 @@ type flight struct {
 	solves     []time.Duration // what plans took
 }
 
-func newFlight(v *vehicle, seed uint64) *flight {
-	p := v.plant
+func newFlight(seed uint64) *flight {
+	p := &vehicle
 	f := &flight{
-		vehicle: v, plant: p, params: p.Values(), x: append([]float64(nil), p.X0...), seen: make([]float64, len(p.X0)), arrived: make([]float64, len(p.U0)), held: make([]float64, len(p.U0)),
+		params: p.Values(), x: append([]float64(nil), p.X0...), seen: make([]float64, len(p.X0)), arrived: make([]float64, len(p.U0)), held: make([]float64, len(p.U0)),
 		integrator: ode.NewRK4(len(p.X0)), rng: rand.New(rand.NewPCG(seed, 60)),
 	}
-	for i, s := range v.start {
+	for i, s := range starts {
 		f.x[i] += s * f.rng.NormFloat64()
 	}
 	f.measure()
@@ -47,7 +44,7 @@ func (f *flight) measure() {
 	for i, v := range f.x {
 		f.seen[i] = v
 		if !f.exact {
-			f.seen[i] += f.plant.Noise[i] * f.rng.NormFloat64()
+			f.seen[i] += vehicle.Noise[i] * f.rng.NormFloat64()
 		}
 	}
 }
@@ -56,11 +53,11 @@ func (f *flight) measure() {
 func (f *flight) step(u []float64) {
 	for i, v := range u {
 		f.arrived[i] = v
-		if !f.exact && f.plant.InputNoise != nil {
-			f.arrived[i] += f.plant.InputNoise[i] * f.rng.NormFloat64()
+		if !f.exact && vehicle.InputNoise != nil {
+			f.arrived[i] += vehicle.InputNoise[i] * f.rng.NormFloat64()
 		}
 	}
-	f.integrator.Advance(func(dst []float64, _ float64, x []float64) { f.plant.F(dst, x, f.arrived, f.params) }, f.x, 0, tick, f.vehicle.substeps)
+	f.integrator.Advance(func(dst []float64, _ float64, x []float64) { vehicle.F(dst, x, f.arrived, f.params) }, f.x, 0, tick, 1)
 	f.steps++
 	f.measure()
 }
@@ -73,12 +70,5 @@ func (f *flight) outside() bool {
 	return !(math.Abs(f.x[0]) <= 4 && f.x[2] >= -0.05 && f.x[2] <= 2.5) || f.tumbles()
 }
 
-// tumbles reports whether a tilt is outside of them.
-func (f *flight) tumbles() bool {
-	for _, k := range f.vehicle.tilts {
-		if !(math.Abs(f.x[k]) <= 85*math.Pi/180) {
-			return true
-		}
-	}
-	return false
-}
+// tumbles reports whether the pitch is outside of them.
+func (f *flight) tumbles() bool { return !(math.Abs(f.x[4]) <= 85*math.Pi/180) }
