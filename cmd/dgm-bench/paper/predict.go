@@ -37,7 +37,7 @@ func (s *set) forecasts(u *study.Unit, duration time.Duration) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"plain_us", "fast_us", "montecarlo_us", "montecarlo_together_us"} {
+	for _, name := range []string{"plain_us", "fast_us", "montecarlo_us"} {
 		u.Put(name, m.Number(name))
 	}
 	u.Put("recipe_us", wide.Number("fast_us")).Put("unit", m.Text("unit"))
@@ -56,9 +56,9 @@ func predictTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	}
 	return []study.Table{{
 		Name: "predict-times", Title: "Time of a prediction, 100 points, µs", Groups: by,
-		Text: "One core. Plain and fast: closed form, mean and standard deviation of every state, a model as the paper trains it; recipe: the same with the core of the recipe's smoother. Samples: mean and standard deviation of 200 trajectories, integrated one after the other, and sixteen at a time. The paper's times are of a GPU.",
+		Text: "One core. Plain and fast: closed form, mean and standard deviation of every state, a model as the paper trains it; recipe: the same with the core of the recipe's smoother. Samples: mean and standard deviation of 200 trajectories, integrated one after the other. The paper's times are of a GPU.",
 		Columns: []study.Column{
-			label, study.MeanOf("plain", "plain_us", 0), study.MeanOf("fast", "fast_us", 1), study.MeanOf("recipe", "recipe_us", 1), study.MeanOf("200 samples", "montecarlo_us", 0), study.MeanOf("together", "montecarlo_together_us", 0),
+			label, study.MeanOf("plain", "plain_us", 0), study.MeanOf("fast", "fast_us", 1), study.MeanOf("recipe", "recipe_us", 1), study.MeanOf("200 samples", "montecarlo_us", 0),
 			ratio("times", "montecarlo_us", "fast_us"), ratio("recipe", "montecarlo_us", "recipe_us"),
 			theirs("paper", func(p [2]float64) float64 { return 1000 * p[0] }), theirs("200 samples", func(p [2]float64) float64 { return 1000 * p[1] }), theirs("times", func(p [2]float64) float64 { return p[1] / p[0] }),
 		},

@@ -27,21 +27,18 @@ func Study() *study.Study {
 		Short: "Time of one prediction, plain and fast, against integrating samples",
 		Long: `predict measures predictions on one core, to which it pins itself: the plain predictor, the fast one, and
 the mean and standard deviation of 200 samples of the learned dynamics (two hidden layers of 20), integrated
-by an adaptive Runge-Kutta method (relative tolerance 1e-3) with the fast predictor's kernels: one after the
-other, as samples of the dynamics' weights have to be; and all together, sixteen in a vector, which is only
-possible where samples share the weights.
+by an adaptive Runge-Kutta method (relative tolerance 1e-3) with the fast predictor's kernels, one after the
+other, as samples of the dynamics' weights have to be.
 
 Times are the least of many, in turns, so that what else runs on the computer weighs little; of what takes
-milliseconds, it is the processor's time. The 99th percentile is by the clock and includes all of that. The peak is
-that of independent multiply-adds, on the same core in the same turns. The worst input is the slowest of 30,
+milliseconds, it is the processor's time. The 99th percentile is by the clock and includes all of that. The worst input is the slowest of 30,
 with numbers from 1e-300 to 1e10, over their median. Loading is the processor's time from
 the bytes of a model file to a predictor that is ready, the model's checks of itself included.
 
 Models are artificial, except for their dynamics, which follow the simulated systems: in the paper's form
 (one member, core 10-5, D = 3) and in the form that is trained by default (three members, one of which
 gives variances, basis 2; as prior dynamics two equations, three nets, and a direct map that reads history).
-A covariance of the start is carried through on the fast predictor, where a model reads one. Of a model that can
-adapt in flight, the correction by what was learned is measured, too, and that where a gain of an input is known.`,
+A covariance of the start is carried through on the fast predictor, where a model reads one.`,
 		Example: `  dgm-bench predict --json
   dgm-bench predict --model flight.dgm --points 20,100`,
 		Summary: []string{"fast_us"},
@@ -88,9 +85,9 @@ func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 		Name: "predict-all", Title: "Time of one prediction", Groups: by,
 		Columns: []study.Column{
 			system, study.TextOf("form", "form"), study.MeanOf("F", "features", 0), points, study.MeanOf("members", "members", 0), study.TextOf("unit", "unit"),
-			study.MeanOf("plain/µs", "plain_us", 0), study.MeanOf("fast/µs", "fast_us", 1), study.MeanOf("covariance/µs", "fast_covariance_us", 1), study.MeanOf("p99/µs", "fast_p99_us", 1), study.MeanOf("correction/µs", "correction_us", 1), study.MeanOf("known gain", "correction_known_gain_us", 1), study.MeanOf("worst", "worst_input", 2),
-			study.MeanOf("m.c./µs", "montecarlo_us", 0), study.MeanOf("together", "montecarlo_together_us", 0), study.MeanOf("allocs", "allocs", 0), study.ShareOf("peak", "fma_peak_fraction"),
-			study.MeanOf("GFLOP/s", "gflops", 1), study.MeanOf("kB", "file_kb", 0), study.MeanOf("load/ms", "load_ms", 1),
+			study.MeanOf("plain/µs", "plain_us", 0), study.MeanOf("fast/µs", "fast_us", 1), study.MeanOf("covariance/µs", "fast_covariance_us", 1), study.MeanOf("p99/µs", "fast_p99_us", 1), study.MeanOf("worst", "worst_input", 2),
+			study.MeanOf("m.c./µs", "montecarlo_us", 0), study.MeanOf("allocs", "allocs", 0),
+			study.MeanOf("kB", "file_kb", 0), study.MeanOf("load/ms", "load_ms", 1),
 		},
 	}
 	short := study.Table{

@@ -12,7 +12,6 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
@@ -64,17 +63,13 @@ func (j *job) measure(r *study.Row, duration time.Duration) error {
 	}) func() {
 		return func() { predicted = p.Predict(dst, &query) && predicted }
 	}
-	adaptation := newCorrections(j.m)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	const rounds = 2000
-	var slow, quick, monte, joined, peak, quickUncertain Least
+	var slow, quick, monte, quickUncertain Least
 	perQuery := make([]Least, len(asked))
 	var all []float64
-	operations := 0
 	for end := time.Now().Add(duration); time.Now().Before(end) || len(all) < 100; {
 		slow.Busy(run(plain))
-		monte.Busy(func() { predicted = sampled.oneByOne(asked[0]) && predicted })
-		joined.Busy(func() { predicted = sampled.together(asked[0]) && predicted })
+		monte.Busy(func() { predicted = sampled.predict(asked[0]) && predicted })
 		run(fast)() // finds its memory
 		for range 50 {
 			all = append(all, float64(quick.Wall(run(fast))))
@@ -82,7 +77,6 @@ func (j *job) measure(r *study.Row, duration time.Duration) error {
 		for range min(50, len(uncertain.P0)) {
 			quickUncertain.Wall(func() { predicted = fast.Predict(dst, &uncertain) && predicted })
 		}
-		adaptation.measure(fast, dst, &query)
 		for i, x := range asked {
 			query.X0 = x
 			for range 4 {
@@ -90,9 +84,6 @@ func (j *job) measure(r *study.Row, duration time.Duration) error {
 			}
 		}
 		query.X0 = asked[0]
-		for range 5 {
-			peak.Wall(func() { operations = multiplyAdds(simd.Best(), rounds) })
-		}
 	}
 	worst := settle(perQuery, func(i int) {
 		query.X0 = asked[i]
@@ -102,16 +93,12 @@ func (j *job) measure(r *study.Row, duration time.Duration) error {
 		return fmt.Errorf("%s, %s: a prediction is not finite", j.system, j.form)
 	}
 	slices.Sort(all)
-	work, _ := fast.Work()
-	rate := float64(work) / float64(quick)
 	r.Put("system", j.system).Put("form", j.form).Put("features", j.m.Members[0].Map.F).Put("points", j.points).Put("members", len(j.m.Members)).Put("unit", fast.Unit())
-	r.Put("plain_us", slow.us()).Put("fast_us", quick.us()).Put("fast_p99_us", Least(all[len(all)*99/100]).us()).Put("montecarlo_us", monte.us()).Put("montecarlo_together_us", joined.us())
+	r.Put("plain_us", slow.us()).Put("fast_us", quick.us()).Put("fast_p99_us", Least(all[len(all)*99/100]).us()).Put("montecarlo_us", monte.us())
 	if len(uncertain.P0) > 0 {
 		r.Put("fast_covariance_us", quickUncertain.us())
 	}
-	adaptation.put(r)
 	r.Put("worst_input", math.Round(100*worst)/100).Put("allocs", testing.AllocsPerRun(10, run(fast)))
-	r.Put("fma_peak_fraction", math.Round(1000*rate*float64(peak)/float64(operations))/1000).Put("gflops", math.Round(20*rate)/10)
 	r.Put("file_kb", kb).Put("load_ms", load)
 	return nil
 }
