@@ -89,28 +89,10 @@ func Train(ctx context.Context, d *Data, set Settings, seed uint64) (*Fit, error
 // trainOnce is Train from one start, whether it collapses or not.
 func trainOnce(ctx context.Context, d *Data, set Settings, seed, start uint64) (*Fit, error) {
 	t := newTraining(scale(d), d, set, rand.New(rand.NewPCG(seed, 0x7061706572+start<<32)))
-	if err := train(ctx, []*training{t}); err != nil {
+	if err := t.train(ctx); err != nil {
 		return nil, fmt.Errorf("the fit: %w", err)
 	}
 	return t.Fit, nil
-}
-
-// TrainSeparate fits a smoother of its own to every trajectory, and one dynamics to
-// all of them: the baseline of joint smoothing. A smoother predicts its own
-// trajectory only. Scalers are those of all data. Whether fits collapsed is not asked: one of
-// few observations explains them all before derivatives are matched, and gives that up.
-func TrainSeparate(ctx context.Context, d *Data, set Settings, seed uint64) ([]*Fit, error) {
-	in := scale(d)
-	all, fits := make([]*training, len(d.Trajectories)), make([]*Fit, len(d.Trajectories))
-	for j := range all {
-		one := d.of(d.Trajectories[j])
-		all[j] = newTraining(in, one, set, rand.New(rand.NewPCG(seed, uint64(j)^0x736570)))
-		fits[j] = all[j].Fit
-	}
-	if err := train(ctx, all); err != nil {
-		return nil, fmt.Errorf("separate fits: %w", err)
-	}
-	return fits, nil
 }
 
 // training is a fit in training.
@@ -129,13 +111,9 @@ func newTraining(in *feature.Inputs, d *Data, set Settings, rng *rand.Rand) *tra
 	return t
 }
 
-// train fits smoothers that share one dynamics, of the same settings.
-func train(ctx context.Context, all []*training) error {
-	set := all[0].Settings
-	run := matching.Training{Schedule: set.Schedule}
-	for _, t := range all {
-		run.Fits = append(run.Fits, t.inTraining)
-	}
+// train takes all steps, and conditions the posterior of the weights.
+func (t *training) train(ctx context.Context) error {
+	run := matching.Training{Schedule: t.Settings.Schedule, Fits: []*matching.Fit{t.inTraining}}
 	last := time.Now()
 	run.Moved = func(_ int, _, rise float64) {
 		now, phase := time.Now(), 0
@@ -145,20 +123,16 @@ func train(ctx context.Context, all []*training) error {
 		case rise > 0:
 			phase = 1
 		}
-		for _, t := range all {
-			t.Parts = t.inTraining.Parts
-			t.Least = math.Min(t.Least, t.Parts.Data)
-			t.Seconds[phase] += now.Sub(last).Seconds()
-		}
+		t.Parts = t.inTraining.Parts
+		t.Least = math.Min(t.Least, t.Parts.Data)
+		t.Seconds[phase] += now.Sub(last).Seconds()
 		last = now
 	}
 	if err := run.Run(ctx); err != nil {
 		return err
 	}
-	for j, t := range all {
-		if !set.Exact && !t.condition() {
-			return fmt.Errorf("the posterior of smoother %d of %d cannot be conditioned after %d steps", j+1, len(all), set.Steps)
-		}
+	if !t.Settings.Exact && !t.condition() {
+		return fmt.Errorf("the posterior of the smoother cannot be conditioned after %d steps", t.Settings.Steps)
 	}
 	return nil
 }

@@ -108,11 +108,6 @@ func pinnedTrainings(t *testing.T) map[string]func(x0, times, mean, std []float6
 		}
 	}
 	return map[string]func(x0, times, mean, std []float64){
-		"separate": func(x0, times, mean, std []float64) {
-			fits, err := TrainSeparate(ctx, d, set, 1)
-			check(err)
-			fits[0].Predict(mean, std, x0, times)
-		},
 		"exact": func(x0, times, mean, std []float64) {
 			exact := set
 			exact.Exact, exact.FineTune, exact.CoreEnd, exact.Anchor = true, 20, mlp.Sigmoid, 0

@@ -16,7 +16,7 @@ const unseen = 200
 // Studies returns all studies, in the order of the page.
 func Studies() []*study.Study {
 	return []*study.Study{
-		tables(true), tables(false), publishedStudy(), predictStudy(), parametricStudy(), ablationStudy(), lambdaStudy(), timeStudy(),
+		tables(true), tables(false), publishedStudy(), predictStudy(), parametricStudy(), timeStudy(),
 	}
 }
 

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,10 +17,6 @@ import (
 
 // Studies of single fits: one smoother with its dynamics, trained by gradient matching, as
 // the paper trains it.
-
-func stepsFlag(steps *int) study.Flag {
-	return study.Flag{Name: "steps", Usage: "steps of the training", Value: steps, Least: 1, Changes: true}
-}
 
 // fit trains one model for the unit's seed and puts its scores into the row. A fit that
 // fails numerically, or collapses from every start, is a result too.
@@ -93,7 +87,7 @@ func publishedStudy() *study.Study {
 		Long: `published trains one model by gradient matching, as the paper does: with the settings of its appendix, for each
 learning rate and weight decay that it chose from, and with the defaults of a single fit here (core 20-20-10,
 100 random features, matching that begins after a fifth of the steps, the start as an exact observation).`,
-		Seeds: 5, From: unseen, Side: true, Sets: names((*set).single), Needs: []string{"loglik"}, Summary: fitSummary,
+		Seeds: 5, From: unseen, Sets: names((*set).single), Needs: []string{"loglik"}, Summary: fitSummary,
 	}
 	for _, rate := range []string{"0.02", "0.05", "0.1"} {
 		for _, decay := range []string{"0.1", "0.5", "1"} {
@@ -165,83 +159,16 @@ var fitColumns = []study.Column{
 	study.MeanOf("coverage 95", "coverage95", 2), study.RangeOf("of seeds", "coverage95"), study.MeanOf("rmse / noise", "rmse_over_noise", 2), study.MeanOf("seconds", "seconds", 0),
 }
 
-func lambdaStudy() *study.Study {
-	var powers []int
-	for p := -20; p <= 6; p += 2 {
-		powers = append(powers, p)
-	}
-	steps := usualSteps
-	return &study.Study{
-		Name: "lambda", Seeds: 3, Sets: names(anySet), Usual: []string{"lv100"}, Side: true, Needs: []string{"loglik"}, Summary: fitSummary,
-		Short: "Appendix: the weight of the matching term",
-		Long: `lambda trains single models with the weight of the matching term at powers of two of its default, the number
-of observations over that of support points.`,
-		Numbers: []study.Flag{stepsFlag(&steps), {Name: "powers", Usage: "powers of two, within -60 … 60", Value: &powers, Least: -60, Most: 60}}, Tables: lambdaTables,
-		Variants: func() (all []string) {
-			for _, p := range powers {
-				all = append(all, powerName(p))
-			}
-			return all
-		},
-		Run: func(ctx context.Context, u *study.Unit) error {
-			set := named(u.Set)
-			settings := set.defaultFit()
-			settings.Steps = steps
-			settings.Lambda *= math.Exp2(powerOf(u.Row))
-			return set.fit(ctx, u, settings)
-		},
-	}
-}
-
-// powerName is how a power is written in a variant.
-func powerName(p int) string {
-	if p < 0 {
-		return "minus" + strconv.Itoa(-p)
-	}
-	return "plus" + strconv.Itoa(p)
-}
-
-// powerOf returns the power of a row's variant, NaN where it names none.
-func powerOf(r *study.Row) float64 {
-	number, minus := strings.CutPrefix(r.Variant, "minus")
-	p, err := strconv.Atoi(strings.TrimPrefix(number, "plus"))
-	switch {
-	case err != nil:
-		return math.NaN()
-	case minus:
-		return float64(-p)
-	}
-	return float64(p)
-}
-
-func lambdaTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
-	var out []study.Table
-	for _, bySet := range study.GroupBy(rows, func(r *study.Row) string { return r.Set }) {
-		by := study.GroupBy(bySet, study.BySet)
-		sortBy(by, func(g study.Group) float64 { return powerOf(g[0]) })
-		t := study.Table{
-			Name: "lambda-" + bySet[0].Set, Title: "Weight of the matching term, " + labelOf(bySet[0].Set), Groups: by,
-			Text: "Single fits. The weight is a power of two of its default, the number of observations, known starts among them, over that of support points. The paper finds its best at 1.",
-			Columns: []study.Column{
-				{Head: "weight", Cell: func(g study.Group) string { return fmt.Sprintf("2^%g", powerOf(g[0])) }}, study.Count("seeds"),
-				study.SpreadOf("log likelihood", "loglik"), study.MedianOf("median", "loglik"), study.LeastOf("worst", "loglik"), study.MeanOf("coverage 95", "coverage95", 2), study.MeanOf("rmse / noise", "rmse_over_noise", 2),
-			},
-		}
-		out = append(out, t)
-	}
-	return out, nil
-}
-
 // timeStudy is the appendix' table of times.
 func timeStudy() *study.Study {
-	steps := usualSteps
+	steps := paper.DefaultSettings().Steps
 	return &study.Study{
 		Name: "time", Seeds: 1, Sets: names(anySet), Needs: []string{"seconds"}, Summary: []string{"steps", "seconds"},
 		Short: "Appendix: seconds of training, by phases and in all",
 		Long: `time trains one model, as members are but for longer, on each set and measures the seconds of its phases: before
 derivatives are matched, while the matching rises, and after. Where results of single and multi are stored, the
 seconds of the whole recipe are shown beside, part by part.`,
-		Numbers: []study.Flag{stepsFlag(&steps)}, Tables: timeTables,
+		Numbers: []study.Flag{{Name: "steps", Usage: "steps of the training", Value: &steps, Least: 1, Changes: true}}, Tables: timeTables,
 		Run: func(ctx context.Context, u *study.Unit) error {
 			set := named(u.Set)
 			d, err := set.draw(uint64(u.Seed))

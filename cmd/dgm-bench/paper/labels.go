@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/trainer/paper"
 )
 
 // always is the version of studies all of whose rows are the recipe's.
@@ -46,6 +45,3 @@ var relative = study.Column{Head: "rmse / noise", Cell: func(g study.Group) stri
 	}
 	return study.Fixed(study.Mean(v), 2)
 }}
-
-// usualSteps are those of a single fit.
-var usualSteps = paper.DefaultSettings().Steps

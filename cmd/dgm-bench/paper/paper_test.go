@@ -189,7 +189,7 @@ func TestPublishedFit(t *testing.T) {
 func TestWrongUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"single", "--sets", "lv100"}, {"multi", "--sets", "lv1"}, {"single", "--sets", "x"}, {"single", "--seeds", "0"}, {"multi", "--first-seed", "-1"},
-		{"single", "--out", ""}, {"lambda", "--powers", ""}, {"published", "--variants", ""},
+		{"single", "--out", ""}, {"published", "--variants", ""},
 	} {
 		if !slices.Contains(args, "--out") {
 			args = append(args, "--out", t.TempDir())

@@ -59,41 +59,10 @@ func TestTimeStudy(t *testing.T) {
 	}
 }
 
-func TestLambdaStudy(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains")
-	}
-	dir := t.TempDir()
-	done(t, dir, "lambda", "--sets", "lv1", "--powers=-6,0", "--seeds", "2", "--steps", "150")
-	low, usual := stored(t, dir, "lambda", "lv1-minus6-1"), stored(t, dir, "lambda", "lv1-plus0-1")
-	if e := usual.Number("rmse_over_noise"); low.Number("loglik") == usual.Number("loglik") || !(e > 0.01 && e < 5) {
-		t.Errorf("%+v %+v", low, usual)
-	}
-	for _, p := range []int{-20, 0, 6} {
-		if q := powerOf(study.NewRow(study.Key{Variant: powerName(p)})); q != float64(p) {
-			t.Errorf("power %d comes back as %v", p, q)
-		}
-	}
-}
-
-func TestAblationStudy(t *testing.T) {
-	t.Parallel()
-	if os.Getenv("DGM_SLOW") == "" {
-		t.Skip("trains for seconds; DGM_SLOW=1 runs it")
-	}
-	dir := t.TempDir()
-	done(t, dir, "ablation", "--sets", "lv100", "--seeds", "1", "--steps", "100")
-	joint, separate := stored(t, dir, "ablation", "lv100-joint-with-0"), stored(t, dir, "ablation", "lv100-separate-without-0")
-	if !joint.Has("unseen.loglik") || separate.Has("unseen.loglik") || joint.Number("rmse_over_noise") == separate.Number("rmse_over_noise") {
-		t.Errorf("%+v %+v", joint, separate)
-	}
-}
-
 func TestWrongUsageOfStudies(t *testing.T) {
 	for _, args := range [][]string{
 		{"predict", "--duration", "0s"}, {"parametric", "--members", "0"}, {"parametric", "--sets", "qu64"},
-		{"time", "--steps", "0"}, {"lambda", "--powers=99"},
-		{"ablation", "--steps", "0"}, {"published", "--variants", "rate"},
+		{"time", "--steps", "0"}, {"published", "--variants", "rate"},
 		{"parametric", "--variants", "x"},
 	} {
 		if code, _, _ := run(append(args, "--out", t.TempDir())...); code != cli.Wrong {

@@ -31,8 +31,6 @@ func (s *Study) units(o *options) (all []Work, err error) {
 		if all, err = s.Units(); err != nil {
 			return nil, err
 		}
-	} else if s.Variants != nil {
-		o.variants = s.Variants()
 	}
 	for _, set := range o.sets {
 		for _, v := range o.variants {
@@ -170,21 +168,9 @@ func (s *Study) show(cmd *cobra.Command, store *Results, rows []*Row) error {
 func (s *Study) document(w io.Writer, rows []*Row) error {
 	list := []any{}
 	for _, r := range rows {
-		row := r.document()
-		for _, key := range s.Keys {
-			if _, ok := row[key]; !ok {
-				row[key] = nil
-			}
-		}
-		list = append(list, row)
+		list = append(list, r.document())
 	}
-	doc := map[string]any{strings.ReplaceAll(s.Name, "-", "_"): list}
-	if s.Document != nil {
-		for name, v := range s.Document() {
-			doc[name] = v
-		}
-	}
-	return json.NewEncoder(w).Encode(doc)
+	return json.NewEncoder(w).Encode(map[string]any{strings.ReplaceAll(s.Name, "-", "_"): list})
 }
 
 // Chosen returns the names that a flag asks for, of those there are; spaces and capitals

@@ -30,23 +30,18 @@ type Study struct {
 	Seeds   int                      // without --seeds
 	From    int                      // first seed without --first-seed
 	Kinds   []string                 // (optional) variants, of which --variants chooses
-	Side    bool                     // units run side by side, each on one processor
 	Version func(variant string) int // (optional) of the recipe that makes a variant's rows
 	Needs   []string                 // values without which a row is no result, unless it has a text "failed"
 	Summary []string                 // values that are printed when a unit is done
 
-	Numbers  []Flag                                   // (optional) further flags with bounds
-	Flags    func(cmd *cobra.Command)                 // (optional) further flags
-	Check    func() error                             // (optional) what is wrong with their values
-	Variants func() []string                          // (optional) variants, where flags decide them
-	Units    func() ([]Work, error)                   // (optional) of a measurement, where flags decide them
-	Whole    func(r *Row) bool                        // (optional) whether nothing is missing in a stored row
-	Run      func(ctx context.Context, u *Unit) error // of units without a Run of their own; none: the study is only stored
-	Tables   func(all *Results, rows []*Row) ([]Table, error)
-	List     func() []string         // (optional) lines that are printed instead of running, where there are any
-	Failed   func(rows []*Row) error // (optional) the error that makes the command fail
-	Document func() map[string]any   // (optional) further values of the JSON document
-	Keys     []string                // (optional) of the JSON document that each row has, null where it has no such value
+	Numbers []Flag                                   // (optional) further flags with bounds
+	Flags   func(cmd *cobra.Command)                 // (optional) further flags
+	Check   func() error                             // (optional) what is wrong with their values
+	Units   func() ([]Work, error)                   // (optional) of a measurement, where flags decide them
+	Run     func(ctx context.Context, u *Unit) error // of units without a Run of their own; none: the study is only stored
+	Tables  func(all *Results, rows []*Row) ([]Table, error)
+	List    func() []string         // (optional) lines that are printed instead of running, where there are any
+	Failed  func(rows []*Row) error // (optional) the error that makes the command fail
 
 	usual []string // values of Numbers without flags
 }
@@ -87,7 +82,7 @@ func (s *Study) owns(r *Row) bool {
 	if s.Sets != nil && !slices.Contains(s.Sets, r.Set) {
 		return false
 	}
-	return s.Units != nil || s.Variants != nil || s.Run == nil || slices.Contains(s.Kinds, r.Variant) || s.Kinds == nil && r.Variant == ""
+	return s.Units != nil || s.Run == nil || slices.Contains(s.Kinds, r.Variant) || s.Kinds == nil && r.Variant == ""
 }
 
 // Gather returns the stored rows of the study that were made with the defaults and the

@@ -22,8 +22,7 @@ import (
 // counting is a study whose units record that they ran; fails is the variant that cannot.
 func counting(ran *[]string, fails string) *Study {
 	return &Study{
-		Name: "counting", Sets: []string{"a", "b"}, Seeds: 2, Needs: []string{"value"}, Summary: []string{"value"},
-		Variants: func() []string { return []string{"x10", "x9"} },
+		Name: "counting", Sets: []string{"a", "b"}, Seeds: 2, Kinds: []string{"x10", "x9"}, Needs: []string{"value"}, Summary: []string{"value"},
 		Run: func(_ context.Context, u *Unit) error {
 			if u.Variant == fails {
 				return errors.New("it cannot run")
@@ -185,25 +184,12 @@ func TestRowsSurviveJSON(t *testing.T) {
 func TestLongUnitsAreReported(t *testing.T) {
 	for patience, want := range map[time.Duration]int{0: 2, time.Hour: 0} {
 		var out bytes.Buffer
-		r := &runner{progress: &out}
-		report, end := r.reports(Key{Set: "lv1", Seed: 7}, patience)
+		report := reports(&out, Key{Set: "lv1", Seed: 7}, patience)
 		report("begins")
 		report("ends")
-		end()
 		if n := strings.Count(out.String(), "\n"); n != want || want > 0 && !strings.Contains(out.String(), "lv1-7: after 0s ends") {
 			t.Errorf("patience %v: %q", patience, out.String())
 		}
-	}
-	// A unit that reports nothing is reported too.
-	reader, writer := io.Pipe()
-	r := &runner{progress: writer}
-	_, end := r.reports(Key{Set: "lv1", Seed: 7}, time.Second/2)
-	line := make([]byte, 100)
-	n, err := reader.Read(line)
-	go io.Copy(io.Discard, reader)
-	end()
-	if err != nil || !strings.Contains(string(line[:n]), "lv1-7: after ") || !strings.Contains(string(line[:n]), "running") {
-		t.Errorf("silent unit: %q, %v", line[:n], err)
 	}
 }
 
@@ -246,30 +232,6 @@ func TestSetsAsWritten(t *testing.T) {
 	}
 }
 
-func TestSideBySide(t *testing.T) {
-	var ran []string
-	s := counting(&ran, "")
-	s.Side = true
-	s.Run = func(_ context.Context, u *Unit) error { u.Put("value", float64(u.Seed)); return nil }
-	units, err := s.units(&options{sets: []string{"b", "a"}, seeds: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := s.run(context.Background(), io.Discard, store, units)
-	if err != nil || len(all) != 80 {
-		t.Fatalf("%v, %d results", err, len(all))
-	}
-	for i, r := range all {
-		if r.Number("value") != float64(i%20) || (r.Set == "b") != (i < 40) {
-			t.Fatalf("result %d: %+v", i, r)
-		}
-	}
-}
-
 // A measurement prints a table or one JSON document, and stores only with --out. A unit may
 // make several rows.
 func TestMeasurement(t *testing.T) {
@@ -286,8 +248,6 @@ func TestMeasurement(t *testing.T) {
 				u.Also("more").Put("v", 2)
 				return nil
 			},
-			Document: func() map[string]any { return map[string]any{"cores": 4} },
-			Keys:     []string{"v", "w"},
 			Failed: func(rows []*Row) error {
 				if len(rows) != 2 {
 					return errors.New("rows are missing")
@@ -300,7 +260,7 @@ func TestMeasurement(t *testing.T) {
 		}
 		return s
 	}
-	if code, out, errs := command(measure(), "--json"); code != cli.Done || out != `{"cores":4,"measure":[{"v":1,"w":null},{"v":2,"w":null}]}`+"\n" {
+	if code, out, errs := command(measure(), "--json"); code != cli.Done || out != `{"measure":[{"v":1},{"v":2}]}`+"\n" {
 		t.Errorf("code %d: %s%s", code, out, errs)
 	}
 	for range 2 {
@@ -327,7 +287,6 @@ func TestOneFails(t *testing.T) {
 			u.Put("v", u.Set)
 			return nil
 		},
-		Keys: []string{"v"},
 	}
 	code, out, errs := command(s, "--json")
 	if code != cli.Failed || out != `{"measure":[{"v":"a"},{"v":"c"}]}`+"\n" || strings.Count(errs, "b-0: it burns") != 1 || !strings.Contains(errs, "b-0 has failed: it burns; 1 left") {
