@@ -1,5 +1,4 @@
-// Package speed measures what a prediction costs: the plain predictor, the fast
-// one, and what both replace, samples of the learned dynamics that are integrated.
+// Package speed measures what a prediction costs: the plain predictor and the fast one.
 package speed
 
 import (
@@ -20,22 +19,18 @@ func Study() *study.Study {
 		duration = 2 * time.Second
 		points   []int
 		file     string
-		cpu      int
 	)
 	return &study.Study{
 		Name: "predict", File: "speed",
-		Short: "Time of one prediction, plain and fast, against integrating samples",
-		Long: `predict measures predictions on one core, to which it pins itself: the plain predictor, the fast one, and
-the mean and standard deviation of 200 samples of the learned dynamics (two hidden layers of 20), integrated
-by an adaptive Runge-Kutta method (relative tolerance 1e-3) with the fast predictor's kernels, one after the
-other, as samples of the dynamics' weights have to be.
+		Short: "Time of one prediction, plain and fast",
+		Long: `predict measures predictions on one thread: the plain predictor and the fast one.
 
 Times are the least of many, in turns, so that what else runs on the computer weighs little; of what takes
 milliseconds, it is the processor's time. The 99th percentile is by the clock and includes all of that. The worst input is the slowest of 30,
 with numbers from 1e-300 to 1e10, over their median. Loading is the processor's time from
 the bytes of a model file to a predictor that is ready, the model's checks of itself included.
 
-Models are artificial, except for their dynamics, which follow the simulated systems: in the paper's form
+Models are artificial, of the sizes of simulated systems: in the paper's form
 (one member, core 10-5, D = 3) and in the form that is trained by default (three members, one of which
 gives variances, basis 2; as prior dynamics two equations, three nets, and a direct map that reads history).
 A covariance of the start is carried through on the fast predictor, where a model reads one.`,
@@ -47,9 +42,7 @@ A covariance of the start is carried through on the fast predictor, where a mode
 			{Name: "points", Usage: "points of the horizon; a row for each (default: 100, and 20 and 50 for two rows)", Value: &points, Least: 1, Most: 10000},
 		},
 		Flags: func(cmd *cobra.Command) {
-			f := cmd.Flags()
-			f.StringVar(&file, "model", "", "measure this model file alone")
-			f.IntVar(&cpu, "cpu", -1, "the processor to run on; -1 is the last of those allowed")
+			cmd.Flags().StringVar(&file, "model", "", "measure this model file alone")
 		},
 		Units: func() ([]study.Work, error) {
 			jobs := standard(points)
@@ -63,14 +56,7 @@ A covariance of the start is carried through on the fast predictor, where a mode
 			var all []study.Work
 			for _, j := range jobs {
 				k := study.Key{Set: strings.TrimSpace(j.system + " " + file), Variant: fmt.Sprintf("%s-%d-%d", j.form, j.m.Members[0].Map.F, j.points)}
-				all = append(all, study.Work{Key: k, Run: func(_ context.Context, u *study.Unit) error {
-					unpin, err := pin(cpu)
-					if err != nil {
-						return err
-					}
-					defer unpin()
-					return j.measure(u.Row, duration)
-				}})
+				all = append(all, study.Work{Key: k, Run: func(_ context.Context, u *study.Unit) error { return j.measure(u.Row, duration) }})
 			}
 			return all, nil
 		},
@@ -86,14 +72,14 @@ func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 		Columns: []study.Column{
 			system, study.TextOf("form", "form"), study.MeanOf("F", "features", 0), points, study.MeanOf("members", "members", 0), study.TextOf("unit", "unit"),
 			study.MeanOf("plain/µs", "plain_us", 0), study.MeanOf("fast/µs", "fast_us", 1), study.MeanOf("covariance/µs", "fast_covariance_us", 1), study.MeanOf("p99/µs", "fast_p99_us", 1), study.MeanOf("worst", "worst_input", 2),
-			study.MeanOf("m.c./µs", "montecarlo_us", 0), study.MeanOf("allocs", "allocs", 0),
+			study.MeanOf("allocs", "allocs", 0),
 			study.MeanOf("kB", "file_kb", 0), study.MeanOf("load/ms", "load_ms", 1),
 		},
 	}
 	short := study.Table{
 		Name: "predict-cost", Title: "Cost of a prediction of 100 points", Groups: by,
 		Columns: []study.Column{
-			system, study.TextOf("form", "form"), study.Digits("plain, ms", "plain_us", 1e-3, 3), study.Digits("fast, µs", "fast_us", 1, 3), study.MeanOf("with a covariance of the start, µs", "fast_covariance_us", 0), study.Digits("200 samples, ms", "montecarlo_us", 1e-3, 3),
+			system, study.TextOf("form", "form"), study.Digits("plain, ms", "plain_us", 1e-3, 3), study.Digits("fast, µs", "fast_us", 1, 3), study.MeanOf("with a covariance of the start, µs", "fast_covariance_us", 0),
 			study.MeanOf("file, kB", "file_kb", 0), study.Digits("to load, ms", "load_ms", 1, 2), study.TextOf("measured", "measured"),
 		},
 	}

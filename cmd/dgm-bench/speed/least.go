@@ -3,6 +3,8 @@ package speed
 import (
 	"math"
 	"time"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 )
 
 // Least is the least of times, ns.
@@ -20,9 +22,9 @@ func (l *Least) Wall(f func()) time.Duration {
 // Busy measures the time that the processor spends on f: what takes milliseconds is
 // interrupted on a computer that does something else too.
 func (l *Least) Busy(f func()) {
-	began := Busy()
+	began := study.Busy()
 	f()
-	l.Keep(Busy() - began)
+	l.Keep(study.Busy() - began)
 }
 
 // Keep keeps d if it is less than all before.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"testing"
@@ -37,7 +38,10 @@ func (j *job) load(times []float64) (kb int, ms float64, err error) {
 	return (len(file) + 500) / 1000, math.Round(float64(l)/1e4) / 100, nil
 }
 
+// measure times predictions on one thread.
 func (j *job) measure(r *study.Row, duration time.Duration) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	times := Times(j.m.Horizon, j.points)
 	plain, err := estimator.New(j.m, times)
 	if err != nil {
@@ -51,7 +55,6 @@ func (j *job) measure(r *study.Row, duration time.Duration) error {
 	if err != nil {
 		return err
 	}
-	sampled := newMonteCarlo(j.m, times)
 	asked := queries(j.m, 30)
 	query := estimator.Query{X0: asked[0], History: history(j.m, asked[0])}
 	uncertain := query
@@ -64,12 +67,11 @@ func (j *job) measure(r *study.Row, duration time.Duration) error {
 		return func() { predicted = p.Predict(dst, &query) && predicted }
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	var slow, quick, monte, quickUncertain Least
+	var slow, quick, quickUncertain Least
 	perQuery := make([]Least, len(asked))
 	var all []float64
 	for end := time.Now().Add(duration); time.Now().Before(end) || len(all) < 100; {
 		slow.Busy(run(plain))
-		monte.Busy(func() { predicted = sampled.predict(asked[0]) && predicted })
 		run(fast)() // finds its memory
 		for range 50 {
 			all = append(all, float64(quick.Wall(run(fast))))
@@ -94,7 +96,7 @@ func (j *job) measure(r *study.Row, duration time.Duration) error {
 	}
 	slices.Sort(all)
 	r.Put("system", j.system).Put("form", j.form).Put("features", j.m.Members[0].Map.F).Put("points", j.points).Put("members", len(j.m.Members)).Put("unit", fast.Unit())
-	r.Put("plain_us", slow.us()).Put("fast_us", quick.us()).Put("fast_p99_us", Least(all[len(all)*99/100]).us()).Put("montecarlo_us", monte.us())
+	r.Put("plain_us", slow.us()).Put("fast_us", quick.us()).Put("fast_p99_us", Least(all[len(all)*99/100]).us())
 	if len(uncertain.P0) > 0 {
 		r.Put("fast_covariance_us", quickUncertain.us())
 	}
@@ -127,14 +129,8 @@ func settle(times []Least, again func(i int)) (worst float64) {
 }
 
 // Measure times predictions at so many points with a model in the paper's form of a
-// plant's size, with so many features and a core of these widths (nil: the paper's), on
-// the last processor of those allowed.
+// plant's size, with so many features and a core of these widths (nil: the paper's).
 func Measure(p *plant.Plant, features, points int, core []int, duration time.Duration) (*study.Row, error) {
-	unpin, err := pin(-1)
-	if err != nil {
-		return nil, err
-	}
-	defer unpin()
 	j := job{system: p.Name, form: "paper", m: invented(p, "paper", features, core), points: points}
 	r := study.NewRow(study.Key{Set: p.Name})
 	return r, j.measure(r, duration)

@@ -3,13 +3,9 @@ package speed
 import (
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
-	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
@@ -54,8 +50,7 @@ func ofFile(m *model.Model, points []int) []job {
 	return jobs
 }
 
-// invented returns an artificial model of a system's size, with dynamics that follow
-// the system. core is that of the paper's form; nil for the paper's.
+// invented returns an artificial model of a system's size. core is that of the paper's form; nil for the paper's.
 func invented(p *plant.Plant, form string, features int, core []int) *model.Model {
 	s := artificial.Size{K: len(p.States), Features: features, Points: 100, Horizon: p.Duration, Core: core, Paper: true}
 	if form == "default" {
@@ -65,7 +60,6 @@ func invented(p *plant.Plant, form string, features int, core []int) *model.Mode
 		}
 	}
 	m := artificial.New(s, 1)
-	follow(m, p)
 	file, err := m.Encode()
 	if err == nil {
 		m, err = model.Decode(file) // rounded
@@ -92,76 +86,12 @@ func check(m *model.Model) {
 	}
 }
 
-// follow makes the dynamics net of a model follow a plant where it flies: the last
-// layer is fitted, the ones before it are as they were drawn, but steeper.
-func follow(m *model.Model, p *plant.Plant) {
-	const samples = 2000
-	K := m.K
-	states := flown(p, samples)
-	lift := &m.Inputs.Lift
-	for l, k := range lift.Of {
-		mean, std := stat.PopMeanStdDev(mat.Col(nil, k, states), nil)
-		lift.Mean[l], lift.Std[l] = mean, max(std, 1e-3)
-		m.Scale[k] = lift.Std[l]
-		m.Sensor[k] *= m.Scale[k] * m.Scale[k]
-	}
-	layers := m.Dynamics.Net.Layers
-	for i := range layers[:len(layers)-1] {
-		for j := range layers[i].W {
-			layers[i].W[j] *= 3
-		}
-	}
-	net := newNet(m)
-	last := &layers[len(layers)-1]
-	H := last.In + 1
-	hidden, derivatives := mat.NewDense(samples, H, nil), mat.NewDense(samples, K, nil)
-	for i := range samples {
-		x, row, dx := states.RawRowView(i), hidden.RawRowView(i), derivatives.RawRowView(i)
-		net.hiddenAt(row[:H-1], x)
-		row[H-1] = 1
-		p.F(dx, x, p.U0, p.Values())
-		for k := range dx {
-			dx[k] *= m.Inputs.TimeStd / m.Scale[k]
-		}
-	}
-	normal := mat.NewSymDense(H, nil)
-	normal.SymOuterK(1, hidden.T())
-	for a := range H {
-		normal.SetSym(a, a, normal.At(a, a)+1e-3)
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(normal) {
-		panic("speed: the states of a flight do not determine the dynamics")
-	}
-	var right, weights mat.Dense
-	right.Mul(hidden.T(), derivatives)
-	if err := chol.SolveTo(&weights, &right); err != nil {
-		panic("speed: " + err.Error())
-	}
-	clear(last.W)
-	for k := range K {
-		for a := range H - 1 {
-			last.W[a*last.Out+k] = weights.At(a, k)
-		}
-		last.B[k], last.B[K+k] = weights.At(H-1, k), -3
-	}
-}
-
 // Times returns n points up to the horizon, s; nil for none.
 func Times(horizon float64, n int) (out []float64) {
 	for i := range n {
 		out = append(out, horizon*float64(i+1)/float64(n))
 	}
 	return out
-}
-
-// flown returns states (n×K) of the plant's default flight.
-func flown(p *plant.Plant, n int) *mat.Dense {
-	K, params := len(p.States), p.Values()
-	states := make([]float64, n*K)
-	d := ode.NewDopri5(K, ode.Config{Dense: true})
-	d.Solve(states, func(dst []float64, _ float64, x []float64) { p.F(dst, x, p.U0, params) }, p.X0, 0, Times(p.Duration, n))
-	return mat.NewDense(n, K, states)
 }
 
 // history returns what a model reads before the start: the robot at rest in x0.

@@ -365,8 +365,8 @@ var guests = []guest{
 	},
 	{
 		"github.com/tphakala/simd",
-		[]string{"estimator", "cmd/dgm-bench"},
-		"vector units of the processor, for the onboard runtime and for what it is compared with: a tenth of the time, and the rounding that goes with it",
+		[]string{"estimator"},
+		"vector units of the processor, for the onboard runtime: a tenth of the time, and the rounding that goes with it",
 	},
 	{
 		"gonum.org/v1/gonum/lapack",
