@@ -31,7 +31,7 @@ func (m *Model) bootstrap(ctx context.Context, d *Data, r Recipe, seed uint64) e
 				return errFlow
 			}
 		}
-		flows[i] = r.flow(m.Members[i%len(m.Members)], simulated[i/E], m.Flows[i%E].part, seed)
+		flows[i] = r.flow(m.Members[i%len(m.Members)], simulated[i/E], m.Flows[i%E].part)
 	}
 	cores.Each(len(flows), func(i int) {
 		if !flows[i].Shoot(ctx, simulated[i/E], r.Rounds) {

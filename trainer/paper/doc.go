@@ -40,8 +40,8 @@
 // # Beside the recipe
 //
 //   - A field that is known except for its parameters (known.go) in place of the
-//     members' dynamics, with an optional net added. Its first parameters fit the
-//     derivatives of a member's smoother best (match_derivatives.go).
+//     members' dynamics. Its first parameters fit the derivatives of a member's
+//     smoother best (match_derivatives.go).
 //   - The exact kernel (exact.go).
 //
 // Experiments and their figures are in docs/notes/paper.md, results in docs/paper.md.

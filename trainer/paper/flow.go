@@ -13,7 +13,7 @@ import (
 // the Laplace approximation of its posterior.
 type Flow struct {
 	Inputs   *feature.Inputs
-	Known    *Known        // (optional) a field that Net is added to; its parameters come first in Theta
+	Known    *Known        // (optional) a field, in place of Net and Poly; its parameters come first in Theta
 	Net      mlp.Net       // K → K; may have no layers beside a known field or a polynomial
 	Poly     *polynomial   // (optional) added to Net; its weights come last in Theta
 	part     form          // what Poly was at first
@@ -41,10 +41,7 @@ const (
 
 // Form names the parts of the field.
 func (f *Flow) Form() string {
-	switch {
-	case f.Known != nil && len(f.Net.Layers) > 0:
-		return "known and net"
-	case f.Known != nil:
+	if f.Known != nil {
 		return "known"
 	}
 	return [...]string{"net", "terms and net", "centred terms and net", "terms", "linear", "quadratic"}[f.part]

@@ -49,11 +49,11 @@ func TestAFlowIsTriedFromAnotherMember(t *testing.T) {
 		last.B[i] = math.NaN()
 	}
 	m := &Model{K: d.K, Members: []*Fit{bad}}
-	if flows := m.refineForms(context.Background(), d, r, []form{netAlone}, 1); len(flows) != 0 || m.Dropped != 1 {
+	if flows := m.refineForms(context.Background(), d, r, []form{netAlone}); len(flows) != 0 || m.Dropped != 1 {
 		t.Fatalf("%d flows of a field that is NaN, %d dropped", len(flows), m.Dropped)
 	}
 	m = &Model{K: d.K, Members: []*Fit{bad, good}}
-	if flows := m.refineForms(context.Background(), d, r, []form{netAlone, sparse}, 1); len(flows) != 2 || m.Dropped != 0 {
+	if flows := m.refineForms(context.Background(), d, r, []form{netAlone, sparse}); len(flows) != 2 || m.Dropped != 0 {
 		t.Errorf("%d flows with a good member beside, %d dropped", len(flows), m.Dropped)
 	}
 }

@@ -1,9 +1,7 @@
 package paper
 
 import (
-	"github.com/dgm-robotics/dgm/trainer/matching"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
@@ -12,26 +10,20 @@ import (
 // flow returns the flow that refinement of a member starts from: of its dynamics or, where
 // it is given, of the known field with the parameters that follow the member's smoother
 // best.
-func (r *Recipe) flow(f *Fit, d *Data, p form, seed uint64) *Flow {
+func (r *Recipe) flow(f *Fit, d *Data, p form) *Flow {
 	if r.Known != nil {
-		return f.newKnown(r.Known, r.Residual, d, seed)
+		return f.newKnown(r.Known, d)
 	}
 	return f.newFlow(d, p)
 }
 
-// newKnown returns a flow of a known field, with a net of the given hidden layers
-// beside it (nil: none) that is zero at first.
-func (f *Fit) newKnown(known *Known, residual []int, d *Data, seed uint64) *Flow {
-	const prior = 100 // first precision of the net's weights
+// newKnown returns a flow of a known field.
+func (f *Fit) newKnown(known *Known, d *Data) *Flow {
 	fl := &Flow{Inputs: f.Inputs, Known: known}
-	if residual != nil {
-		fl.Net = matching.NewNet(d.K, residual, d.K, f.Settings.DynAct, rand.New(rand.NewPCG(seed, 0x7265736964)))
-		clear(fl.Net.Layers[len(residual)].W)
-	}
 	for _, q := range known.free() {
 		fl.Alpha = append(fl.Alpha, 1/(known.Spread[q]*known.Spread[q]))
 	}
-	f.begin(fl, prior)
+	f.begin(fl, 0)
 	f.matchDerivatives(fl, d)
 	return fl
 }

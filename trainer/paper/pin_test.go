@@ -37,11 +37,6 @@ func TestRecipeIsPinned(t *testing.T) {
 		"one trajectory": func() (*Data, Recipe) { return pinnedData(1, 60, 0.05), small() },
 		"many, left out": func() (*Data, Recipe) { r := small(); r.Refits = 2; return pinnedData(9, 1, 0.05), r },
 		"known":          func() (*Data, Recipe) { r := small(); r.Known = spinning(); return pinnedData(1, 40, 0.05), r },
-		"known, with net": func() (*Data, Recipe) {
-			r := small()
-			r.Known, r.Residual = spinning(), []int{4}
-			return pinnedData(1, 40, 0.05), r
-		},
 	}
 	cases := pinnedTrainings(t)
 	for name, c := range recipes {

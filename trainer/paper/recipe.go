@@ -23,8 +23,7 @@ type Recipe struct {
 	Refits  int          // simulated data sets, or groups of trajectories left out in turn, on which flows are refined again
 	Final   Distillation // of the smoother that predicts
 
-	Known    *Known // (optional) the field that is refined in place of the members' dynamics
-	Residual []int  // (optional) widths of the hidden layers of a net that is added to it
+	Known *Known // (optional) the field that is refined in place of the members' dynamics
 
 	Progress func(what string) // (optional) is called with each stage as it begins, and with shares of long ones
 }
@@ -65,8 +64,8 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	if r.Members < 1 || r.Rounds < 1 {
 		return nil, errors.New("a recipe has one member and one round at least")
 	}
-	if r.Known != nil && len(r.Known.free()) == 0 && len(r.Residual) == 0 {
-		return nil, errors.New("no parameter of the known field is free, and no net is added: there is nothing to learn")
+	if r.Known != nil && len(r.Known.free()) == 0 {
+		return nil, errors.New("no parameter of the known field is free: there is nothing to learn")
 	}
 	if r.Progress == nil {
 		r.Progress = func(string) {}
@@ -90,7 +89,7 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	m.Took.Members = lap()
 	teacher := m.mixture
 	r.Progress("their dynamics are refined")
-	switch err := m.refine(ctx, d, r, seed*1000+800); {
+	switch err := m.refine(ctx, d, r); {
 	case errors.Is(err, errFlow) && r.Known == nil:
 		if teacher = m.membersMixture(); teacher == nil {
 			return nil, fmt.Errorf("%w, and every member collapsed: %w", err, errCollapsed)
@@ -154,10 +153,10 @@ func (m *Model) fits(ctx context.Context, data []*Data, set Settings, seed uint6
 // refine shoots with the dynamics of the members and keeps the flows that explain the
 // data: one of every form that a flow may have, and of the net alone only where no other
 // complete one can be integrated.
-func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) error {
-	flows := m.refineForms(ctx, d, r, r.forms(d), seed)
+func (m *Model) refine(ctx context.Context, d *Data, r Recipe) error {
+	flows := m.refineForms(ctx, d, r, r.forms(d))
 	if !slices.ContainsFunc(flows, func(f *Flow) bool { return f.part != sparse }) {
-		flows = append(flows, m.refineForms(ctx, d, r, make([]form, r.Members), seed+10)...)
+		flows = append(flows, m.refineForms(ctx, d, r, make([]form, r.Members))...)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -172,12 +171,12 @@ func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) erro
 
 // refineForms returns the flows of so many forms that can be integrated, each from another
 // member and, where that fails, from the next.
-func (m *Model) refineForms(ctx context.Context, d *Data, r Recipe, forms []form, seed uint64) []*Flow {
+func (m *Model) refineForms(ctx context.Context, d *Data, r Recipe, forms []form) []*Flow {
 	var mutex sync.Mutex // a member has one memory to predict with
 	begin := func(i, try int) *Flow {
 		mutex.Lock()
 		defer mutex.Unlock()
-		return r.flow(m.Members[(i+try)%len(m.Members)], d, forms[i], seed+uint64(i))
+		return r.flow(m.Members[(i+try)%len(m.Members)], d, forms[i])
 	}
 	flows := make([]*Flow, len(forms))
 	cores.Each(len(forms), func(i int) {

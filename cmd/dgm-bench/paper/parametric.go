@@ -6,8 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 )
@@ -19,20 +17,17 @@ var guessed = math.Log(2)
 // unknown, which are what its gravity leaves open.
 var exactly = map[string]string{"dp1": "g"}
 
-// hiddenResidual is the hidden layer of the net beside a known field.
-const hiddenResidual = 10
-
 func parametricStudy() *study.Study {
 	members := 2
 	return &study.Study{
-		Name: "parametric", Seeds: 5, From: unseen, Version: always, Sets: []string{"lv1", "lo1", "dp1", "qu1", "lv100"}, Kinds: []string{"known", "residual"},
-		Needs: []string{"loglik", "cramer_rao", "error", "spread"}, Summary: []string{"loglik", "refined.loglik", "cramer_rao", "seconds"}, Tables: parametricTables,
+		Name: "parametric", Seeds: 5, From: unseen, Version: always, Sets: []string{"lv1", "lo1", "dp1", "qu1", "lv100"}, Kinds: []string{"known"},
+		Needs: []string{"loglik", "error", "spread"}, Summary: []string{"loglik", "refined.loglik", "seconds"}, Tables: parametricTables,
 		Short: "Appendix: the field is known except for its parameters, and a net beside it",
 		Long: `parametric learns with the plant's own field, whose parameters are unknown, in the place of a net. It gets a
 guess of each that is wrong by up to a factor of two, drawn anew for each seed. The smoother's derivatives give
 the first parameters; shooting by Gauss and Newton's method refines them, Laplace's approximation gives their
-covariance, and the smoother is distilled from the field. The log likelihood of the field itself, integrated,
-is beside what the Cramér-Rao bound lets one expect of it. Variant residual adds a net to the field.`,
+covariance, and the smoother is distilled from the field. Beside its log likelihood is that of the field itself,
+integrated.`,
 		Numbers: []study.Flag{{Name: "members", Usage: "smoothers to start from", Value: &members, Least: 1, Changes: true}},
 		Run:     func(ctx context.Context, u *study.Unit) error { return named(u.Set).learnKnown(ctx, u, members) },
 	}
@@ -42,9 +37,6 @@ func (s *set) learnKnown(ctx context.Context, u *study.Unit, members int) error 
 	known := s.known(uint64(u.Seed))
 	m, err := s.follow(ctx, u, func(r *paper.Recipe) {
 		r.Members, r.Known = members, known
-		if u.Variant == "residual" {
-			r.Residual = []int{hiddenResidual}
-		}
 	})
 	if err != nil {
 		return err
@@ -53,10 +45,6 @@ func (s *set) learnKnown(ctx context.Context, u *study.Unit, members int) error 
 		return err
 	}
 	if err := m.on.scoreIntegrated(u.Row, "refined.", m.K, m.Integrate); err != nil {
-		return err
-	}
-	bound, err := s.cramerRao(known, m.on)
-	if err != nil {
 		return err
 	}
 	truth := s.plant.Values()
@@ -72,7 +60,7 @@ func (s *set) learnKnown(ctx context.Context, u *study.Unit, members int) error 
 		width = append(width, study.Short(4, sd)...)
 		start = append(start, study.Short(4, math.Log(known.Guess[i]/truth[i]))...)
 	}
-	u.Put("cramer_rao", bound).Put("parameters", free).Put("error", wrong).Put("spread", width).Put("start", start)
+	u.Put("parameters", free).Put("error", wrong).Put("spread", width).Put("start", start)
 	return nil
 }
 
@@ -96,90 +84,6 @@ func (s *set) known(seed uint64) *paper.Known {
 	return k
 }
 
-// cramerRao returns what log likelihood to expect of the best estimate of unknown
-// parameters: errors of the states are then Gaussian with the covariance J C Jᵀ, where
-// C is the inverse of the information in the data and in the guesses,
-//
-//	C⁻¹ = Σ Jᵀ Σ⁻¹ J + diag 1/spread²      E = −½ − ½ log 2π v
-//
-// and J holds the derivatives of the states by the logarithms of the parameters. The
-// start is left out: it is known.
-func (s *set) cramerRao(known *paper.Known, on *trial) (float64, error) {
-	var free []int
-	var info mat.SymDense
-	for i, sd := range known.Spread {
-		if sd > 0 {
-			free = append(free, i)
-		}
-	}
-	P, K := len(free), len(s.plant.States)
-	info.ReuseAsSym(P)
-	for a, i := range free {
-		info.SetSym(a, a, 1/(known.Spread[i]*known.Spread[i]))
-	}
-	// each calls f with the derivatives of every state along trajectories.
-	each := func(starts [][]float64, times []float64, f func(state int, at float64, row *mat.VecDense)) error {
-		for _, x0 := range starts {
-			J, err := s.byParameters(free, x0, times)
-			if err != nil {
-				return err
-			}
-			for r := range len(times) * K {
-				f(r%K, times[r/K], mat.NewVecDense(P, J[r*P:(r+1)*P]))
-			}
-		}
-		return nil
-	}
-	err := each(s.starts, span(s.end, s.points), func(state int, _ float64, row *mat.VecDense) {
-		info.SymRankOne(&info, 1/(s.plant.Noise[state]*s.plant.Noise[state]), row)
-	})
-	if err != nil {
-		return 0, err
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(&info) {
-		return 0, fmt.Errorf("%s: the data do not determine the parameters", s.label)
-	}
-	sum, n := 0.0, 0.0
-	var solved mat.VecDense
-	err = each(on.starts, on.times, func(_ int, at float64, row *mat.VecDense) {
-		if at > 0 && chol.SolveVecTo(&solved, row) == nil {
-			sum += -0.5 - 0.5*math.Log(2*math.Pi*mat.Dot(row, &solved))
-			n++
-		}
-	})
-	if err == nil && (math.IsNaN(sum) || math.IsInf(sum, 0)) {
-		err = fmt.Errorf("%s: a state does not depend on the parameters", s.label)
-	}
-	return sum / n, err
-}
-
-// byParameters returns the derivatives of the states at times (len(times)·K×P) by the
-// logarithms of parameters, as differences.
-func (s *set) byParameters(free []int, x0, times []float64) ([]float64, error) {
-	// The solution is good to 1e-11, so are its differences to 1e-7.
-	const h = 1e-4
-	P := len(free)
-	J := make([]float64, len(times)*len(x0)*P)
-	for a, i := range free {
-		for _, side := range []float64{1, -1} {
-			moved := *s
-			p := s.plant.Values()
-			p[i] *= math.Exp(side * h)
-			f := s.plant.F
-			moved.plant.F = func(dst, x, u, _ []float64) { f(dst, x, u, p) }
-			x, err := moved.truth(x0, times)
-			if err != nil {
-				return nil, err
-			}
-			for r, v := range x {
-				J[r*P+a] += side * v / (2 * h)
-			}
-		}
-	}
-	return J, nil
-}
-
 // The paper's log likelihoods of known fields: DGM, SGLD, SGHMC.
 var paperParametric = map[string][3]string{
 	"lv1": {"1.98 ± 0.18", "3.07 ± 0.69", "3.06 ± 0.52"}, "lo1": {"-0.52 ± 0.09", "2.01 ± 0.55", "failed"},
@@ -193,11 +97,11 @@ func parametricTables(_ *study.Results, rows []*study.Row) ([]study.Table, error
 	}
 	t := study.Table{
 		Name: "parametric", Title: "Known fields with unknown parameters", Groups: study.GroupBy(rows, study.BySet),
-		Text: "Log likelihood of the truth: of the smoother in closed form, and of the field with refined parameters and Laplace's covariance, integrated, without the start; beside it what the Cramér-Rao bound lets one expect. " +
-			"The error of the parameters is the root mean square of the logarithm of found over true, the median over seeds, over those that the data determine (to a fifth, by their own standard deviation); guesses are wrong by up to a factor of two. A field that is refined to one noise may be above what the bound lets one expect. The paper's SGLD and SGHMC have priors around the true parameters. The quadrocopter determines inertias and arms up to a common factor only; the double pendulum's gravity is known.",
+		Text: "Log likelihood of the truth: of the smoother in closed form, and of the field with refined parameters and Laplace's covariance, integrated, without the start. " +
+			"The error of the parameters is the root mean square of the logarithm of found over true, the median over seeds, over those that the data determine (to a fifth, by their own standard deviation); guesses are wrong by up to a factor of two. The paper's SGLD and SGHMC have priors around the true parameters. The quadrocopter determines inertias and arms up to a common factor only; the double pendulum's gravity is known.",
 		Columns: []study.Column{
-			label, study.Count("seeds"), {Head: "net", Cell: func(g study.Group) string { return map[string]string{"residual": "yes"}[g[0].Variant] }},
-			study.SpreadOf("closed form", "loglik"), study.MeanOf("coverage 95", "coverage95", 2), {Head: "refined", Cell: refinedText}, study.MeanOf("coverage 95", "refined.coverage95", 2), study.MeanOf("Cramér-Rao", "cramer_rao", 2),
+			label, study.Count("seeds"),
+			study.SpreadOf("closed form", "loglik"), study.MeanOf("coverage 95", "coverage95", 2), {Head: "refined", Cell: refinedText}, study.MeanOf("coverage 95", "refined.coverage95", 2),
 			{Head: "error of parameters", Cell: func(g study.Group) string { e, _ := determined(g); return e }}, {Head: "of", Cell: func(g study.Group) string { _, n := determined(g); return n }},
 			study.MeanOf("seconds", "seconds", 0), theirs("paper: DGM", 0), theirs("SGLD", 1), theirs("SGHMC", 2),
 		},

@@ -172,14 +172,9 @@ func (s *set) test(seed uint64) (*trial, error) {
 			starts = append(starts, x)
 		}
 	}
-	return s.along(starts, span(s.end, testPoints))
-}
-
-// along returns the truth at times after starts.
-func (s *set) along(starts [][]float64, times []float64) (*trial, error) {
-	out := &trial{times: times, starts: starts}
+	out := &trial{times: span(s.end, testPoints), starts: starts}
 	for _, x0 := range starts {
-		y, err := s.truth(x0, times)
+		y, err := s.truth(x0, out.times)
 		if err != nil {
 			return nil, err
 		}
