@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"time"
 
@@ -103,7 +102,7 @@ func (s *adaptSystem) changed(c *change) robot.Config {
 func (s *adaptSystem) train(ctx context.Context, r robot.Config) (*model.Model, error) {
 	o := record.Options{Robot: r, Vehicle: vehicle, Segments: s.segments, Samples: int(float64(s.length)*s.rate) + 1, Source: "dgm-bench adapt"}
 	o.Robot.Seed = 1
-	log, err := recordedLog(ctx, o)
+	log, err := record.Log(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -233,26 +232,6 @@ func putAdapted(r *study.Row, a *evaluate.Adapted) {
 	r.Put("before", before/n)
 	r.Put("rmse", a.RMSE).Put("crps", a.CRPS).Put("width", a.Width).Put("coverage", a.Coverage95).Put("worst", a.Worst)
 	r.Put("factor_crps", a.Factor.CRPS).Put("factor_width", a.Factor.Width).Put("factor_coverage", a.Factor.Coverage95).Put("factor_worst", a.Factor.Worst)
-}
-
-// recordedLog returns the log of simulated flights.
-func recordedLog(ctx context.Context, o record.Options) (*flightlog.Log, error) {
-	var b bytes.Buffer
-	w, err := flightlog.NewWriter(&b, o.Header(false))
-	if err != nil {
-		return nil, err
-	}
-	if _, err := record.Run(ctx, o, w, nil); err != nil {
-		return nil, err
-	}
-	if err := w.Flush(); err != nil {
-		return nil, err
-	}
-	r, err := flightlog.NewReader(&b, o.Source)
-	if err != nil {
-		return nil, err
-	}
-	return r.ReadAll()
 }
 
 // trainServed trains a model as it is served: as a file holds it.

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log"
@@ -104,23 +103,7 @@ type trained struct {
 func explore(ctx context.Context, seed uint64) (*flightlog.Log, error) {
 	c := robot.Typical(vehicle)
 	c.Seed = seed
-	o := record.Options{Robot: c, Vehicle: vehicle.Name, Source: "closedloop-go", Samples: 660, Segments: 1}
-	var b bytes.Buffer
-	w, err := flightlog.NewWriter(&b, o.Header(false))
-	if err != nil {
-		return nil, err
-	}
-	if _, err := record.Run(ctx, o, w, nil); err != nil {
-		return nil, err
-	}
-	if err := w.Flush(); err != nil {
-		return nil, err
-	}
-	r, err := flightlog.NewReader(&b, o.Source)
-	if err != nil {
-		return nil, err
-	}
-	return r.ReadAll()
+	return record.Log(ctx, record.Options{Robot: c, Vehicle: vehicle.Name, Source: "closedloop-go", Samples: 660, Segments: 1})
 }
 
 // train trains a quick model on an exploring flight.

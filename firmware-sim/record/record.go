@@ -4,6 +4,7 @@
 package record
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -61,6 +62,26 @@ func File(ctx context.Context, o Options, out, truth string) (sum Summary, err e
 		return sum, err
 	}
 	return sum, log.Commit()
+}
+
+// Log records into memory and returns the log as a file of it is read.
+func Log(ctx context.Context, o Options) (*flightlog.Log, error) {
+	var b bytes.Buffer
+	w, err := flightlog.NewWriter(&b, o.Header(false))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := Run(ctx, o, w, nil); err != nil {
+		return nil, err
+	}
+	if err := w.Flush(); err != nil {
+		return nil, err
+	}
+	r, err := flightlog.NewReader(&b, o.Source)
+	if err != nil {
+		return nil, err
+	}
+	return r.ReadAll()
 }
 
 // Run writes all segments to log and, where truth is not nil, the exact states

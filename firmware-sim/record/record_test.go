@@ -57,6 +57,22 @@ func options(name string) Options {
 	return o
 }
 
+// A log in memory is that of a file.
+func TestLogIsThatOfAFile(t *testing.T) {
+	o := options("pendulum")
+	file, _, _ := run(t, o)
+	want := read(t, file)
+	got, err := Log(context.Background(), o)
+	if err != nil || len(got.Segments) != len(want.Segments) || got.Vehicle != want.Vehicle {
+		t.Fatalf("%v, %+v", err, got)
+	}
+	for i, seg := range want.Segments {
+		if g := got.Segments[i]; !slices.Equal(g.T, seg.T) || !slices.Equal(g.X, seg.X) || !slices.Equal(g.U, seg.U) {
+			t.Errorf("segment %d differs", i)
+		}
+	}
+}
+
 func TestSameSeedSameBytes(t *testing.T) {
 	for _, name := range plant.Names() {
 		o := options(name)

@@ -14,7 +14,7 @@ import (
 // Flag is a flag with bounds.
 type Flag struct {
 	Name, Usage string
-	Value       any     // *int, *[]int, *bool or *time.Duration; what it points to when the command is made is the default
+	Value       any     // *int, *[]int or *time.Duration; what it points to when the command is made is the default
 	Least, Most float64 // of a duration in seconds; Most 0 = no bound
 	Changes     bool    // whether it changes results
 }
@@ -40,12 +40,10 @@ func (f *Flag) numbers() (all []float64) {
 			all = append(all, float64(n))
 		}
 		return all
-	case *bool:
-		return nil
 	case *time.Duration:
 		return []float64{v.Seconds()}
 	}
-	panic("study: a flag is an *int, an *[]int, a *bool or a *time.Duration")
+	panic("study: a flag is an *int, an *[]int or a *time.Duration")
 }
 
 func (f *Flag) register(cmd *cobra.Command) {
@@ -55,8 +53,6 @@ func (f *Flag) register(cmd *cobra.Command) {
 		flags.IntVar(v, f.Name, *v, f.Usage)
 	case *[]int:
 		flags.IntSliceVar(v, f.Name, *v, f.Usage)
-	case *bool:
-		flags.BoolVar(v, f.Name, *v, f.Usage)
 	case *time.Duration:
 		flags.DurationVar(v, f.Name, *v, f.Usage)
 	}
@@ -83,7 +79,7 @@ func (s *Study) settings() string {
 	for i, usual := range s.usual {
 		f := &s.Numbers[i]
 		if text := f.text(); f.Changes && text != usual {
-			changed = append(changed, strings.TrimSuffix("--"+f.Name+" "+text, " true"))
+			changed = append(changed, "--"+f.Name+" "+text)
 		}
 	}
 	return strings.Join(changed, " ")

@@ -103,11 +103,6 @@ func QuantileOf(head, name string, p float64) Column {
 	return column(head, name, func(v []float64) string { return Fixed(Quantile(v, p), 2) })
 }
 
-// ShareOf is the mean as per cent.
-func ShareOf(head, name string) Column {
-	return column(head, name, func(v []float64) string { return Fixed(100*Mean(v), 0) + " %" })
-}
-
 // Digits is the first row's number in the shortest form of so many significant digits, with
 // a factor.
 func Digits(head, name string, factor float64, digits int) Column {
