@@ -39,14 +39,6 @@ const (
 	quadratic          // of degree two
 )
 
-// Form names the parts of the field.
-func (f *Flow) Form() string {
-	if f.Known != nil {
-		return "known"
-	}
-	return [...]string{"net", "terms and net", "centred terms and net", "terms", "linear", "quadratic"}[f.part]
-}
-
 // Dim returns K, the number of states.
 func (f *Flow) Dim() int { return len(f.Inputs.Lift.Std) }
 

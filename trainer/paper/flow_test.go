@@ -21,13 +21,13 @@ func TestFlowFindsTheTerms(t *testing.T) {
 		most int
 	}{{f.newFlow(d, rawAndNet), 6}, {f.newFlow(d, sparse), 4}} {
 		if !c.fl.Shoot(context.Background(), d, 12) {
-			t.Fatalf("%s: cannot be integrated", c.fl.Form())
+			t.Fatalf("form %d: cannot be integrated", c.fl.part)
 		}
 		if n := len(c.fl.Poly.terms); n < 2 || n > c.most {
-			t.Errorf("%s: %d terms are left", c.fl.Form(), n)
+			t.Errorf("form %d: %d terms are left", c.fl.part, n)
 		}
 		if !(c.fl.Free <= 8) {
-			t.Errorf("%s: %v effective parameters", c.fl.Form(), c.fl.Free)
+			t.Errorf("form %d: %v effective parameters", c.fl.part, c.fl.Free)
 		}
 	}
 }

@@ -57,19 +57,6 @@ func learn(ctx context.Context, u *study.Unit) error {
 	if err := m.on.scoreIntegrated(u.Row, "flows.", m.K, m.Integrate); err != nil {
 		return fmt.Errorf("refined dynamics: %w", err)
 	}
-	var free, members []float64
-	var forms []string
-	for _, f := range m.Flows {
-		forms = append(forms, f.Form())
-		free = append(free, math.Round(10*f.Free)/10)
-	}
-	for _, f := range m.Members {
-		alone := study.NewRow(u.Key)
-		if _, err := m.on.score(alone, "", m.K, ofFit(f)); err != nil {
-			return fmt.Errorf("a member: %w", err)
-		}
-		members = append(members, study.Short(4, alone.Number("loglik"))...)
-	}
-	u.Put("rmse", rmse).Put("forms", forms).Put("free", free).Put("members", members)
+	u.Put("rmse", rmse)
 	return nil
 }

@@ -67,21 +67,13 @@ A covariance of the start is carried through on the fast predictor, where a mode
 func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	by := study.GroupBy(rows, study.Single)
 	system, points := study.TextOf("system", "system"), study.MeanOf("points", "points", 0)
-	all := study.Table{
-		Name: "predict-all", Title: "Time of one prediction", Groups: by,
+	return []study.Table{{
+		Name: "predict-cost", Title: "Cost of a prediction", Groups: by,
 		Columns: []study.Column{
-			system, study.TextOf("form", "form"), study.MeanOf("F", "features", 0), points, study.MeanOf("members", "members", 0), study.TextOf("unit", "unit"),
-			study.MeanOf("plain/µs", "plain_us", 0), study.MeanOf("fast/µs", "fast_us", 1), study.MeanOf("covariance/µs", "fast_covariance_us", 1), study.MeanOf("p99/µs", "fast_p99_us", 1), study.MeanOf("worst", "worst_input", 2),
-			study.MeanOf("allocs", "allocs", 0),
-			study.MeanOf("kB", "file_kb", 0), study.MeanOf("load/ms", "load_ms", 1),
-		},
-	}
-	short := study.Table{
-		Name: "predict-cost", Title: "Cost of a prediction of 100 points", Groups: by,
-		Columns: []study.Column{
-			system, study.TextOf("form", "form"), study.Digits("plain, ms", "plain_us", 1e-3, 3), study.Digits("fast, µs", "fast_us", 1, 3), study.MeanOf("with a covariance of the start, µs", "fast_covariance_us", 0),
+			system, study.TextOf("form", "form"), study.MeanOf("F", "features", 0), points, study.MeanOf("members", "members", 0),
+			study.Digits("plain, ms", "plain_us", 1e-3, 3), study.Digits("fast, µs", "fast_us", 1, 3), study.MeanOf("with a covariance of the start, µs", "fast_covariance_us", 0),
+			study.MeanOf("p99, µs", "fast_p99_us", 1), study.MeanOf("worst", "worst_input", 2), study.MeanOf("allocs", "allocs", 0),
 			study.MeanOf("file, kB", "file_kb", 0), study.Digits("to load, ms", "load_ms", 1, 2), study.TextOf("measured", "measured"),
 		},
-	}
-	return []study.Table{all, short}, nil
+	}}, nil
 }

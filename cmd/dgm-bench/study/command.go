@@ -168,7 +168,7 @@ func (s *Study) show(cmd *cobra.Command, store *Results, rows []*Row) error {
 func (s *Study) document(w io.Writer, rows []*Row) error {
 	list := []any{}
 	for _, r := range rows {
-		list = append(list, r.document())
+		list = append(list, r.values)
 	}
 	return json.NewEncoder(w).Encode(map[string]any{strings.ReplaceAll(s.Name, "-", "_"): list})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ func (k Key) String() string {
 }
 
 // Row is one result: its key and named values. A value is a number, a text, a bool, or a
-// list of numbers or of texts. In JSON a name with dots is a nested object.
+// list of numbers or of texts.
 type Row struct {
 	Key
 	values map[string]any
@@ -88,32 +89,13 @@ func (r *Row) MarshalJSON() ([]byte, error) {
 	if err != nil || len(r.values) == 0 {
 		return key, err
 	}
-	doc := r.document()
+	doc := maps.Clone(r.values)
 	delete(doc, "set") // the key's
 	values, err := json.Marshal(doc)
 	if err != nil {
 		return nil, err
 	}
 	return append(append(key[:len(key)-1], ','), values[1:]...), nil
-}
-
-// document returns the values as nested objects.
-func (r *Row) document() map[string]any {
-	doc := map[string]any{}
-	for name, v := range r.values {
-		at := doc
-		parts := strings.Split(name, ".")
-		for _, p := range parts[:len(parts)-1] {
-			inner, ok := at[p].(map[string]any)
-			if !ok {
-				inner = map[string]any{}
-				at[p] = inner
-			}
-			at = inner
-		}
-		at[parts[len(parts)-1]] = v
-	}
-	return doc
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. Rows may also name their study, which is
@@ -134,25 +116,19 @@ func (r *Row) UnmarshalJSON(b []byte) error {
 	for _, name := range []string{"study", "set", "variant", "seed", "settings", "version"} {
 		delete(doc, name)
 	}
-	return r.flatten("", doc)
-}
-
-func (r *Row) flatten(prefix string, doc map[string]any) error {
 	for name, value := range doc {
 		switch v := value.(type) {
 		case nil:
-		case map[string]any:
-			if err := r.flatten(prefix+name+".", v); err != nil {
-				return err
-			}
+		case float64, string, bool:
+			r.values[name] = v
 		case []any:
 			list, err := listOf(v)
 			if err != nil {
-				return fmt.Errorf("%s%s: %w", prefix, name, err)
+				return fmt.Errorf("%s: %w", name, err)
 			}
-			r.values[prefix+name] = list
+			r.values[name] = list
 		default:
-			r.values[prefix+name] = v
+			return fmt.Errorf("%s is no number, text, bool or list of these", name)
 		}
 	}
 	return nil

@@ -132,6 +132,7 @@ func TestBrokenFiles(t *testing.T) {
 		good + "\n" + good:        "line 2",
 		"null\n":                  "names no set",
 		`{"set":"a","x":[1,"b"]}`: "numbers or of texts",
+		`{"set":"a","x":{"y":1}}`: "x is no number",
 		`{"study":"counting","set":"a","variant":"x9","seed":1}` + "\n": "it has no value",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -164,7 +165,7 @@ func TestRowsSurviveJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"set":"a","variant":"v","seed":3,"version":5,"list":[1,2],"n":7,"name":"x","names":["p","q"],"ok":true,"scores":{"coverage95":1,"loglik":-0.1}}`
+	want := `{"set":"a","variant":"v","seed":3,"version":5,"list":[1,2],"n":7,"name":"x","names":["p","q"],"ok":true,"scores.coverage95":1,"scores.loglik":-0.1}`
 	if string(b) != want {
 		t.Errorf("%s, expected %s", b, want)
 	}
