@@ -25,7 +25,7 @@ func Studies() []*study.Study {
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "paper",
-		Short: "Reproduce the tables and figures of the paper",
+		Short: "Reproduce the tables of the paper",
 		Long: `paper repeats the experiments of "Distributional Gradient Matching for Learning Uncertain Neural
 Dynamics Models" with one recipe for all data sets, and prints its figures beside the paper's.
 

@@ -35,6 +35,20 @@ var label = study.ForSet("set", labelOf)
 // published is the column of the paper's log likelihood.
 var published = study.ForSet("paper", func(name string) string { return named(name).published() })
 
+// quoted are the columns of the log likelihoods of other methods in the paper's tables: neural ODEs
+// whose weights are sampled, and neural ODE processes. They are not run here.
+var quoted = []study.Column{
+	study.ForSet("SGLD, paper", func(name string) string {
+		return map[string]string{"lv1": "1.03 ± 0.06", "lo1": "-2.67 ± 0.37", "dp1": "1.85 ± 0.05", "qu1": "NaN"}[name]
+	}),
+	study.ForSet("SGHMC, paper", func(name string) string {
+		return map[string]string{"lv1": "1.36 ± 0.07", "lo1": "-3.02 ± 0.16", "dp1": "1.88 ± 0.05", "qu1": "-5.00 ± 1.36"}[name]
+	}),
+	study.ForSet("NDP, paper", func(name string) string {
+		return map[string]string{"lv100": "0.62 ± 0.27", "lo125": "-2.85 ± 0.05", "dp100": "0.88 ± 0.05", "qu64": "-0.91 ± 0.07"}[name]
+	}),
+}
+
 // relative is the column of the errors over the noise.
 var relative = study.Column{Head: "rmse / noise", Cell: func(g study.Group) string {
 	var v []float64

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 )
@@ -30,10 +31,11 @@ width that docs/paper.md names. Sets are lv (Lotka-Volterra), lo (Lorenz), dp (d
 		t := study.Table{
 			Name: s.Name, Title: title, Groups: by,
 			Text: text + " Coverage: the share of the truth within intervals of so many per cent, mean over seeds. Rmse over noise: a geometric mean over channels. Seconds: of the whole recipe, by the clock, beside whatever else the computer did.",
-			Columns: []study.Column{
+			Columns: slices.Concat([]study.Column{
 				label, study.Count("seeds"), study.SpreadOf("log likelihood", "loglik"), study.MedianOf("median", "loglik"), study.LeastOf("worst", "loglik"), published,
+			}, quoted, []study.Column{
 				study.MeanOf("coverage 50", "coverage50", 2), study.MeanOf("90", "coverage90", 2), study.MeanOf("95", "coverage95", 2), relative, study.MeanOf("seconds", "seconds", 0),
-			},
+			}),
 		}
 		coverage := study.Table{
 			Name: s.Name + "-coverage", Title: title + ": coverage of single seeds", Groups: by,
