@@ -24,6 +24,7 @@ var referenceShapes = map[string]modeltest.Shape{
 	"stack":   {K: 3, P: 1, F: 4, Basis: 1, Core: []int{5, 4}, Members: 2, Readouts: 2, Calibrated: true, Filtered: true, Prior: 2, Nets: 2, Direct: true, History: 2},
 	"late":    {K: 3, P: 2, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, History: 2, Late: true},
 	"changes": {K: 2, P: 1, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, Direct: true, Range: true, Change: true},
+	"past":    {K: 3, P: 1, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, Direct: true, History: 2, Range: true, Change: true},
 	"body":    {K: 12, P: 1, Core: []int{3}, D: 1, F: 2, Knots: 1, Prior: 1, Body: true},
 	"paper":   {K: 2, P: 1, F: 6, Basis: 2, Core: []int{4}, Members: 2, Paper: true},
 	"exact":   {K: 2, P: 1, Core: []int{4}, Exact: 7, Basis: 1, Readouts: 2, Velocity: true},
@@ -62,7 +63,11 @@ func makeReferences(t *testing.T) {
 					floats.Scale(0.2, m.Stack[i].Members[j].Weights)
 				}
 				if d := &m.Stack[i].Direct; len(d.UStd) > 0 {
-					d.Range, d.Change = []float64{0}, []float64{0.4 * m.Inputs.InputStd[0] / d.UStd[0]}
+					d.Range, d.Change = []float64{0}, []float64{0.4}
+					if s.History > 0 {
+						d.Change = []float64{0, 0.02, 0.03}
+					}
+					floats.Scale(m.Inputs.InputStd[0]/d.UStd[0], d.Change)
 				}
 			}
 		}

@@ -29,7 +29,7 @@ type Model struct {
 	UMean      []float64    // P
 	UStd       []float64    // P, > 0
 	Range      []float64    // P: largest |input|, standardised, of the training data, 0 where it did not vary; see RangeFactor; nil = not known
-	Change     []float64    // P: the same of |input's mean over a part of the horizon − that over the part before, or at the start|; nil = not known, always without Range
+	Change     []float64    // (1+R)×P: the same of |input's mean over a part of the horizon − that over the part before, or at the start|, then of that over each of R rows of history less the row after it in time, or the start; nil = not known, always without Range
 	Derivative []int        // K, state that is the derivative of this one; −1 = none is measured
 	Blocks     int          // parts of [0, t] over each of which the mean of a plan is a column
 	Levels     []Level      // for every readout one that reads no history
@@ -100,8 +100,8 @@ func (m *Model) Check(k, p, rows int) error {
 		return fmt.Errorf("%d and %d scalers of %d inputs", len(m.UMean), len(m.UStd), p)
 	case len(m.Range) != 0 && len(m.Range) != p:
 		return fmt.Errorf("ranges of %d inputs, expected %d", len(m.Range), p)
-	case len(m.Change) != 0 && (len(m.Change) != p || len(m.Range) == 0):
-		return fmt.Errorf("changes of %d inputs with ranges of %d, expected %d", len(m.Change), len(m.Range), p)
+	case len(m.Change) != 0 && (len(m.Range) == 0 || len(m.Change)%p != 0 || len(m.Change)/p > 1+rows):
+		return fmt.Errorf("%d changes of inputs with ranges of %d, expected %d, and as many for each of at most %d rows of history", len(m.Change), len(m.Range), p, rows)
 	case len(m.Derivative) != k:
 		return fmt.Errorf("%d derivatives, expected %d", len(m.Derivative), k)
 	case m.Blocks < 0 || m.Blocks > MaxBlocks:

@@ -19,8 +19,8 @@ const (
 //	|ū'|/Range      |ū' − ū'₋|/Change
 //
 // over the inputs and over the means ū' of the map's columns, standardised: the input at the start and its means over the
-// parts of [0, t], ū'₋ being the column before in time. A map that was fitted to inputs that change slowly says nothing of a
-// step. The factor depends on nothing after t.
+// parts of [0, t], ū'₋ being the column before in time; the changes also over the means of the rows of history. A map that was fitted
+// to inputs that change slowly says nothing of a step. The factor depends on nothing after t.
 type RangeFactor struct {
 	Value float64
 	Rate  float64 // its derivative by t, per second
@@ -41,7 +41,7 @@ func (d *Map) RangeFactor(t float64, rate bool) RangeFactor {
 	}
 	d.plan(t, rate)
 	first := 1 + d.m.Lift.Dim()
-	f, columns := d.m.rangeFactor(d.column[first:1+d.m.linear(d.level)], t)
+	f, columns := d.m.rangeFactor(d.column[first:1+d.m.linear(d.level)], d.past(), t)
 	if rate {
 		for i, by := range f.By {
 			if by.Value != 0 {
@@ -52,40 +52,71 @@ func (d *Map) RangeFactor(t float64, rate bool) RangeFactor {
 	return f
 }
 
+// past returns the rows of history of the last Run that its level reads, standardised, newest first.
+func (d *Map) past() []float64 {
+	at := 1 + d.m.linear(d.level)
+	return d.column[at : at+d.level.Rows*(len(d.x0)+len(d.u0))]
+}
+
+// excess is the largest ratio of an input or a change to what the training data have.
+type excess struct {
+	ratio float64 // at least inside
+	value float64 // of the input or change, standardised
+	limit float64
+	of    [2]int // columns of the input whose difference it is; −1 = none
+}
+
+// raise takes a value that is the difference of columns of the input, where its ratio is larger.
+func (e *excess) raise(value, limit float64, column, before int) {
+	if r := math.Abs(value); limit > 0 && r > e.ratio*limit {
+		*e = excess{r / limit, value, limit, [2]int{column, before}}
+	}
+}
+
 // rangeFactor returns that of the columns of the input: at the start, and the means over the parts of
-// [0, t]. columns are those that it depends on.
-func (m *Model) rangeFactor(columns []float64, t float64) (f RangeFactor, of [2]int) {
+// [0, t], and of rows of history (K+P each). of are the columns that it depends on; −1 = none.
+func (m *Model) rangeFactor(columns, past []float64, t float64) (f RangeFactor, of [2]int) {
 	P := len(m.Range)
-	most, limit, changes := inside, 0.0, false
+	most := excess{ratio: inside}
 	for i, v := range columns {
-		if r, largest := math.Abs(v), m.Range[i%P]; largest > 0 && r > most*largest {
-			most, limit, of[0], changes = r/largest, largest, i, false
-		}
-		if i < P || len(m.Change) == 0 {
-			continue
-		}
-		if r, largest := math.Abs(v-columns[i-P]), m.Change[i%P]; largest > 0 && r > most*largest {
-			most, limit, of[0], changes = r/largest, largest, i, true
+		most.raise(v, m.Range[i%P], i, -1)
+		if i >= P && len(m.Change) > 0 {
+			most.raise(v-columns[i-P], m.Change[i%P], i, i-P)
 		}
 	}
-	switch {
-	case most <= inside:
+	m.raisePast(&most, columns[:P], past)
+	switch of = most.of; {
+	case most.ratio <= inside:
 		return RangeFactor{Value: 1}, of
-	case !(most < outside):
+	case !(most.ratio < outside):
 		return RangeFactor{}, of
 	}
-	f = RangeFactor{Value: (outside - most) / (outside - inside), Input: of[0] % P}
-	v := columns[of[0]]
-	if changes {
-		of[1] = of[0] - P
-		v -= columns[of[1]]
+	f.Value = (outside - most.ratio) / (outside - inside)
+	if of[0] < 0 { // of history alone
+		return f, of
 	}
-	slope := -math.Copysign(1, v) / ((outside - inside) * limit * m.UStd[f.Input])
+	f.Input = of[0] % P
+	slope := -math.Copysign(1, most.value) / ((outside - inside) * most.limit * m.UStd[f.Input])
 	f.By[0] = m.slope(slope, of[0], t)
-	if changes {
+	if of[1] >= 0 {
 		f.By[1] = m.slope(-slope, of[1], t)
 	}
 	return f, of
+}
+
+// raisePast takes the changes from row to row of history, and from the newest to the start.
+func (m *Model) raisePast(most *excess, start, past []float64) {
+	P, K := len(start), len(m.Derivative)
+	for r := 1; r < len(m.Change)/P && len(past) > 0; r++ {
+		for p, after := range start {
+			column := p // of the start
+			if r > 1 {
+				column = -1
+			}
+			most.raise(after-past[K+p], m.Change[r*P+p], column, -1)
+		}
+		start, past = past[K:K+P], past[K+P:]
+	}
 }
 
 // slope returns that by a column.
@@ -127,6 +158,6 @@ func (b *Batched) RangeFactors(dst []RangeFactor, run bool) {
 		if l.plan > 0 {
 			n += copy(c[P:], l.columns[i*l.V+1:i*l.V+1+l.plan])
 		}
-		dst[i], _ = m.rangeFactor(c[:n], t)
+		dst[i], _ = m.rangeFactor(c[:n], b.d.past(), t)
 	}
 }

@@ -43,16 +43,22 @@ func TestRangeFactorDerivatives(t *testing.T) {
 	rng := rand.New(rand.NewPCG(92, 1))
 	m := model(1, rng)
 	m.Range = []float64{0.4, 0.5}
-	for name, changes := range map[string][]float64{"range": nil, "change": {0.3, 0.2}} {
+	for name, changes := range map[string][]float64{"range": nil, "change": {0.3, 0.2}, "change from the past": {30, 20, 0.8, 0.6, 3, 3}} {
 		m.Change = changes
-		t.Run(name, func(t *testing.T) { checkDerivatives(t, New(m, K, horizon), rng) })
+		t.Run(name, func(t *testing.T) { checkDerivatives(t, New(m, K, horizon), len(changes)/P, rng) })
 	}
 }
 
-func checkDerivatives(t *testing.T, d *Map, rng *rand.Rand) {
+// checkDerivatives compares those of inputs of which some leave the range, with rows of history where there are changes of them.
+func checkDerivatives(t *testing.T, d *Map, rows int, rng *rand.Rand) {
+	if rows > 1 {
+		rows = 4 // of the level
+	} else {
+		rows = 0
+	}
 	partly, changed := 0, 0
 	for range 200 {
-		x, u, du := normal(rng, K), plan{}, plan{}
+		x, past, u, du := normal(rng, K), normal(rng, rows*(K+P)), plan{}, plan{}
 		for range 4 {
 			u.values, du.values = append(u.values, normal(rng, P)), append(du.values, normal(rng, P))
 		}
@@ -61,7 +67,7 @@ func checkDerivatives(t *testing.T, d *Map, rng *rand.Rand) {
 			for i, row := range u.values {
 				moved.values = append(moved.values, []float64{row[0] + along*du.values[i][0], row[1] + along*du.values[i][1]})
 			}
-			d.Run(x, moved, 0, nil)
+			d.Run(x, moved, 0, past)
 			return d.RangeFactor(at, true)
 		}
 		const h = 1e-6
@@ -82,7 +88,7 @@ func checkDerivatives(t *testing.T, d *Map, rng *rand.Rand) {
 			t.Errorf("at %g s: %g along the input, differences %g", at, along, want)
 		}
 	}
-	if partly < 20 || (changed > 0) != (len(d.m.Change) > 0) {
+	if partly < 20 || (changed > 0) != (len(d.m.Change) > 0 && rows == 0) {
 		t.Errorf("%d of 200 partly outside, %d by a change", partly, changed)
 	}
 }
@@ -113,6 +119,34 @@ func TestRangeFactorOfSteps(t *testing.T) {
 		d.Run(normal(rng, K), u, 0, nil)
 		if f := d.RangeFactor(c.t, false); math.Abs(f.Value-c.want) > 1e-9 {
 			t.Errorf("from %g to %g at %g s: %g, expected %g", c.first, c.second, c.t, f.Value, c.want)
+		}
+	}
+}
+
+// A step that is past counts until it leaves the history, by the largest change of its row.
+func TestRangeFactorOfThePast(t *testing.T) {
+	rng := rand.New(rand.NewPCG(94, 1))
+	m := model(1, rng)
+	m.UMean, m.UStd = []float64{0, 0}, []float64{1, 1}
+	m.Range, m.Change = []float64{10, 10}, []float64{1, 0, 0.5, 0, 1, 0}
+	d := New(m, K, horizon)
+	for _, c := range []struct {
+		rows [4]float64 // inputs of history, newest first
+		want float64
+	}{
+		{[4]float64{0, 0, 0, 0}, 1},
+		{[4]float64{-1, -1, -1, -1}, 1},
+		{[4]float64{1.5, 1.5, 1.5, 1.5}, 0.5}, // three times the largest change to the start
+		{[4]float64{0, 3.5, 3.5, 3.5}, 0.25},  // of the second row
+		{[4]float64{0, 0, 9, 9}, 1},           // of a row of which no change is known
+	} {
+		var past []float64
+		for _, u := range c.rows {
+			past = append(append(past, normal(rng, K)...), u, 100)
+		}
+		d.Run(normal(rng, K), plan{[][]float64{{0, 0}}}, 0, past)
+		if f := d.RangeFactor(horizon, false); math.Abs(f.Value-c.want) > 1e-9 {
+			t.Errorf("after %v: %g, expected %g", c.rows, f.Value, c.want)
 		}
 	}
 }

@@ -80,9 +80,16 @@ func (d *directMap) rangeFactors() program.Reg {
 		for b := range d.m.Blocks {
 			part := inputs{plan, b * P}
 			all = d.ratios(all, d.m.Range, part, inputs{program.None, 0})
-			all = d.ratios(all, d.m.Change, part, before)
+			if len(d.m.Change) > 0 {
+				all = d.ratios(all, d.m.Change[:P], part, before)
+			}
 			before = part
 		}
+	}
+	for r := 1; r <= d.level.Rows && (r+1)*P <= len(d.m.Change); r++ {
+		row := inputs{d.history, (r-1)*(c.m.K+P) + c.m.K}
+		all = d.ratios(all, d.m.Change[r*P:(r+1)*P], first, row)
+		first = row
 	}
 	if len(all) == 0 {
 		return program.None

@@ -50,7 +50,6 @@ func frame(flights []window.Flight, windows []window.Window, task window.Task, b
 	m := direct.Model{Lift: channel.NewLift(task.States), Blocks: blocks}
 	m.UMean, m.UStd = window.InputScale(flights, task.Inputs)
 	m.Range = inputRange(flights, m.UMean, m.UStd)
-	m.Change = inputChange(flights, windows, task.Horizon, blocks, m.UStd)
 	var starts []float64
 	for _, w := range windows {
 		starts = append(starts, flights[w.Flight].State(w.Start)...)
@@ -77,23 +76,32 @@ func inputRange(flights []window.Flight, mean, std []float64) []float64 {
 	return out
 }
 
-// inputChange returns the largest standardised changes of the inputs (P) by their absolute value, from the start of a window to the
-// mean over the first part of the horizon, and from part to part.
-func inputChange(flights []window.Flight, windows []window.Window, horizon float64, parts int, std []float64) []float64 {
-	P := len(std)
-	out, mean, before := make([]float64, P), make([]float64, P), make([]float64, P)
-	for _, w := range windows {
-		f := &flights[w.Flight]
-		copy(before, f.Input(w.Start))
-		for i := range parts {
-			from := f.T[w.Start] + horizon*float64(i)/float64(parts)
-			f.InputMean(mean, from, from+horizon/float64(parts))
-			for p, v := range mean {
-				if d := math.Abs(v-before[p]) / std[p]; d > out[p] { // false for what is not known
-					out[p] = d
-				}
+// inputChange returns the largest standardised changes of the inputs in windows, see direct.Model.Change.
+func inputChange(parts []part, horizon float64, m *direct.Model, rows int) []float64 {
+	P, row := len(m.UStd), len(m.Derivative)+len(m.UStd)
+	out, mean, before := make([]float64, (1+rows)*P), make([]float64, P), make([]float64, P)
+	raise := func(of, a, b []float64) {
+		for p, v := range a {
+			if d := math.Abs(v-b[p]) / m.UStd[p]; d > of[p] { // false for what is not known
+				of[p] = d
 			}
-			copy(before, mean)
+		}
+	}
+	for _, part := range parts {
+		for i, w := range part.windows {
+			f := &part.flights[w.Flight]
+			copy(before, f.Input(w.Start))
+			for j := range m.Blocks {
+				from := f.T[w.Start] + horizon*float64(j)/float64(m.Blocks)
+				f.InputMean(mean, from, from+horizon/float64(m.Blocks))
+				raise(out[:P], mean, before)
+				copy(before, mean)
+			}
+			after := f.Input(w.Start)
+			for r, past := 1, part.past[i]; len(past) > 0; r++ {
+				raise(out[r*P:(r+1)*P], after, past[row-P:row])
+				after, past = past[row-P:row], past[row:]
+			}
 		}
 	}
 	return out

@@ -43,19 +43,21 @@ func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task
 	all := part{flights: flights, windows: cfg.thin(windows, len(windows))}
 	f := &Fitted{Model: frame(flights, all.windows, task, cfg.Blocks)}
 	for i := range held {
-		f.Folds = append(f.Folds, f.Model)
 		held[i].windows = cfg.thin(held[i].windows, apart)
 	}
 	if apart == len(windows) {
 		all.windows = nil // they are those of the parts
 	}
-	cores.Each(1+len(held), func(i int) {
-		if i == len(held) {
-			all.read(cfg.History)
-		} else {
-			held[i].read(cfg.History)
-		}
-	})
+	every := append(held[:len(held):len(held)], all)
+	cores.Each(len(every), func(i int) { every[i].read(cfg.History) })
+	copy(held, every)
+	all = every[len(held)]
+	if task.Inputs > 0 {
+		f.Model.Change = inputChange(every, task.Horizon, &f.Model, cfg.History.Rows())
+	}
+	for range held {
+		f.Folds = append(f.Folds, f.Model)
+	}
 	for _, readout := range cfg.Readouts {
 		for _, rows := range slices.Concat([]int{0}, cfg.Rows) {
 			err := f.addLevel(ctx, all, held, cfg, direct.Level{Readout: int(readout), Rows: rows, Degree: 1, Times: cfg.Times})
@@ -386,9 +388,13 @@ func (f *Fitted) KeepBest() (rows int) {
 		}
 	}
 	f.Errors = errs
-	f.Model.Levels = slices.DeleteFunc(slices.Clone(f.Model.Levels), drop)
+	cut := func(m *direct.Model) {
+		m.Levels = slices.DeleteFunc(slices.Clone(m.Levels), drop)
+		m.Change = m.Change[:min(len(m.Change), (1+rows)*len(m.Range))]
+	}
+	cut(&f.Model)
 	for i := range f.Folds {
-		f.Folds[i].Levels = slices.DeleteFunc(slices.Clone(f.Folds[i].Levels), drop)
+		cut(&f.Folds[i])
 	}
 	return rows
 }

@@ -305,8 +305,10 @@ func directMap(m *model.Model, s Shape, rng *rand.Rand) direct.Model {
 		if s.Range {
 			d.Range = append(d.Range, 0.1+0.2*rng.Float64())
 		}
+	}
+	for i := range (1 + s.History) * len(d.Range) {
 		if s.Change {
-			d.Change = append(d.Change, 0.3*float64(len(d.Change)+1))
+			d.Change = append(d.Change, 0.3*float64(i%m.P+1))
 		}
 	}
 	for readout := range model.Readouts {
