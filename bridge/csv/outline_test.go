@@ -210,21 +210,31 @@ func TestNamesInOtherLines(t *testing.T) {
 	}
 }
 
-// A time without rows within a segment is a warning with the key that divides there.
-func TestGapWithinASegment(t *testing.T) {
+// A pause within a segment is said as of topics: five usual steps are none. What is longer than any
+// pause is a warning with the key that divides there.
+func TestPausesWithinASegment(t *testing.T) {
 	table := func(gap float64) string {
 		return rowsOf("t,theta,tau", func(i int, a, _, u float64) string {
-			return fmt.Sprintf("%g,%g,%g", 0.02*float64(i)+gap*float64(i/150), a, u)
+			return fmt.Sprintf("%g,%g,%g", 0.02*float64(i)+gap*float64(i/100), a, u)
 		})
 	}
-	const want = `rows follow each other in 0.02 s, and up to 3600.02 s within a segment, in t0.csv line 152; local times without a zone go ahead by an hour where summer time begins: write max_gap = "1s" under [time]`
+	const divides = `: write max_gap = "1s" under [time]`
 	for _, c := range []struct {
 		front string
 		gap   float64
-		want  bool
-	}{{"", 3600, true}, {"max_gap = \"1s\"\n", 3600, false}, {"", 1.5, false}} {
-		if _, s, _ := suggested(t, c.front, table(c.gap)); strings.Contains(strings.Join(s.Texts(), "\n"), want) != c.want {
-			t.Errorf("%+v: %v", c, s.Texts())
+		want  string
+	}{
+		{"", 0.08, ""},
+		{"", 0.084, "rows follow each other in 0.02 s, and up to 0.104 s within a segment, in t0.csv line 102, the longest of 2 pauses"},
+		{"", 100, "and up to 100.02 s within a segment, in t0.csv line 102, the longest of 2 pauses"},
+		{"", 121, "and up to 121.02 s within a segment, in t0.csv line 102, the longest of 2 pauses" + divides},
+		{"", 3600, "the longest of 2 pauses; local times without a zone go ahead by an hour where summer time begins" + divides},
+		{"max_gap = \"1s\"\n", 3600, ""},
+	} {
+		_, s, _ := suggested(t, c.front, table(c.gap))
+		text := strings.Join(s.Texts(), "\n")
+		if !strings.Contains(text, c.want) || strings.Contains(text, divides) != strings.HasSuffix(c.want, divides) || c.want == "" && strings.Contains(text, "pauses") {
+			t.Errorf("%+v: %s", c, text)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/bridge/timebase"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
@@ -46,19 +47,18 @@ type Reader struct {
 	segmentsAt []int
 	wantedAt   []int // columns of the values
 
-	started bool     // a row was read
-	first   int64    // ns, time of the file's first row, whether cut or not
-	final   int64    // ns, time of the row last read, whether cut or not
-	read    int      // rows
-	moves   bool     // not all rows read have the time of the first
-	begun   bool     // a row was kept
-	last    int64    // ns, time of the row last kept
-	written float64  // time of the row last kept or dropped, as the file has it
-	leap    struct { // the longest step within a segment
-		step int64 // ns
-		line int
-	}
-	steps []float64 // between rows of a segment, as the file has them; the first maxSteps
+	started bool    // a row was read
+	first   int64   // ns, time of the file's first row, whether cut or not
+	final   int64   // ns, time of the row last read, whether cut or not
+	read    int     // rows
+	moves   bool    // not all rows read have the time of the first
+	begun   bool    // a row was kept
+	last    int64   // ns, time of the row last kept
+	written float64 // time of the row last kept or dropped, as the file has it
+	between timebase.Steps
+	longest int64     // ns, of the steps between
+	behind  int       // line behind it
+	steps   []float64 // between rows of a segment, as the file has them; the first maxSteps
 }
 
 var _ telemetry.Source = (*Reader)(nil)
@@ -232,8 +232,10 @@ func (r *Reader) order(t int64, digits float64, segment string) (keep bool, err 
 		counts.Gaps.Add(r.path, r.line)
 		counts.LongestGap = max(counts.LongestGap, step)
 		begins = true
-	case r.cfg.MaxGap == 0 && step > r.leap.step:
-		r.leap.step, r.leap.line = step, r.line
+	default:
+		if r.between.Add(step); step > r.longest {
+			r.longest, r.behind = step, r.line
+		}
 	}
 	r.begun, r.last, r.row.Segment, r.row.Begins = true, t, segment, begins
 	return true, nil
@@ -288,7 +290,7 @@ func (r *Reader) atEnd() error {
 	if err := r.checkRate(); err != nil {
 		return err
 	}
-	r.leaps()
+	r.pauses()
 	if r.lines != nil && r.lines.open > 0 && r.lines.open == r.row.Line {
 		r.cfg.Counts.Open.Add(r.path, r.row.Line)
 	}
@@ -299,25 +301,16 @@ func (r *Reader) atEnd() error {
 	return io.EOF
 }
 
-// leaps counts the longest step where it is no step of the rows: nothing was recorded there, or
-// another recording begins.
-func (r *Reader) leaps() {
-	if len(r.steps) < 3 {
+// pauses counts the steps in which nothing was recorded.
+func (r *Reader) pauses() {
+	if r.cfg.MaxGap > 0 || !r.between.Pause(r.longest) {
 		return
 	}
-	slices.Sort(r.steps)
-	usual := r.steps[len(r.steps)/2] * math.Pow10(unitPower[r.cfg.Unit])
-	if c := r.cfg.Counts; r.leap.step > leastLeap && float64(r.leap.step) > leapSteps*usual {
-		c.Leaps.Add(r.path, r.leap.line)
-		if r.leap.step > c.Leap {
-			c.Leap, c.Step = r.leap.step, int64(usual)
-		}
+	c := &r.cfg.Counts.Pauses
+	if c.N += max(1, r.between.Pauses()); r.longest > c.Longest {
+		*c = Pauses{c.N, r.longest, r.between.Usual(), Count{1, r.path, r.behind}}
 	}
 }
-
-// leastLeap, in ns, and leapSteps, of the usual step, are what a step is longer than that no row
-// of a recording is behind the other.
-const leastLeap, leapSteps = 1e9, 100
 
 // checkRate returns an error where the median step of time is one that no robot has.
 func (r *Reader) checkRate() error {

@@ -114,10 +114,16 @@ type Counts struct {
 	Backwards  Count // rows before which the time runs backwards
 	Gaps       Count // rows before which there is more than max_gap
 	LongestGap int64 // ns
-	Leaps      Count // rows that are far behind the one before them, where no max_gap begins a segment
-	Leap, Step int64 // ns, the longest of these steps, and the usual one
+	Pauses     Pauses
 	units      map[string]unitAt
 	Open       Count // last rows without a line end, of which the last number may be cut off
+}
+
+// Pauses are steps within segments, where no max_gap is given, that are pauses as of topics (timebase.Pausing).
+type Pauses struct {
+	N              int
+	Longest, Usual int64 // ns, the longest step, and the usual one in its file
+	At             Count // the row behind the longest
 }
 
 // Count is a number of rows and the place of the first.

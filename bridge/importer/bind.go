@@ -17,7 +17,6 @@ import (
 const (
 	mostSlack = 10e9 // ns, how long rows wait for a slow topic
 	held      = 1e9  // ns, how long an input is held at least
-	ageSteps  = 5    // steps of a topic over which it is interpolated or held
 	nearSteps = 0.75 // steps of the base: a state counts as measured in a row that is so near to a message of its topic
 )
 
@@ -228,7 +227,7 @@ func (p *plan) output(c *Channel, s *Source, tr int, file *survey) error {
 // between returns how a channel is found between two messages of a topic with a
 // median step (ns), and over how many ns.
 func between(c *Channel, step int64) (how timebase.How, maxAge int64) {
-	how, maxAge = timebase.Linear, max(ageSteps*step, 1e6)
+	how, maxAge = timebase.Linear, max(timebase.Pausing*step, 1e6)
 	switch {
 	case c.Between == "hold", c.Between == "" && c.Role == channel.Input:
 		how, maxAge = timebase.Hold, max(maxAge, held)
@@ -287,7 +286,7 @@ func (p *plan) chooseBase(states []int, files []*survey) error {
 		}
 	}
 	p.config.Base = base
-	p.gap = cmp.Or(int64(p.m.Time.MaxGap), max(ageSteps*p.tracks[base].usual, 1e6))
+	p.gap = cmp.Or(int64(p.m.Time.MaxGap), max(timebase.Pausing*p.tracks[base].usual, 1e6))
 	return nil
 }
 

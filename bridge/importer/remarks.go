@@ -88,13 +88,7 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 	if n := t.Gaps; n.N > 0 {
 		out.add("gap", Info, "", "%s longer than max_gap, the longest %.6g s, %s", number(n.N, "gap"), 1e-9*float64(t.LongestGap), n)
 	}
-	if n := t.Leaps; n.N > 0 {
-		hour := ""
-		if d := time.Duration(t.Leap) - time.Hour; d.Abs() < time.Minute {
-			hour = "; local times without a zone go ahead by an hour where summer time begins"
-		}
-		out.add("gap", Warning, "", "rows follow each other in %.3g s, and up to %.6g s within a segment, %s%s", 1e-9*float64(t.Step), 1e-9*float64(t.Leap), n, hour).Remedy = "write max_gap = \"1s\" under [time]: a segment begins there"
-	}
+	out.pauses(&t.Pauses)
 	if n := t.Open; n.N > 0 {
 		out.add("open", Info, "", "%s at the end of a file without a line end (%s): if the file was cut off, the last number lacks digits; delete the line then", number(n.N, "row"), n)
 	}
@@ -111,6 +105,24 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 		default:
 			out.add("missing", Info, "", "channel %q was not measured in %d of %d rows, %s", p.outputs[i].label, n.N, c.kept, n)
 		}
+	}
+}
+
+// pauses reports those within segments of tables. What is longer than any pause is said to be.
+func (out *remarks) pauses(n *csv.Pauses) {
+	if n.N == 0 {
+		return
+	}
+	more := ""
+	if n.N > 1 {
+		more = fmt.Sprintf(", the longest of %d pauses", n.N)
+	}
+	if d := time.Duration(n.Longest) - time.Hour; d.Abs() < time.Minute {
+		more += "; local times without a zone go ahead by an hour where summer time begins"
+	}
+	x := out.add("gap", Info, "", "rows follow each other in %.3g s, and up to %.6g s within a segment, %s%s", 1e-9*float64(n.Usual), 1e-9*float64(n.Longest), n.At, more)
+	if n.Longest > timebase.Far {
+		x.Severity, x.Remedy = Warning, "write max_gap = \"1s\" under [time]: a segment begins there"
 	}
 }
 

@@ -22,16 +22,13 @@ type Count struct {
 	broken int // steps back, or so far ahead that a clock was set
 }
 
-// longestStep is, in ns, what no pause in a log is expected to last.
-const longestStep = 120e9
-
 func (c *Count) add(t int64) {
 	if c.N == 0 {
 		c.First, c.Last = t, t
 	} else {
 		d := t - c.latest
 		switch {
-		case d < 0 || d > longestStep:
+		case d < 0 || d > timebase.Far:
 			c.broken++
 		case d > 0: // messages that are there twice have no step
 			c.steps.Add(d)

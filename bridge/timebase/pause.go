@@ -1,5 +1,14 @@
 package timebase
 
+// Pausing is how many usual steps a step is longer than where a stream pauses, of topics and of
+// tables alike: over so many, windows and a robot's history reach across what is missing, so that
+// two or three lost messages are no pause, and nothing is learned or predicted across one.
+const Pausing = 5
+
+// Far is, in ns, what no pause in a log is expected to last: the clock was set, or another
+// recording begins.
+const Far = 120e9
+
 // begins is, in ns, by how much a stream runs before another one resumes, where the clock was
 // not set: at a clock that was set topics may appear that were not there before.
 const begins = 500e6
@@ -51,7 +60,7 @@ func (s *stream) join(ran func(s *stream, from, until int64) bool) {
 	s.events, s.epochs = nil, epochs[:1:1]
 	for i, e := range events {
 		last, next := &s.epochs[len(s.epochs)-1], epochs[i+1]
-		if by := next.low - last.high; by > far && e.by == by && ran(s, last.high, next.low) {
+		if by := next.low - last.high; by > Far && e.by == by && ran(s, last.high, next.low) {
 			s.resumed = append(s.resumed, e.at)
 			last.high = next.high
 			continue

@@ -28,7 +28,6 @@ func (s *some) add(d int64) { s.n, s.total = s.n+1, s.total+d }
 
 const (
 	keptSteps = 64
-	pausing   = 5     // times the usual step: a longer one is a pause
 	burst     = 500e6 // ns, what a burst lasts at most
 	dense     = 15e6  // ns, the longest step within a burst
 )
@@ -61,13 +60,16 @@ func (s *Steps) judge(d int64) {
 	if s.Pause(d) {
 		s.pauses.add(d)
 	}
-	if s.middle > 0 && d > pausing*s.middle {
+	if s.middle > 0 && d > Pausing*s.middle {
 		s.breaks.add(d)
 	}
 }
 
 // Pause reports whether a step is much longer than the usual one, as known so far.
-func (s *Steps) Pause(d int64) bool { return s.usual > 0 && d > pausing*s.usual }
+func (s *Steps) Pause(d int64) bool { return s.usual > 0 && d > Pausing*s.usual }
+
+// Pauses returns how many steps were pauses.
+func (s *Steps) Pauses() int { return s.pauses.n }
 
 // Median returns the median step, 0 where there is none.
 func (s *Steps) Median() int64 { return s.quantile(2) }

@@ -24,7 +24,7 @@ type stream struct {
 	begin    int       // number of the first message that counts
 	begun    bool
 	loose    bool  // messages came late by more than they are expected to: their epochs alone decide
-	resumed  []int // numbers of messages behind pauses longer than far
+	resumed  []int // numbers of messages behind pauses longer than Far
 	events   []event
 	epochs   []interval // between the events, by time
 	parts    []interval // of times that rise without a pause, in the order in which they are stored
@@ -61,7 +61,6 @@ type waiting struct {
 
 const (
 	agree     = 5      // messages in a row that show that a clock was set
-	far       = 120e9  // ns, what no pause in a log is expected to last
 	back      = 10e9   // ns, by how much a message may be older than all before it
 	longest   = 60e9   // ns, what no message is under way beyond the one before it
 	ahead     = 500e6  // ns, by how much the delay of a message is less than the shortest only if a clock was set
@@ -85,7 +84,7 @@ func (s *stream) add(m waiting, buf []waiting) (counted []waiting, fresh bool) {
 	}
 	if k := len(s.waiting); k > 0 {
 		w := s.waiting[k-1]
-		if d := m.t - w.t; d < 0 || d > far {
+		if d := m.t - w.t; d < 0 || d > Far {
 			s.reject()
 		}
 	}
@@ -105,7 +104,7 @@ func (s *stream) add(m waiting, buf []waiting) (counted []waiting, fresh bool) {
 // follows reports whether a message may come next.
 func (s *stream) follows(m waiting) bool {
 	d := m.logged - m.t
-	return !s.begun || m.t >= s.last && m.t-s.last <= far && (!s.stamped || d >= s.least-ahead && d <= s.delay+longest)
+	return !s.begun || m.t >= s.last && m.t-s.last <= Far && (!s.stamped || d >= s.least-ahead && d <= s.delay+longest)
 }
 
 // continues reports whether a message that could follow the last one that counts also
@@ -235,7 +234,7 @@ func (s *stream) tiles() bool {
 	parts := slices.Clone(s.parts)
 	slices.SortFunc(parts, func(a, b interval) int { return cmp.Compare(a.low, b.low) })
 	for i := 1; i < len(parts); i++ {
-		if d := parts[i].low - parts[i-1].high; d < 0 || d > pausing*s.steps.Usual() {
+		if d := parts[i].low - parts[i-1].high; d < 0 || d > Pausing*s.steps.Usual() {
 			return false
 		}
 	}

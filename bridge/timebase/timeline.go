@@ -295,7 +295,7 @@ func (c *cursor) counts(n int, t, logged int64) bool {
 		return t >= e.low-back && t <= e.high
 	case c.begun && t < c.last:
 		return t >= s.epochs[min(len(s.epochs)-1, c.own())].low-back
-	case c.begun && (t-c.last > far || s.stamped && (d < c.least-ahead || d > c.delay+longest)):
+	case c.begun && (t-c.last > Far || s.stamped && (d < c.least-ahead || d > c.delay+longest)):
 		return false
 	}
 	if !c.begun {
