@@ -301,7 +301,7 @@ func (p *plan) alignInputs(files []*survey) {
 		for _, f := range files {
 			c := f.find(p.tracks[t].id)
 			i := slices.IndexFunc(f.times.Clocks(), func(k timebase.Clock) bool {
-				return c != nil && k.Name == c.Topic.Clock && k.Same && k.Offset > notable
+				return c != nil && k.Sender == c.Topic.Clock && k.Same && k.Offset > notable
 			})
 			shared := slices.ContainsFunc(p.tracks, func(o track) bool {
 				x := f.find(o.id)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/bridge/timebase"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
@@ -68,7 +69,7 @@ func (s *invented) Next() (*telemetry.Message, error) {
 	if t == nil {
 		name, number, _ := strings.Cut(m.topic, "#")
 		instance, _ := strconv.Atoi(number)
-		t = &telemetry.Topic{Name: name, Kind: name + "_msg", Instance: instance, Seq: len(s.topics), Clock: s.clock[m.topic],
+		t = &telemetry.Topic{Name: name, Kind: name + "_msg", Instance: instance, Seq: len(s.topics), Clock: timebase.Sender{Name: s.clock[m.topic]},
 			Fields: func() []telemetry.Field { return fields },
 			Check: func(path string) error {
 				if !slices.ContainsFunc(fields, func(f telemetry.Field) bool { return f.Path == path }) {
@@ -79,11 +80,11 @@ func (s *invented) Next() (*telemetry.Message, error) {
 		s.topics[m.topic] = t
 		s.paths[m.topic] = s.wants.Paths(t)
 	}
-	out := &telemetry.Message{Topic: t, Time: m.ms * 1e6, Logged: m.ms * 1e6, Stamped: t.Clock != ""}
+	out := &telemetry.Message{Topic: t, Time: m.ms * 1e6, Logged: m.ms * 1e6, Stamped: t.Clock.Name != ""}
 	if s.stamp != nil && out.Stamped {
 		out.Time = s.stamp(m.ms) * 1e6
 	}
-	out.Time -= s.behind[t.Clock]
+	out.Time -= s.behind[t.Clock.Name]
 	for _, p := range s.paths[m.topic] {
 		out.Values = append(out.Values, m.values[slices.IndexFunc(fields, func(f telemetry.Field) bool { return f.Path == p })])
 	}

@@ -57,8 +57,9 @@ type Time struct {
 
 // Setting is what is known of a sender's clock and is then not estimated.
 type Setting struct {
-	Name   string  `toml:"name"`     // as an import reports it
-	Offset float64 `toml:"offset_s"` // s: recorder's time = stamp + offset
+	Name         string  `toml:"name"`         // as an import reports it
+	Offset       float64 `toml:"offset_s"`     // s: recorder's time = stamp + offset
+	Synchronised *bool   `toml:"synchronised"` // (optional) of two clocks of this name the one that counts since 1970, or the other
 }
 
 // Source names the fields of a log that values are read from.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/bridge/timebase"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
@@ -38,7 +39,7 @@ func (c *changed) open(_ string, w telemetry.Wants) (telemetry.Source, error) {
 	for _, m := range c.all { // in the order of their first messages
 		if s.topics[m.topic] == nil {
 			t := &telemetry.Topic{
-				Name: []string{"pos", "cmd"}[m.topic], Seq: seq, Clock: []string{"robot", ""}[m.topic],
+				Name: []string{"pos", "cmd"}[m.topic], Seq: seq, Clock: timebase.Sender{Name: []string{"robot", ""}[m.topic]},
 				Fields: func() []telemetry.Field { return names("v") },
 				Check: func(path string) error {
 					if path != "v" {

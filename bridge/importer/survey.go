@@ -132,9 +132,6 @@ type surveyed struct {
 func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opener, progress func(float64)) (*survey, error) {
 	f := &survey{path: path, chosen: m.Topics, first: map[phaseKey]bool{}, moves: map[topicID]bool{}, history: newHistory(), settings: map[string][]float64{}, kinds: map[int]float64{}, cores: map[int][]change{}}
 	pass := &surveying{survey: f, m: m}
-	for _, c := range m.Clocks {
-		f.times.Give(c.Name, int64(1e9*c.Offset))
-	}
 	s, err := open(path, telemetry.Wants{Senders: m.senders(), Vehicle: m.vehicle, Select: pass.choose, Parameter: f.history.set, Text: f.say})
 	if err != nil {
 		return nil, err
@@ -142,6 +139,9 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 	defer s.Close()
 	counts, err := telemetry.Survey(ctx, s, progress, pass.add)
 	if err != nil {
+		return nil, err
+	}
+	if err := m.giveClocks(f, counts); err != nil {
 		return nil, err
 	}
 	f.times.Finish()
@@ -156,6 +156,33 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 		}
 	}
 	return f, nil
+}
+
+// giveClocks sets the offsets that the map knows of the clocks of a file's topics.
+func (m *Map) giveClocks(f *survey, counts []*telemetry.Count) error {
+	for i := range m.Clocks {
+		s := &m.Clocks[i]
+		var own []timebase.Sender
+		var there []string
+		for _, c := range counts {
+			k := c.Topic.Clock
+			if text := fmt.Sprint(k); text != "" && !slices.Contains(there, text) {
+				there = append(there, text)
+			}
+			if k.Name == s.Name && (s.Synchronised == nil || *s.Synchronised == k.Synchronised) && !slices.Contains(own, k) {
+				own = append(own, k)
+			}
+		}
+		switch len(own) {
+		case 0:
+			m.said.add("clock", Warning, "", "clock %q of the map is not in %s; there are: %s", s.Name, f.base(), strings.Join(there, ", ")).Remedy = "correct its name"
+		case 1:
+			f.times.Give(own[0], int64(1e9*s.Offset))
+		default:
+			return m.wrong("clock", fmt.Sprintf("clock %q of %s is two: some stamps count since 1970, others do not", s.Name, f.base()), "write synchronised = true or false beside its name")
+		}
+	}
+	return nil
 }
 
 // choose returns the fields that the pass reads of a topic, and notes what each is for.
@@ -361,30 +388,6 @@ func zeroOrOne(in bool) float64 {
 	}
 	return 0
 }
-
-// extrema keeps the lowest and highest of several values.
-type extrema struct {
-	low, high []float64
-}
-
-// grow adds a value.
-func (e *extrema) grow() {
-	e.low, e.high = append(e.low, math.Inf(1)), append(e.high, math.Inf(-1))
-}
-
-func (e *extrema) add(x []float64) {
-	for i, v := range x {
-		if v < e.low[i] {
-			e.low[i] = v
-		}
-		if v > e.high[i] {
-			e.high[i] = v
-		}
-	}
-}
-
-// varies reports whether value i had more than one value.
-func (e *extrema) varies(i int) bool { return e.high[i] > e.low[i] }
 
 // namesOf returns the names of topics, each once.
 func namesOf(all []*telemetry.Count) (names []string) {

@@ -13,9 +13,10 @@ import (
 // Clock is what an import found of one sender's clock.
 type Clock struct {
 	Name   string  `json:"name"`
-	Offset float64 `json:"offset_s"` // s: the recorder's time less that of the clock, at the shortest delay
-	Rate   float64 `json:"rate"`     // seconds of the clock in one second of the recorder
-	Jumps  int     `json:"jumps"`    // how often it was set, or began anew
+	Sync   bool    `json:"synchronised"` // its stamps count since 1970
+	Offset float64 `json:"offset_s"`     // s: the recorder's time less that of the clock, at the shortest delay
+	Rate   float64 `json:"rate"`         // seconds of the clock in one second of the recorder
+	Jumps  int     `json:"jumps"`        // how often it was set, or began anew
 }
 
 // notable is the shortest delay, ns, from which it may as well be a clock that is off.
@@ -31,7 +32,7 @@ func (g *grouped) clockRemarks(p *plan, f *survey) {
 	var own []string
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, c := range f.times.Clocks() {
-		if !slices.ContainsFunc(p.tracks, func(t track) bool { x := f.find(t.id); return x != nil && x.Topic.Clock == c.Name }) {
+		if !slices.ContainsFunc(p.tracks, func(t track) bool { x := f.find(t.id); return x != nil && x.Topic.Clock == c.Sender }) {
 			continue
 		}
 		drift := ""
@@ -39,23 +40,25 @@ func (g *grouped) clockRemarks(p *plan, f *survey) {
 			drift = fmt.Sprintf(", drift %.1f ppm", 1e6*c.Drift)
 		}
 		switch {
+		case c.Given:
+			g.add(f.base(), "clock", Info, "", "", "clock %s is %s behind the recorder's, as the map says", c.Sender, seconds(c.Offset))
 		case c.Apart:
 			g.add(f.base(), "clock", Warning, "", "record stamps of a clock that runs, or write its offset_s under [[clock]] of the map",
-				"clock %s cannot be aligned: its stamps and the times of recording do not rise together", c.Name)
+				"clock %s cannot be aligned: its stamps and the times of recording do not rise together", c.Sender)
 		case c.Varies:
 			g.add(f.base(), "clock", Warning, "", "", "clock %s runs at a rate that varies, %.4g in the mean, against the recorder's: times of messages without stamps follow its stamps, to within %s", c.Name, c.Rate, seconds(c.Error))
 		case c.Rate != 1:
 			g.add(f.base(), "clock", Info, "", "", "clock %s runs at %.6g of the recorder's rate and is %s behind at the start, to within %s: messages without stamps are brought to it", c.Name, c.Rate, seconds(c.Offset), seconds(c.Error))
 		case c.Same && c.Offset > notable:
 			g.add(f.base(), "delay", Warning, "", "if it is the clock, synchronise it (NTP, PTP), or write its offset_s under [[clock]] of the map",
-				"clock %s: messages are recorded %s after their stamps at the shortest: taken for a delay, which cannot be told from a clock that is behind", c.Name, seconds(c.Offset))
+				"clock %s: messages are recorded %s after their stamps at the shortest: taken for a delay, which cannot be told from a clock that is behind", c.Sender, seconds(c.Offset))
 		case c.Same && drift == "":
-			own = append(own, c.Name)
+			own = append(own, fmt.Sprint(c.Sender))
 			least, most = min(least, c.Offset), max(most, c.Offset)
 		case c.Same:
-			g.add(f.base(), "clock", Info, "", "", "clock %s is the recorder's, shortest delay %s%s", c.Name, seconds(c.Offset), drift)
+			g.add(f.base(), "clock", Info, "", "", "clock %s is the recorder's, shortest delay %s%s", c.Sender, seconds(c.Offset), drift)
 		default:
-			g.add(f.base(), "clock", Info, "", "", "clock %s is %s behind the recorder's, mean delay %s%s", c.Name, seconds(c.Offset), seconds(c.Delay), drift)
+			g.add(f.base(), "clock", Info, "", "", "clock %s is %s behind the recorder's, mean delay %s%s", c.Sender, seconds(c.Offset), seconds(c.Delay), drift)
 		}
 	}
 	switch {
@@ -113,7 +116,7 @@ func (g *grouped) topicTimeRemarks(f *survey, topic *telemetry.Topic, name strin
 	if t.Constant {
 		g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in", "stamps of %s are nearly all the same: the times of recording are used", name)
 	}
-	if topic.Clock != "" && !t.Stamped {
+	if topic.Clock.Name != "" && !t.Stamped {
 		g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in", "stamps of %s are not filled in: the times of recording are used", name)
 	}
 	if t.Coarse > 0 && !t.Constant {
@@ -135,7 +138,7 @@ func clocks(files []*survey) []Clock {
 	out := []Clock{}
 	for _, f := range files {
 		for _, c := range f.times.Clocks() {
-			out = append(out, Clock{c.Name, 1e-9 * float64(c.Offset), c.Rate, c.Jumps})
+			out = append(out, Clock{c.Name, c.Synchronised, 1e-9 * float64(c.Offset), c.Rate, c.Jumps})
 		}
 	}
 	return out

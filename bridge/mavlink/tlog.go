@@ -276,10 +276,8 @@ func (r *Tlog) topic(key topicKey, l *layout) (*subscription, error) {
 		r.counters[sender] = s.counter
 	}
 	if s.boot.kind != number.None || s.usec.kind != number.None {
-		s.topic.Clock = fmt.Sprintf("%d/%d", key.system, key.sender)
-		if s.boot.kind == number.None && s.unix {
-			s.topic.Clock += " unix"
-		}
+		s.topic.Clock.Name = fmt.Sprintf("%d/%d", key.system, key.sender)
+		s.topic.Clock.Synchronised = s.boot.kind == number.None && s.unix
 	}
 	var err error
 	if s.wanted, err = logfile.Wanted(&r.Reader, s.topic, l.find); err != nil {

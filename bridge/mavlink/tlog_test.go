@@ -96,7 +96,7 @@ func read(t testing.TB, log []byte) (g got) {
 			t.Fatal(err)
 		}
 		g.topics = append(g.topics, m.Topic.String())
-		g.clocks = append(g.clocks, m.Topic.Clock)
+		g.clocks = append(g.clocks, m.Topic.Clock.String())
 		g.times = append(g.times, m.Time)
 		g.stamped = append(g.stamped, m.Stamped)
 		g.values = append(g.values, append([]float64(nil), m.Values...))
@@ -124,7 +124,7 @@ func TestVersionsSendersAndStamps(t *testing.T) {
 	if d := cmp.Diff([]string{"HEARTBEAT#1", "HEARTBEAT", "ATTITUDE", "ATTITUDE", "ATTITUDE", "HIGHRES_IMU#1", "HIGHRES_IMU", "STATUSTEXT", "BATTERY_STATUS"}, g.topics); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"", "", "1/1", "1/1", "1/1", "1/100 unix", "1/1", "", ""}, g.clocks); d != "" {
+	if d := cmp.Diff([]string{"", "", "1/1", "1/1", "1/1", "1/100 (synchronised)", "1/1", "", ""}, g.clocks); d != "" {
 		t.Error(d)
 	}
 	came := start.UnixNano()

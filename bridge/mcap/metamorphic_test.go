@@ -125,6 +125,12 @@ func try(t testing.TB, preset string, where importer.Where, files ...[]byte) (*f
 // tryTopics is try with some topics, of several of one type.
 func tryTopics(t testing.TB, preset string, topics []string, where importer.Where, files ...[]byte) (*flightlog.Log, *importer.Summary, error) {
 	t.Helper()
+	return tryMap(t, preset, func(m *importer.Map) { m.Where, m.Topics = where, topics }, files...)
+}
+
+// tryMap imports files as a preset does that is changed.
+func tryMap(t testing.TB, preset string, change func(*importer.Map), files ...[]byte) (*flightlog.Log, *importer.Summary, error) {
+	t.Helper()
 	dir := t.TempDir()
 	var in []string
 	for i, f := range files {
@@ -137,7 +143,7 @@ func tryTopics(t testing.TB, preset string, topics []string, where importer.Wher
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Where, m.Topics = where, topics
+	change(m)
 	out := filepath.Join(dir, "f.msgpack")
 	s, err := importer.Import(context.Background(), importer.Job{Format: "mcap", Map: m, Inputs: in, Out: out, Open: telemetry.Opens(mcap.Open)})
 	if err != nil {

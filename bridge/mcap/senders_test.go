@@ -205,6 +205,40 @@ func TestPX4Stamps(t *testing.T) {
 	}
 }
 
+// PX4's clock has one name, synchronised or not, by which a map gives its offset; where stamps
+// of both kinds are in one log the map must choose.
+func TestPX4ClockOfAMap(t *testing.T) {
+	still := func(int) byte { return 0 }
+	apart, epoch := px4(100*second, 1, still), px4(1700*second*1e6, 1, still)
+	both := slices.Clone(epoch)
+	for i := range both {
+		if both[i].channel == px4Motors {
+			both[i] = apart[i]
+		}
+	}
+	yes := true
+	for name, c := range map[string]struct {
+		notes []note
+		clock importer.Setting
+		want  string
+	}{
+		"began with the autopilot": {apart, importer.Setting{Name: "px4", Offset: 7}, "clock px4 is 7 s behind the recorder's, as the map says"},
+		"synchronised":             {epoch, importer.Setting{Name: "px4", Offset: 7}, "clock px4 (synchronised) is 7 s behind the recorder's, as the map says"},
+		"both":                     {both, importer.Setting{Name: "px4", Offset: 7}, `clock "px4" of 0.mcap is two: some stamps count since 1970, others do not; write synchronised = true or false beside its name`},
+		"one of both":              {both, importer.Setting{Name: "px4", Offset: 7, Synchronised: &yes}, "clock px4 (synchronised) is 7 s behind the recorder's, as the map says"},
+		"none":                     {epoch, importer.Setting{Name: "px5", Offset: 7}, `clock "px5" of the map is not in 0.mcap; there are: px4 (synchronised): correct its name`},
+	} {
+		_, s, err := tryMap(t, "px4-ros2", func(m *importer.Map) { m.Clocks = []importer.Setting{c.clock} }, written(t, c.notes))
+		text := fmt.Sprint(err)
+		if s != nil {
+			text = strings.Join(s.Texts(), "\n")
+		}
+		if !strings.Contains(text, c.want) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
 // A reset of PX4's estimator begins a segment, whatever its topic is called, and a pose in axes
 // that do not point north is not one in ned.
 func TestPX4ResetsAndFrames(t *testing.T) {

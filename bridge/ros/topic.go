@@ -210,9 +210,9 @@ func (r *Messages) topic(s *Subscription, texts, names []string, first []byte) (
 		Check:  s.check,
 	}
 	r.seq++
-	x.topic.Clock = s.clock
+	x.topic.Clock.Name = s.clock
 	if t, ok := s.stamped(first, 0); ok && s.clock == px4Clock && t > 1000*synchronised {
-		x.topic.Clock = px4Clock + " (synchronised)"
+		x.topic.Clock.Synchronised = true
 	}
 	for i, text := range texts {
 		x.topic.Sender = append(x.topic.Sender, telemetry.Text{Path: strings.TrimPrefix(s.who.paths[i], s.who.elements+"[0]."), Value: text})

@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/timebase"
 )
 
 // Topic is one kind of message from one origin.
 type Topic struct {
 	Name     string
-	Instance int    // several sensors of a kind, or several senders, have one name
-	Seq      int    // counts the topics of a source, from 0 in the order of their first messages
-	Kind     string // (optional) type of its messages, such as nav_msgs/msg/Odometry
-	Clock    string // whose clock the stamps count; "" = that of the recorder. Stamps of one clock can be compared
+	Instance int             // several sensors of a kind, or several senders, have one name
+	Seq      int             // counts the topics of a source, from 0 in the order of their first messages
+	Kind     string          // (optional) type of its messages, such as nav_msgs/msg/Odometry
+	Clock    timebase.Sender // whose clock the stamps count. Stamps of one clock can be compared
 
 	// Sender is what the messages themselves, or the log, say of who sent them: several publishers
 	// of one name are topics with different senders. (optional)

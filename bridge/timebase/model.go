@@ -7,9 +7,9 @@ package timebase
 type Model struct {
 	n        int       // messages so far
 	streams  []*stream // two for each topic: recorded times, stamps; nil = none
-	clocks   map[string]*clock
+	clocks   map[Sender]*clock
 	recorded recorder
-	given    map[string]int64 // offsets that are known, ns
+	given    map[Sender]int64 // offsets that are known, ns
 	buf      []waiting
 	done     bool
 }
@@ -23,21 +23,34 @@ type recorder struct {
 	behind   []int64 // ns, by topic: how far its records are stored behind later ones
 }
 
+// Sender is whose clock stamps count; the zero value is the recorder.
+type Sender struct {
+	Name         string
+	Synchronised bool // its stamps count since 1970, where others of that name count since it began
+}
+
+func (s Sender) String() string {
+	if s.Synchronised {
+		return s.Name + " (synchronised)"
+	}
+	return s.Name
+}
+
 // maxClocks bounds the senders that are kept apart.
 const maxClocks = 256
 
 // Give sets the offset of a clock, ns, which is then not estimated: recorder's time =
 // stamp + offset. Of the clock's pieces all have it.
-func (m *Model) Give(clock string, offset int64) {
+func (m *Model) Give(clock Sender, offset int64) {
 	if m.given == nil {
-		m.given = map[string]int64{}
+		m.given = map[Sender]int64{}
 	}
 	m.given[clock] = offset
 }
 
 // Add adds the times of the next message of a log, ns: when it was measured, by the clock
 // of its sender where it is stamped, and when it was recorded.
-func (m *Model) Add(topic int, sender string, stamped bool, t, logged int64) {
+func (m *Model) Add(topic int, sender Sender, stamped bool, t, logged int64) {
 	at := m.n
 	m.n++
 	m.recorded.add(logged)
@@ -87,7 +100,7 @@ func (r *recorder) behindOf(topic int) int64 {
 	return r.behind[topic]
 }
 
-func (m *Model) stream(topic int, sender string, stamped bool) *stream {
+func (m *Model) stream(topic int, sender Sender, stamped bool) *stream {
 	i := 2 * topic
 	if stamped {
 		i++
@@ -97,7 +110,7 @@ func (m *Model) stream(topic int, sender string, stamped bool) *stream {
 	}
 	if m.streams[i] == nil {
 		m.streams[i] = &stream{stamped: stamped}
-		if stamped && sender != "" {
+		if stamped && sender != (Sender{}) {
 			m.streams[i].clock, m.streams[i].of = sender, m.clock(sender)
 		}
 	}
@@ -105,11 +118,11 @@ func (m *Model) stream(topic int, sender string, stamped bool) *stream {
 }
 
 // clock returns the clock of a sender, nil where there are too many.
-func (m *Model) clock(name string) *clock {
+func (m *Model) clock(name Sender) *clock {
 	k := m.clocks[name]
 	if k == nil && len(m.clocks) < maxClocks {
 		if m.clocks == nil {
-			m.clocks = map[string]*clock{}
+			m.clocks = map[Sender]*clock{}
 		}
 		k = &clock{}
 		m.clocks[name] = k

@@ -30,7 +30,7 @@ type placed struct {
 func place(all []stored, topics ...int) (out []placed, m *timebase.Model, tl *timebase.Timeline) {
 	m = &timebase.Model{}
 	for _, s := range all {
-		m.Add(s.topic, s.clock, s.stamped, s.t, s.logged)
+		m.Add(s.topic, timebase.Sender{Name: s.clock}, s.stamped, s.t, s.logged)
 	}
 	tl = m.Timeline(0, append([]int{0}, topics...))
 	for _, s := range all {
@@ -262,7 +262,7 @@ func TestBursts(t *testing.T) {
 	}
 	m := &timebase.Model{}
 	for _, us := range times {
-		m.Add(0, "", false, us*1000, us*1000)
+		m.Add(0, timebase.Sender{}, false, us*1000, us*1000)
 	}
 	if b := m.Of(0).Bursts; b == nil || b.Messages != 10 || b.Every < 0.49 || b.Every > 0.52 {
 		t.Errorf("%+v", b)

@@ -20,7 +20,7 @@ func (m *Model) ran(s *stream, from, until int64) bool {
 		case o == nil || o == s || o.unordered || o.constant():
 		case o.clock == s.clock && o.covers(until):
 			return true
-		case s.clock == "" && !s.stamped && o.recorded(from, until):
+		case s.clock == (Sender{}) && !s.stamped && o.recorded(from, until):
 			return true
 		}
 	}

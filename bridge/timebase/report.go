@@ -9,7 +9,7 @@ import (
 // Clock is what is known of one sender's clock, over the longest part of the log in which
 // it was not set.
 type Clock struct {
-	Name   string
+	Sender
 	N      int     // messages
 	Offset int64   // ns: recorder's time = stamp + Offset at the shortest delay, at the start of the part
 	Rate   float64 // seconds of the clock in one second of the recorder
@@ -19,6 +19,7 @@ type Clock struct {
 	Varies bool    // the rate is not constant: times follow the recorded ones
 	Apart  bool    // nothing relates it to the recorder's
 	Same   bool    // it is the recorder's: the offset is a delay
+	Given  bool    // the offset was given
 	Drift  float64 // parts of 1 by which the recorder's clock runs faster; NaN = not known
 }
 
@@ -32,7 +33,7 @@ func (m *Model) Clocks() []Clock {
 		if len(c.pieces) == 0 || m.stands(name) {
 			continue
 		}
-		k := Clock{Name: name, Jumps: len(c.pieces) - 1}
+		k := Clock{Sender: name, Jumps: len(c.pieces) - 1}
 		best := c.pieces[0]
 		for _, p := range c.pieces {
 			k.N += p.n
@@ -52,20 +53,23 @@ func (m *Model) Clocks() []Clock {
 		if best.relation != shifted {
 			k.Offset, k.Delay = best.logged(best.knots[0].stamp)-best.knots[0].stamp, 0
 		}
+		if o, ok := m.given[name]; ok {
+			k.Offset, k.Given, k.Same = o, true, false
+		}
 		out = append(out, k)
 	}
-	slices.SortFunc(out, func(a, b Clock) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b Clock) int { return cmp.Compare(a.String(), b.String()) })
 	return out
 }
 
 // stands reports whether none of the stamps of a clock counts time.
-func (m *Model) stands(name string) bool {
+func (m *Model) stands(name Sender) bool {
 	return !slices.ContainsFunc(m.streams, func(s *stream) bool { return s != nil && s.clock == name && !s.constant() })
 }
 
 // Align has a clock be off where it may as well be the messages that are under way: the
 // shortest delay counts as none.
-func (m *Model) Align(name string) {
+func (m *Model) Align(name Sender) {
 	m.Finish()
 	k := m.clocks[name]
 	if _, given := m.given[name]; k == nil || given || m.Timeless() {

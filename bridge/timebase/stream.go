@@ -9,7 +9,7 @@ import (
 // are stored. A time that goes back, or far ahead, waits until agree messages agree with
 // it: then the clock was set, and an epoch begins; else it came late, or is wild.
 type stream struct {
-	clock    string // of the sender; "" = the recorder's
+	clock    Sender
 	of       *clock // nil: it is not known
 	stamped  bool   // times are the sender's, else the recorder's
 	n        int    // messages that count

@@ -210,7 +210,7 @@ func TestPausesAreNoBursts(t *testing.T) {
 		n := 0
 		for at := int64(0); at < 6*c.every; at += c.step {
 			if at%c.every < c.run {
-				m.Add(0, "", false, at*ms, at*ms)
+				m.Add(0, timebase.Sender{}, false, at*ms, at*ms)
 				n++
 			}
 		}

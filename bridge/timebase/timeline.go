@@ -13,7 +13,7 @@ type Timeline struct {
 	Behind int64 // ns, how far messages come behind later ones, where they need not be sorted
 
 	m      *Model
-	home   string // the clock that counts; "" = the recorder's
+	home   Sender // the clock that counts
 	n      int    // messages so far
 	used   []*cursor
 	epochs []epoch
@@ -75,8 +75,8 @@ func (m *Model) Timeline(base int, used []int) *Timeline {
 }
 
 // clocks returns those of the topics that count, and finds the one of topic base.
-func (tl *Timeline) clocks(base int, used []int) map[string]bool {
-	clocks := map[string]bool{}
+func (tl *Timeline) clocks(base int, used []int) map[Sender]bool {
+	clocks := map[Sender]bool{}
 	for _, topic := range used {
 		for _, s := range tl.m.of(topic) {
 			clocks[s.clock] = true
@@ -96,7 +96,7 @@ type eventOf struct {
 }
 
 // events returns those of all streams of the clocks, and of the clocks, in the order of the log.
-func (m *Model) events(clocks map[string]bool) (all []eventOf) {
+func (m *Model) events(clocks map[Sender]bool) (all []eventOf) {
 	for i, s := range m.streams {
 		if s == nil || !clocks[s.clock] || s.constant() {
 			continue
@@ -203,7 +203,7 @@ func (tl *Timeline) cursor(s *stream, own map[int]int) *cursor {
 }
 
 // piece returns which piece of a clock holds in an epoch, nil for the recorder's.
-func (m *Model) piece(name string, epochs []epoch, n int) (found *piece) {
+func (m *Model) piece(name Sender, epochs []epoch, n int) (found *piece) {
 	k := m.clocks[name]
 	if k == nil {
 		return nil
