@@ -149,15 +149,15 @@ func TestBadMaps(t *testing.T) {
 	cases := map[string]string{
 		`map.toml: key channel.colour: is not known; correct the spelling`: edit(`column = "x"`, "column = \"x\"\ncolour = \"red\""),
 		`map.toml: key speed, time.gap: is not known`:                      "speed = 3\n" + shortMap + `gap = "5ms"`,
-		`map.toml: line 4: `:                                                             edit(`name = "x"`, `name = x`),
-		`"5" is not a duration such as "50ms"`:                                           shortMap + `max_gap = 5`,
-		`"-5s" is negative`:                                                              shortMap + `from = "-5s"`,
-		`vehicle: is missing; name the robot`:                                            edit(`vehicle = "v"`, ``),
-		`vehicle: "a b" cannot be part of a subject`:                                     edit(`"v"`, `"a b"`),
-		`vehicle: "ü" cannot be part of a subject; use letters of ASCII`:                 edit(`"v"`, `"ü"`),
-		`vehicle: "a/b" cannot be part of a subject`:                                     edit(`"v"`, `"a/b"`),
-		`time.column: is missing`:                                                        edit(`column = "t"`, ``),
-		`time.unit: "h" is not a unit of time here; write s, ms, us, ns, iso or clock`:   edit(`"ms"`, `"h"`),
+		`map.toml: line 4: `:                                             edit(`name = "x"`, `name = x`),
+		`"5" is not a duration such as "50ms"`:                           shortMap + `max_gap = 5`,
+		`"-5s" is negative`:                                              shortMap + `from = "-5s"`,
+		`vehicle: is missing; name the robot`:                            edit(`vehicle = "v"`, ``),
+		`vehicle: "a b" cannot be part of a subject`:                     edit(`"v"`, `"a b"`),
+		`vehicle: "ü" cannot be part of a subject; use letters of ASCII`: edit(`"v"`, `"ü"`),
+		`vehicle: "a/b" cannot be part of a subject`:                     edit(`"v"`, `"a/b"`),
+		`time.column: is missing`:                                        edit(`column = "t"`, ``),
+		`time.unit: "w" is not a unit of time here; write s, ms, us, ns, min, h, d, iso or clock`: edit(`"ms"`, `"w"`),
 		`time.unit: "" is not a unit`:                                                    edit(`unit = "ms"`, ``),
 		`time.to: is not after time.from`:                                                shortMap + "from = \"5s\"\nto = \"4s\"",
 		`time.on_backwards: "no" is not known; write error, segment or keep`:             shortMap + `on_backwards = "no"`,
@@ -174,7 +174,7 @@ func TestBadMaps(t *testing.T) {
 		`channel "x": noise -1 must be positive`:                                         edit(`role = "state"`, "role = \"state\"\nnoise = -1"),
 		`channel 1 ("x"): scale 0 would make`:                                            edit(`role = "state"`, "role = \"state\"\nscale = 0.0"),
 		`channel 1 ("x"): offset +Inf is not finite`:                                     edit(`role = "state"`, "role = \"state\"\noffset = inf"),
-		`segment_column`:                                                                 shortMap + `segment_column = 3`,
+		`segment_column`: shortMap + `segment_column = 3`,
 	}
 	for want, text := range cases {
 		_, err := importer.ParseMap("map.toml", []byte(text))

@@ -44,7 +44,7 @@ func TestParseTime(t *testing.T) {
 		{"inf", 9, 0, errNotNumber},
 		{"12:30", 9, 0, errNotNumber},
 	} {
-		got, err := parseTime(c.s, c.power)
+		got, err := parseTime(c.s, scale{c.power, 1})
 		if got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%q, 10^%d: %d, %v; want %d, %v", c.s, c.power, got, err, c.want, c.err)
 		}
@@ -55,19 +55,20 @@ func TestParseTime(t *testing.T) {
 func TestParseTimeIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`[-+]?[0-9]{1,12}(\.[0-9]{0,25})?([eE][-+]?[0-9]{1,2})?`).Draw(t, "s")
-		power := rapid.SampledFrom([]int{0, 3, 6, 9}).Draw(t, "power")
+		unit := scales[rapid.SampledFrom(units).Draw(t, "unit")]
 		exact, ok := new(big.Rat).SetString(s)
 		if !ok {
 			t.Fatalf("%q is no number to math/big", s)
 		}
-		exact.Mul(exact, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(power)), nil)))
+		exact.Mul(exact, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(unit.power)), nil)))
+		exact.Mul(exact, new(big.Rat).SetInt64(unit.factor))
 		// Half away from zero: floor(|v| + 1/2), with the sign.
 		half := new(big.Rat).Add(new(big.Rat).Abs(exact), big.NewRat(1, 2))
 		want := new(big.Int).Quo(half.Num(), half.Denom())
 		if exact.Sign() < 0 {
 			want.Neg(want)
 		}
-		got, err := parseTime(s, power)
+		got, err := parseTime(s, unit)
 		if !want.IsInt64() {
 			if !errors.Is(err, errTooLarge) {
 				t.Fatalf("%q: %d, %v", s, got, err)
@@ -78,7 +79,7 @@ func TestParseTimeIsExact(t *testing.T) {
 			return
 		}
 		if err != nil || strconv.FormatInt(got, 10) != want.String() {
-			t.Fatalf("%q, 10^%d: %d, %v; want %s", s, power, got, err, want)
+			t.Fatalf("%q, %v: %d, %v; want %s", s, unit, got, err, want)
 		}
 	})
 }

@@ -124,7 +124,7 @@ func (o *Outline) findFraction() {
 			c := &o.Columns[k]
 			rest, ok := strings.CutPrefix(strings.ToLower(c.Name), stem)
 			unit := spelled(rest)
-			if ok && unit != "" && unit != "s" && c.whole && c.Low >= 0 && c.High*math.Pow10(unitPower[unit]) < 1e9 {
+			if ok && unit != "" && c.whole && c.Low >= 0 && scales[unit].power < 9 && c.High*scales[unit].ns() < 1e9 {
 				o.Fraction, o.FractionUnit, o.Unit, o.Named = k, unit, "s", true
 			}
 		}
@@ -152,7 +152,7 @@ func (o *Outline) findUnit() {
 		o.Named = true
 		return
 	}
-	for i, unit := range units { // since 1970, in this century
+	for i, unit := range short { // since 1970, in this century
 		if s := c.Low * math.Pow(1000, -float64(i)); s > 9e8 && s < 5e9 {
 			o.Unit = unit
 			return
@@ -168,8 +168,8 @@ func unitOf(c *Column) string {
 		return "s"
 	}
 	slices.Sort(c.steps)
-	for _, unit := range units {
-		if step := c.steps[len(c.steps)/2] * math.Pow10(unitPower[unit]); step >= 1 && step < 1e18 && plausible(step) {
+	for _, unit := range short {
+		if step := c.steps[len(c.steps)/2] * scales[unit].ns(); step >= 1 && step < 1e18 && plausible(step) {
 			return unit
 		}
 	}

@@ -30,7 +30,7 @@ func TestSuggestedUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"column = \"t [ms]\"\nunit = \"ms\" # s, ms, us or ns: from the name of the column\n",
+		"column = \"t [ms]\"\nunit = \"ms\" # s, ms, us, ns, min, h or d: from the name of the column\n",
 		"name = \"theta\"\ncolumn = \"theta [rad]\"\nunit = \"rad\"\nrole = \"state\"\nperiod = 6.283185307179586 # its values jump by this\n",
 		"segment_column = \"run\"\n",
 		"name = \"omega\"\ncolumn = \"omega[rad/s]\"\nunit = \"rad/s\"\n",
@@ -115,7 +115,7 @@ func TestSuggestedAnglesAndInputs(t *testing.T) {
 		}
 	}
 	head, _, _ := strings.Cut(b.String(), "vehicle")
-	for _, want := range []string{"angle_deg 360 deg, a 360 deg, yaw 6.283185307179586 rad, heading 360 deg", "column = \"time_ms\"\nunit = \"ms\" # s, ms, us or ns: from the name"} {
+	for _, want := range []string{"angle_deg 360 deg, a 360 deg, yaw 6.283185307179586 rad, heading 360 deg", "column = \"time_ms\"\nunit = \"ms\" # s, ms, us, ns, min, h or d: from the name"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, head)
 		}
@@ -156,7 +156,7 @@ func TestSuggestedSegments(t *testing.T) {
 		}), "group_column = \"source\"\n", 2},
 		"date and time": {rowsOf("date,time,theta,tau", func(i int, a, _, u float64) string {
 			return fmt.Sprintf("2026-03-0%d,12:00:%05.2f,%g,%g", 5+i/150, at(i%150), a, u)
-		}), "unit = \"iso\" # s, ms, us or ns: from the name of the column\ndate = \"date\"\n", 2},
+		}), "unit = \"iso\" # s, ms, us, ns, min, h or d: from the name of the column\ndate = \"date\"\n", 2},
 	} {
 		front := ""
 		if name == "date and time" {

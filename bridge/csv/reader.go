@@ -163,7 +163,7 @@ func (r *Reader) cut(at int64) bool {
 // digits returns a time as the file has it, in its unit.
 func (r *Reader) digits(t int64, cells []string) float64 {
 	if r.timeAt < 0 || r.fractionAt >= 0 || r.coarse.whole > 0 || r.cfg.Unit == isoUnit || r.cfg.Unit == clockUnit {
-		return float64(t-r.first) / math.Pow10(unitPower[r.cfg.Unit])
+		return float64(t-r.first) / scales[r.cfg.Unit].ns()
 	}
 	// Of times in the wrong unit, nanoseconds may be too coarse to distinguish the steps.
 	digits, _ := strconv.ParseFloat(r.point(cells[r.timeAt]), 64) // was parsed before
@@ -319,21 +319,13 @@ func (r *Reader) checkRate() error {
 	}
 	slices.Sort(r.steps)
 	digits := r.steps[len(r.steps)/2]
-	median := digits * math.Pow10(unitPower[r.cfg.Unit])
+	median := digits * scales[r.cfg.Unit].ns()
 	if plausible(median) {
 		return nil
 	}
 	remedy := "correct time.unit in the map"
-	for _, other := range []struct {
-		name string
-		ns   float64
-	}{{"minutes", 60e9}, {"hours", 3600e9}, {"days", 86400e9}} {
-		if step := digits * other.ns; plausible(step) {
-			remedy = fmt.Sprintf("no unit fits; in %s, which are not read, it would be %s: write the times in s", other.name, seconds(step))
-		}
-	}
 	for _, unit := range units {
-		if step := digits * math.Pow10(unitPower[unit]); plausible(step) {
+		if step := digits * scales[unit].ns(); plausible(step) {
 			remedy = fmt.Sprintf("with unit = %q it would be %s: correct time.unit in the map", unit, seconds(step))
 			break
 		}

@@ -1,8 +1,8 @@
 package csv
 
 import (
+	"cmp"
 	"errors"
-	"math"
 	"strings"
 )
 
@@ -43,9 +43,9 @@ func (r *Reader) stamp(cells []string) (int64, error) {
 			return 0, err
 		}
 		if r.fractionAt < 0 {
-			return r.wraps.add(t, int64(math.Pow10(unitPower[r.cfg.Unit]))), nil
+			return r.wraps.add(t, int64(scales[r.cfg.Unit].ns())), nil
 		}
-		ns, err := parseTime(r.point(cells[r.fractionAt]), unitPower[r.cfg.FractionUnit])
+		ns, err := parseTime(r.point(cells[r.fractionAt]), scales[cmp.Or(r.cfg.FractionUnit, "ns")])
 		if err != nil {
 			return 0, r.fail(r.line, "column "+quote(r.cfg.Fraction), quote(cells[r.fractionAt])+" "+err.Error(), "correct it or delete the line")
 		}
@@ -63,7 +63,7 @@ func (r *Reader) time(cell string) (int64, error) {
 		return 0, r.fail(r.line, "column "+quote(r.cfg.Column), quote(cell)+pointAmongCommas, alike)
 	}
 	cell = r.point(cell)
-	t, err := parseTime(cell, unitPower[r.cfg.Unit])
+	t, err := parseTime(cell, scales[r.cfg.Unit])
 	if err == nil {
 		return t, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 // Time describes the time of a table and its segments: keys of [time] in a map.
 type Time struct {
 	Column        string           `toml:"column"`
-	Unit          string           `toml:"unit"`           // s, ms, us, ns; iso: date and time as in 2026-03-05T12:30:00.25+01:00; clock: time of day
+	Unit          string           `toml:"unit"`           // s, ms, us, ns, min, h, d; iso: date and time as in 2026-03-05T12:30:00.25+01:00; clock: time of day
 	Step          mapfile.Duration `toml:"step"`           // (optional) in place of column and unit: the time from each row to the next
 	Fraction      string           `toml:"fraction"`       // (optional) a second column that is added: the stamps of ROS
 	FractionUnit  string           `toml:"fraction_unit"`  // (optional) ms, us or ns; defaults to ns
@@ -64,11 +65,25 @@ func (n *Names) UnmarshalTOML(v any) error {
 	return nil
 }
 
-// unitPower holds the powers of ten of a unit in nanoseconds.
-var unitPower = map[string]int{"s": 9, "ms": 6, "us": 3, "ns": 0, isoUnit: 0, clockUnit: 0}
+// scale is what a unit is in nanoseconds: factor times ten to a power.
+type scale struct {
+	power  int
+	factor int64
+}
 
-// units in the order in which a wrong one is looked for.
-var units = []string{"s", "ms", "us", "ns"}
+// ns returns a scale as a number.
+func (s scale) ns() float64 { return float64(s.factor) * math.Pow10(s.power) }
+
+var scales = map[string]scale{"s": {9, 1}, "ms": {6, 1}, "us": {3, 1}, "ns": {0, 1}, "min": {10, 6}, "h": {11, 36}, "d": {11, 864}, isoUnit: {0, 1}, clockUnit: {0, 1}}
+
+// units in the order in which a wrong one is looked for. Those from long on are only read where a
+// name or a map says them: steps of any are those of a robot in a shorter unit.
+var (
+	units = []string{"s", "ms", "us", "ns", "min", "h", "d"}
+	short = units[:long]
+)
+
+const long = 4
 
 // Check sets the policies that are left open and returns the first key that is
 // wrong, with the reason and the remedy; "" where there is none.
@@ -80,13 +95,13 @@ func (t *Time) Check() (key, reason, remedy string) {
 		}
 		t.Unit = "ns"
 	}
-	_, unitKnown := unitPower[t.Unit]
+	_, unitKnown := scales[t.Unit]
 	switch {
 	case t.Column == "" && t.Step == 0:
 		return "column", "is missing", "name the column that holds the time, or write step = \"10ms\" where the rows are that far apart"
 	case !unitKnown:
-		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us, ns, iso or clock"
-	case t.FractionUnit != "" && (t.Fraction == "" || t.FractionUnit == "s" || !slices.Contains(units, t.FractionUnit)):
+		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us, ns, min, h, d, iso or clock"
+	case t.FractionUnit != "" && (t.Fraction == "" || t.FractionUnit == "s" || !slices.Contains(short, t.FractionUnit)):
 		return "fraction_unit", quote(t.FractionUnit) + " is no unit of a fraction, or there is none", "write ms, us or ns beside fraction"
 	case t.Fraction != "" && (t.Unit == isoUnit || t.Unit == clockUnit), t.Date != "" && t.Unit != isoUnit:
 		return "unit", quote(t.Unit) + " does not go with fraction or date", "fraction is added to a number, date goes before the time of unit iso"
@@ -156,10 +171,9 @@ var (
 	errTooLarge  = errors.New("is beyond 292 years, the range of times in nanoseconds")
 )
 
-// parseTime reads a decimal number, with or without an exponent, times
-// 10^power nanoseconds, exact to the nanosecond: half of one is rounded away
-// from zero. No float64 is involved.
-func parseTime(s string, power int) (int64, error) {
+// parseTime reads a decimal number, with or without an exponent, in a unit, exact to the
+// nanosecond: half of one is rounded away from zero. No float64 is involved.
+func parseTime(s string, unit scale) (int64, error) {
 	unsigned := strings.TrimPrefix(strings.TrimPrefix(s, "-"), "+")
 	mantissa, exponent := unsigned, 0
 	if i := strings.IndexAny(unsigned, "eE"); i >= 0 {
@@ -176,7 +190,13 @@ func parseTime(s string, power int) (int64, error) {
 		return 0, errNotNumber
 	}
 	// places of the digits precede the decimal point of the nanoseconds.
-	places := len(whole) + exponent + power
+	places := len(whole) + exponent + unit.power
+	if unit.factor != 1 {
+		n, _ := new(big.Int).SetString(digits, 10) // which are digits
+		times := n.Mul(n, big.NewInt(unit.factor)).String()
+		times = strings.Repeat("0", max(0, len(digits)-len(times))) + times
+		places, digits = places+len(times)-len(digits), times
+	}
 	up := places >= 0 && places < len(digits) && digits[places] >= '5'
 	if places > len(digits) {
 		digits += strings.Repeat("0", places-len(digits))

@@ -11,16 +11,19 @@ import (
 
 // spellings of the units of times, in lower case.
 var spellings = map[string][]string{
-	"s":  {"s", "sec", "secs", "second", "seconds"},
-	"ms": {"ms", "msec", "msecs", "milli", "millis", "millisec", "millisecs", "millisecond", "milliseconds"},
-	"us": {"us", "\u00b5s", "\u03bcs", "usec", "usecs", "\u00b5sec", "\u03bcsec", "micro", "micros", "microsec", "microsecs", "microsecond", "microseconds"},
-	"ns": {"ns", "nsec", "nsecs", "nano", "nanos", "nanosec", "nanosecs", "nanosecond", "nanoseconds"},
+	"s":   {"s", "sec", "secs", "second", "seconds"},
+	"ms":  {"ms", "msec", "msecs", "milli", "millis", "millisec", "millisecs", "millisecond", "milliseconds"},
+	"us":  {"us", "\u00b5s", "\u03bcs", "usec", "usecs", "\u00b5sec", "\u03bcsec", "micro", "micros", "microsec", "microsecs", "microsecond", "microseconds"},
+	"ns":  {"ns", "nsec", "nsecs", "nano", "nanos", "nanosec", "nanosecs", "nanosecond", "nanoseconds"},
+	"min": {"min", "mins", "minute", "minutes"},
+	"h":   {"h", "hr", "hrs", "hour", "hours"},
+	"d":   {"d", "day", "days"},
 }
 
 // Units of times that are not read, at the end of a name, and words beside a unit that say from
 // where times count.
 var (
-	otherUnits = []string{"min", "mins", "minute", "minutes", "h", "hr", "hrs", "hour", "hours", "day", "days", "week", "weeks", "datenum", "ticks"}
+	otherUnits = []string{"week", "weeks", "datenum", "ticks"}
 	aboutTimes = []string{"since", "after", "from", "of", "in", "the", "start", "begin", "beginning", "boot", "launch", "epoch", "unix", "posix", "utc", "gmt", "gps", "tai", "local", "rel", "relative", "abs", "absolute", "elapsed", "monotonic", "ros", "sim", "wall", "host", "system", "device", "sensor", "header", "stamp", "time", "clock"}
 )
 
@@ -60,11 +63,12 @@ func (c *Column) timeUnit() (unit string) {
 }
 
 // namedUnit returns the unit that the name of a column of times holds as a word: time_msec,
-// timestampUs; "" = none.
+// timestampUs; "" = none. Minutes, hours and days are one only at its end: not in time_of_day.
 func (c *Column) namedUnit() string {
 	whole := strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool { return (r < 'a' || r > 'z') && r < 0x80 })
-	for _, w := range append(whole, words(c.Name)...) {
-		if u := spelled(w); u != "" {
+	parts := words(c.Name)
+	for _, w := range append(whole, parts...) {
+		if u := spelled(w); slices.Contains(short, u) {
 			return u
 		}
 		for _, begin := range []string{"timestamp", "time"} {
@@ -72,6 +76,9 @@ func (c *Column) namedUnit() string {
 				return spelled(rest)
 			}
 		}
+	}
+	if n := len(parts); n > 0 && !c.whole && (n == 1 || parts[n-2] != "of") {
+		return spelled(parts[n-1])
 	}
 	return ""
 }

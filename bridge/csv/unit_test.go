@@ -27,25 +27,28 @@ func mapOf(t testing.TB, table string) (string, error) {
 // The unit that the name of a column of times writes counts at any rate, and refused where
 // it is not read.
 func TestWrittenUnitsOfTimes(t *testing.T) {
-	steps := map[string]float64{"s": 1e-9, "ms": 1e-6, "us": 1e-3, "ns": 1}
+	steps := map[string]float64{"s": 1e-9, "ms": 1e-6, "us": 1e-3, "ns": 1, "min": 1e-9 / 60, "h": 1e-9 / 3600, "d": 1e-9 / 86400}
 	for unit, names := range map[string][]string{
-		"s":  {"time_s", "t [sec]", "Time (s since start)", "elapsed seconds", "time_sec"},
-		"ms": {"t_ms", "time [msec]", "time (milliseconds)", "TimeMS", "time_mSec", "timestampms", "millis", "time [epoch ms]"},
-		"us": {"Time [µs]", "time [μs]", "t_µs", "time (microseconds)", "TimeUS", "time_uS", "micros", "usec"},
-		"ns": {"time (nanoseconds)", "t_ns", "timestampNs", "time [nsec]"},
+		"s":   {"time_s", "t [sec]", "Time (s since start)", "elapsed seconds", "time_sec"},
+		"ms":  {"t_ms", "time [msec]", "time (milliseconds)", "TimeMS", "time_mSec", "timestampms", "millis", "time [epoch ms]"},
+		"us":  {"Time [µs]", "time [μs]", "t_µs", "time (microseconds)", "TimeUS", "time_uS", "micros", "usec"},
+		"ns":  {"time (nanoseconds)", "t_ns", "timestampNs", "time [nsec]"},
+		"min": {"time [min]", "t_min", "Time (minutes since start)", "elapsed minutes"},
+		"h":   {"t_h", "time [hours]", "ElapsedHours"},
+		"d":   {"Time (days)", "time_d"},
 	} {
 		for _, name := range names {
 			for _, rate := range []int{10, 100, 2000, 10_000} {
 				text, err := mapOf(t, rowsOf(name+",theta,tau", func(i int, a, _, u float64) string {
-					return fmt.Sprintf("%.9g,%g,%g", float64(i*1_000_000_000/rate)*steps[unit], a, u)
+					return fmt.Sprintf("%.15g,%g,%g", float64(i*1_000_000_000/rate)*steps[unit], a, u)
 				}))
-				if want := fmt.Sprintf("column = %q\nunit = %q # s, ms, us or ns: from the name of the column\n", name, unit); err != nil || !strings.Contains(text, want) {
+				if want := fmt.Sprintf("column = %q\nunit = %q # s, ms, us, ns, min, h or d: from the name of the column\n", name, unit); err != nil || !strings.Contains(text, want) {
 					t.Errorf("%s at %d Hz: %v, no %q in\n%s", name, rate, err, want, text)
 				}
 			}
 		}
 	}
-	for name, what := range map[string]string{"time [min]": "min", "t_h": "h", "Time (days)": "days", "datenum": "datenum", "ticks": "ticks", "time [0.1 ms]": "0.1 ms"} {
+	for name, what := range map[string]string{"t_weeks": "weeks", "datenum": "datenum", "ticks": "ticks", "time [0.1 ms]": "0.1 ms"} {
 		_, err := mapOf(t, rowsOf(name+",theta,tau", func(i int, a, _, u float64) string { return fmt.Sprintf("%.9f,%g,%g", 0.01*float64(i)/60, a, u) }))
 		if want := fmt.Sprintf("column %q: looks like the time and is in %q, which is no unit of times here", name, what); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
@@ -56,6 +59,21 @@ func TestWrittenUnitsOfTimes(t *testing.T) {
 	}))
 	if err != nil || !strings.Contains(text, "column = \"time\"\nunit = \"s\"") {
 		t.Errorf("beside ticks: %v\n%s", err, text)
+	}
+}
+
+// Minutes, hours and days are read as what they are; a time of day is no day.
+func TestLongUnits(t *testing.T) {
+	for name, ns := range map[string]float64{"time [min]": 60e9, "t_h": 3600e9, "Time (days)": 86400e9, "time_of_day": 1e9} {
+		log, s, _ := suggested(t, "", rowsOf(name+",theta,tau", func(i int, a, _, u float64) string {
+			return fmt.Sprintf("%.15f,%g,%g", 0.02e9*float64(i)/ns, a, u)
+		}))
+		for i, at := range log.Segments[0].T {
+			if at != int64(i)*20e6 {
+				t.Errorf("%s, row %d: %d ns %s", name, i, at, strings.Join(s.Texts(), "; "))
+				break
+			}
+		}
 	}
 }
 

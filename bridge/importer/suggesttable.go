@@ -69,7 +69,7 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	for _, what := range o.LeftOut {
 		channels.text.WriteString("#   " + what + "\n")
 	}
-	_, err = fmt.Fprintf(w, "# What is in %s, by its first %d rows. Correct it: roles and units.\n%svehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us or ns: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
+	_, err = fmt.Fprintf(w, "# What is in %s, by its first %d rows. Correct it: roles and units.\n%svehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us, ns, min, h or d: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
 		filepath.Base(path), o.Rows, channels.angles(), o.Columns[o.Time].Column, o.Unit, how, more, channels.text.String())
 	return err
 }
