@@ -105,7 +105,7 @@ func (s *Source) several(all []*telemetry.Count, f *survey) string {
 	if id.sender == "" || len(same) < 2 {
 		return ""
 	}
-	return fmt.Sprintf("topic %s of %s has messages of several senders: %s; select one, as in where = %s, or --where", id.name, f.base(), sendersOf(same), differing(same)[0])
+	return fmt.Sprintf("topic %s of %s has messages of several senders: %s; select one, as in where = %s, or --where", id.name, f.base(), sendersOf(same), Differing(same)[0])
 }
 
 // unclear returns which of several topics or senders of a file a source could mean; "" = one, or none.
@@ -213,7 +213,7 @@ func lowest(all []*telemetry.Count, f *survey) topicID {
 // sendersOf lists senders with their messages.
 func sendersOf(all []*telemetry.Count) string {
 	var texts []string
-	for i, w := range differing(all)[:min(len(all), 12)] {
+	for i, w := range Differing(all)[:min(len(all), 12)] {
 		texts = append(texts, fmt.Sprintf("%s (%d messages)", w, all[i].N))
 	}
 	if n := len(all) - 12; n > 0 {
@@ -231,8 +231,9 @@ func whereOf(t *telemetry.Topic) Where {
 	return w
 }
 
-// differing returns what selects each of several topics: the texts in which they differ.
-func differing(all []*telemetry.Count) (out []Where) {
+// Differing returns what selects each of several topics, as of one name and several senders: the
+// texts in which they differ.
+func Differing(all []*telemetry.Count) (out []Where) {
 	for _, c := range all {
 		w := whereOf(c.Topic)
 		for path, value := range whereOf(c.Topic) {
@@ -297,7 +298,7 @@ func (c *Channel) expand(files []*survey) (all []Channel, why string, unclear bo
 		for _, text := range textsOf(t, c.Each) {
 			if other := of[text]; other != nil {
 				both := []*telemetry.Count{other, count}
-				return nil, fmt.Sprintf("topic %s of %s has messages of several senders with %q in %s: %s; select one, as in where = %s, or --where", t.Name, files[0].base(), text, c.Each, sendersOf(both), differing(both)[0]), true
+				return nil, fmt.Sprintf("topic %s of %s has messages of several senders with %q in %s: %s; select one, as in where = %s, or --where", t.Name, files[0].base(), text, c.Each, sendersOf(both), Differing(both)[0]), true
 			}
 			of[text] = count
 			name, number := strings.NewReplacer("{}", text), strings.NewReplacer("{}", c.Each+"="+text)

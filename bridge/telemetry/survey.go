@@ -115,7 +115,7 @@ func Survey(ctx context.Context, s Source, progress func(share float64), each fu
 	}
 	all = slices.DeleteFunc(all, func(c *Count) bool { return c == nil })
 	slices.SortFunc(all, func(a, b *Count) int {
-		return cmp.Or(cmp.Compare(a.Topic.Name, b.Topic.Name), cmp.Compare(a.Topic.Instance, b.Topic.Instance))
+		return cmp.Or(cmp.Compare(a.Topic.Name, b.Topic.Name), cmp.Compare(a.Topic.Instance, b.Topic.Instance), cmp.Compare(a.Topic.Seq, b.Topic.Seq))
 	})
 	return all, nil
 }

@@ -25,7 +25,9 @@ type topicReport struct {
 	Instance int     `json:"instance"`
 	Count    int     `json:"count"`
 	RateHz   float64 `json:"rate_hz"`
-	Unread   string  `json:"unread,omitempty"` // why none of its fields can be read
+
+	Sender importer.Where `json:"sender,omitempty"` // of topics of one name: the texts in which their senders differ
+	Unread string         `json:"unread,omitempty"` // why none of its fields can be read
 
 	fields []telemetry.Field
 }
@@ -61,13 +63,13 @@ func topics() *cobra.Command {
 			}
 			r := topicsReport{Topics: []topicReport{}, Problems: []telemetry.Problem{}}
 			r.Problems = append(r.Problems, s.Problems().All()...)
-			for _, c := range counts {
+			for i, c := range counts {
 				// Three digits behind the point are enough for people and scripts.
 				t := topicReport{Name: c.Topic.Name, Instance: c.Topic.Instance, Count: c.N, RateHz: math.Round(1000*c.Rate()) / 1000}
 				if c.Topic.Unread != nil {
 					t.Unread = c.Topic.Unread.Error()
 				}
-				if fields {
+				if t.Sender = senderOf(counts, i); fields {
 					t.fields = c.Topic.Fields()
 				}
 				r.Topics = append(r.Topics, t)
@@ -110,11 +112,33 @@ func suggestMap(cmd *cobra.Command, kind, path string) error {
 	return err
 }
 
+// senderOf returns what distinguishes a topic from others of its name, as where of a map selects it; nil
+// where there are none.
+func senderOf(counts []*telemetry.Count, i int) importer.Where {
+	var same []*telemetry.Count
+	at := 0
+	for k, c := range counts {
+		if c.Topic.String() == counts[i].Topic.String() {
+			if k == i {
+				at = len(same)
+			}
+			same = append(same, c)
+		}
+	}
+	if len(same) < 2 {
+		return nil
+	}
+	return importer.Differing(same)[at]
+}
+
 func (r *topicsReport) writeText(cmd *cobra.Command, kind string) error {
 	w := cmd.OutOrStdout()
 	_, err := fmt.Fprintf(w, "%s, %s\n%10s %10s  topic\n", kind, cli.Count(len(r.Topics), "topic"), "messages", "Hz")
 	for _, t := range r.Topics {
 		name := (&telemetry.Topic{Name: t.Name, Instance: t.Instance}).String()
+		if len(t.Sender) > 0 {
+			name += " " + t.Sender.String()
+		}
 		fmt.Fprintf(w, "%10d %10.4g  %s\n", t.Count, t.RateHz, name)
 		if t.Unread != "" {
 			fmt.Fprintf(w, "%21s    cannot be read: %s\n", "", t.Unread)

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	foxglove "github.com/foxglove/mcap/go/mcap"
+
+	"github.com/dgm-robotics/dgm/bridge/cdr/cdrtest"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+)
+
+// Senders of one topic are lines of their own, each with what selects it in a map: here by the
+// frame that the messages name and by the node that the recording names.
+func TestTopicsShowSenders(t *testing.T) {
+	var b bytes.Buffer
+	w, err := foxglove.NewWriter(&b, &foxglove.WriterOptions{})
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(err)
+	must(w.WriteHeader(&foxglove.Header{Profile: "ros2"}))
+	must(w.WriteSchema(&foxglove.Schema{ID: 1, Name: "a/msg/Range", Encoding: "ros2msg", Data: []byte("string name\nfloat64 range\n")}))
+	for id, node := range []string{"/left", "/right"} {
+		must(w.WriteChannel(&foxglove.Channel{ID: uint16(id), SchemaID: 1, Topic: "/range", MessageEncoding: "cdr", Metadata: map[string]string{"callerid": node}}))
+	}
+	must(w.WriteChannel(&foxglove.Channel{ID: 2, SchemaID: 1, Topic: "/front", MessageEncoding: "cdr"}))
+	for i := range 60 {
+		at := uint64(1e18) + uint64(i)*20e6
+		name := []string{"low", "high"}[i/3%2]
+		must(w.WriteMessage(&foxglove.Message{ChannelID: uint16(i % 3), LogTime: at, PublishTime: at, Data: cdrtest.New().Text(name).F64(1).B}))
+	}
+	must(w.Close())
+	path := filepath.Join(t.TempDir(), "a.mcap")
+	must(os.WriteFile(path, b.Bytes(), 0o666))
+	code, text, errs := run("topics", path)
+	for _, want := range []string{
+		`8.333  /range { "callerid" = "/left", "name" = "low" }`, `8.333  /range { "callerid" = "/right", "name" = "high" }`,
+		`8.333  /front { "name" = "low" }`, `8.333  /front { "name" = "high" }`,
+	} {
+		if code != cli.Done || !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s%s", want, text, errs)
+		}
+	}
+	_, text, _ = run("topics", path, "--json")
+	var all topicsReport
+	must(json.Unmarshal([]byte(text), &all))
+	if len(all.Topics) != 6 || all.Topics[0].Name != "/front" || len(all.Topics[0].Sender) != 1 || len(all.Topics[2].Sender) != 2 {
+		t.Errorf("%+v", all.Topics)
+	}
+}
