@@ -8,33 +8,57 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// alternating finds states whose rows are in turns of several signals: of publishers, or robots,
-// that nothing in the messages distinguishes. A state is looked at in blocks of rows.
+// alternating finds fields whose messages are in turns of several signals: of publishers, or robots,
+// that nothing in the messages distinguishes. Each topic is looked at by itself, in blocks of messages:
+// what is joined to rows has mixed the turns already.
 type alternating struct {
-	states []turns
+	fields [][]turns // by track and column
 }
 
-// turns are the values of a state in the block at hand, and in how many blocks they took turns.
+// turns are the values of a field in the block at hand, and in how many blocks they took turns.
 type turns struct {
-	block         []float64
-	blocks, found int
+	channel              string // "" = of no state or input
+	block                []float64
+	blocks, found, equal int
 }
 
 const (
 	blockRows   = 400
 	fewestRows  = 50  // of a block
-	mostSignals = 3   // that are distinguished
+	mostSignals = 3   // that are distinguished at any ratio of their rates
+	mostEqual   = 16  // that are distinguished at one rate
 	fewestTurns = 6   // rows of a signal in a block
 	apart       = 0.2 // of several signals: the most that their own steps are of the steps between them
 	unlikeTurns = 0.1 // the share of a signal's rows that need not come in their turn
 	fewBlocks   = 0.1 // the share of blocks with turns below which there are none
+	halfBlocks  = 0.5 // the same of more than mostSignals at one rate, as which a vibration may look for a while
 )
 
-func newAlternating(states int) *alternating { return &alternating{make([]turns, states)} }
+// newAlternating returns what looks at the states and inputs of a plan.
+func newAlternating(p *plan) *alternating {
+	a := &alternating{}
+	for i := range p.tracks {
+		a.fields = append(a.fields, make([]turns, len(p.tracks[i].paths)))
+	}
+	for i := range p.outputs {
+		o, s := &p.outputs[i], &p.config.Signals[p.outputs[i].signal]
+		for k, column := range s.At {
+			name := o.label
+			if len(s.At) == len(o.names) {
+				name = o.names[k]
+			}
+			if o.role != channel.Aux && (len(s.At) != len(o.names) || channel.Index(p.header, name) >= 0) {
+				a.fields[s.Track][column].channel = name
+			}
+		}
+	}
+	return a
+}
 
-func (a *alternating) add(x []float64) {
+// add takes the values of a message of a track.
+func (a *alternating) add(track int, x []float64) {
 	for i, v := range x {
-		if s := &a.states[i]; !math.IsNaN(v) {
+		if s := &a.fields[track][i]; s.channel != "" && !math.IsNaN(v) {
 			if s.block = append(s.block, v); len(s.block) == blockRows {
 				s.judge()
 			}
@@ -45,27 +69,72 @@ func (a *alternating) add(x []float64) {
 // judge looks at a block, and begins the next one.
 func (s *turns) judge() {
 	s.blocks++
+	x := s.block
+	s.block = s.block[:0]
+	if reversals(x) < fewestTurns {
+		return
+	}
 	for n := 2; n <= mostSignals; n++ {
-		if takeTurns(s.block, n) {
+		if takeTurns(x, n) {
 			s.found++
-			break
+			return
 		}
 	}
-	s.block = s.block[:0]
+	for n := mostSignals + 1; n <= mostEqual; n++ {
+		if equalTurns(x, n) {
+			s.equal++
+			return
+		}
+	}
 }
 
-// found returns the states that alternate.
-func (a *alternating) found() (all []int) {
-	for i := range a.states {
-		s := &a.states[i]
-		if len(s.block) > fewestRows {
-			s.judge()
-		}
-		if s.found > 0 && float64(s.found) >= fewBlocks*float64(s.blocks) {
-			all = append(all, i)
+// reversals counts how often values turn back: each turn of another signal does so.
+func reversals(x []float64) (n int) {
+	up := false
+	for i := 1; i < len(x); i++ {
+		if x[i] != x[i-1] && x[i] > x[i-1] != up {
+			up = !up
+			n++
 		}
 	}
-	return all
+	return n
+}
+
+// equalTurns reports whether values are of n signals at one rate: each is near the value n before, and
+// nearly all are far from the one before, as those of one that holds its levels are not.
+func equalTurns(x []float64, n int) bool {
+	own := 0.0
+	for i := n; i < len(x); i++ {
+		own += math.Abs(x[i]-x[i-n]) / float64(len(x)-n)
+	}
+	across, far := 0.0, 0
+	for i := 1; i < len(x); i++ {
+		d := math.Abs(x[i] - x[i-1])
+		across += d / float64(len(x)-1)
+		if d > 2*own {
+			far++
+		}
+	}
+	return own > 0 && own <= apart*across && 4*far >= 3*len(x)
+}
+
+// found returns the channels that alternate.
+func (a *alternating) found() (names []string) {
+	for _, fields := range a.fields {
+		for i := range fields {
+			s := &fields[i]
+			if len(s.block) > fewestRows {
+				s.judge()
+			}
+			all := float64(s.blocks)
+			if turned := float64(s.found); turned > 0 && turned >= fewBlocks*all || s.equal > 0 && turned+float64(s.equal) >= halfBlocks*all {
+				if !slices.Contains(names, s.channel) {
+					names = append(names, s.channel)
+				}
+			}
+		}
+	}
+	return names
 }
 
 // takeTurns reports whether values are of n signals in turns: each continues what it was, which
@@ -164,14 +233,9 @@ func nearest(all []float64, v float64) (k int, distance float64) {
 	return k, distance
 }
 
-// alternating reports which states alternate, if any does.
-func (out *remarks) alternating(states []channel.Channel, found []int) {
-	if len(found) == 0 {
-		return
+// alternating reports which channels alternate, if any does.
+func (out *remarks) alternating(names []string) {
+	if len(names) > 0 {
+		out.add("alternating", Warning, "", "%s: the messages are of several signals in turns, each of which continues its own: several senders or robots, which nothing in the messages distinguishes", strings.Join(names, ", ")).Remedy = "record them apart, or select one with where"
 	}
-	var names []string
-	for _, i := range found {
-		names = append(names, states[i].Name)
-	}
-	out.add("alternating", Warning, "", "%s: the rows are of several signals in turns, each of which continues its own: several senders or robots, which nothing in the messages distinguishes", strings.Join(names, ", ")).Remedy = "record them apart, or select one with where"
 }

@@ -41,6 +41,8 @@ func TestSeveralSignalsInTurns(t *testing.T) {
 		"two, one of which stands":  func(i int) float64 { return []float64{one(i), one(i), 7}[i%3] },
 		"two, three for one, apart": func(i int) float64 { return []float64{one(i), one(i), one(i), 2 + one(i)}[i%4] },
 		"two of three":              func(i int) float64 { return []float64{one(i), two(i), -4 - noise()}[i%3] },
+		"two of five":               func(i int) float64 { return 3*float64(i*3%5) + one(i/5*5) },
+		"two of eight":              func(i int) float64 { return []float64{0, 5, 2, 7, 4, 1, 6, 3}[i%8] + one(i) },
 		"noise":                     func(int) float64 { return rng.NormFloat64() },
 		"a walk":                    func(int) float64 { walk += rng.NormFloat64(); return walk },
 		"a vibration":               func(i int) float64 { return math.Sin(2*math.Pi*float64(i)/7.3) + noise() },
@@ -69,6 +71,34 @@ func TestSeveralSignalsInTurns(t *testing.T) {
 	for _, name := range all {
 		if got := strings.Contains(sum.Remarks[i].Text, name); got != strings.HasPrefix(name, "two") {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Senders that take turns on a topic that is joined to the rows are found where their messages are, and
+// what is outside of the wanted part does not count.
+func TestTurnsOfAJoinedTopic(t *testing.T) {
+	for name, c := range map[string]struct {
+		front string
+		other func(i int) float64
+		want  bool
+	}{
+		"two":             {"", func(i int) float64 { return 4 * float64(i%2) }, true},
+		"one":             {"", func(int) float64 { return 0 }, false},
+		"two, in the cut": {"[time]\nto = \"30s\"\n", func(i int) float64 { return 4 * float64(i%2) * float64(i/3000) }, false},
+	} {
+		log := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "cmd": names("u")}}
+		for i := range 6000 {
+			at := 0.01 * float64(i)
+			log.msgs = append(log.msgs, msg{"cmd", int64(10 * i), []float64{math.Cos(at) + c.other(i)}})
+			if i%2 == 0 {
+				log.msgs = append(log.msgs, msg{"pos", int64(10*i + 4), []float64{math.Sin(at)}})
+			}
+		}
+		_, sum := run(t, log, "vehicle = \"v\"\n"+c.front+"[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n[[channel]]\nname = \"u\"\ntopic = \"cmd\"\nfield = \"u\"\nrole = \"input\"\n", false)
+		text := strings.Join(sum.Texts(), "\n")
+		if strings.Contains(text, "u: the messages are of several signals in turns") != c.want || strings.Contains(text, "x: the messages") {
+			t.Errorf("%s: %s", name, text)
 		}
 	}
 }

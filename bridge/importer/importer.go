@@ -152,7 +152,7 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if j.plan.held == nil && j.Map.IsTable() && !j.Map.Time.KeepHeld {
 		l.stays = newHolds(len(states))
 	}
-	made, err := j.rows(ctx, nil, l.add)
+	made, err := j.rows(ctx, nil, nil, l.add)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,6 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 			return j.learn(ctx, s) // without the repetitions
 		}
 	}
-	j.plan.leftOut.alternating(states, l.turns.found())
 	if err := j.leaveOut(l, made); err != nil {
 		return err
 	}

@@ -12,14 +12,13 @@ type learner struct {
 	derivatives *derivative.Detector
 	checker     *kinematics.Checker
 	ranges      perRole[extrema]
-	turns       *alternating
 	stays       *holds // nil: held states are not looked for
 }
 
 // newLearner returns a learner of the channels of a header, whose states are given with the
 // derivatives that are declared, and of the claimed kinematics.
 func newLearner(header []channel.Channel, claimed channel.Kinematics, states []channel.Channel) *learner {
-	l := &learner{derivatives: derivative.New(states), checker: kinematics.New(claimed, states), turns: newAlternating(len(states))}
+	l := &learner{derivatives: derivative.New(states), checker: kinematics.New(claimed, states)}
 	for _, c := range header {
 		l.ranges.of(c.Role).grow()
 	}
@@ -29,7 +28,6 @@ func newLearner(header []channel.Channel, claimed channel.Kinematics, states []c
 // add takes a row in; its error is always nil.
 func (l *learner) add(r *row) error {
 	l.rows++
-	l.turns.add(r.values[0])
 	if l.stays != nil {
 		l.stays.add(r.values[0], r.begins)
 	}

@@ -20,6 +20,7 @@ func report(r *rowMaker) (out remarks) {
 	if p.m.IsTable() {
 		out.table(p, c)
 		out = append(out, p.leftOut...)
+		out.alternating(r.turns.found())
 		return out
 	}
 	base := &p.tracks[p.config.Base]
@@ -53,6 +54,7 @@ func report(r *rowMaker) (out remarks) {
 		out.add("repeated", Info, "", "%s left out: a repeated time, or one that comes too late", number(n, "message"))
 	}
 	out = append(out, p.leftOut...)
+	out.alternating(r.turns.found())
 	var files grouped
 	for _, f := range r.files {
 		files.timeRemarks(p, f, r.timeline(f).Timeline)

@@ -3,6 +3,7 @@ package importer
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
@@ -26,6 +27,7 @@ type rowMaker struct {
 	emit   func(*row) error
 	joiner *timebase.Joiner
 	judge  *judge
+	turns  *alternating       // nil: not looked for
 	row    row                // what is emitted
 	seen   []float64          // the states of the row before, where some are held
 	all    perRole[[]float64] // with the channels that are left out of it
@@ -127,6 +129,9 @@ func (r *rowMaker) add(track int, t int64, values []float64) error {
 		r.first, r.started = t, true
 	}
 	r.joiner.Add(track, t, values)
+	if r.turns != nil && r.wanted(t) {
+		r.turns.add(track, values)
+	}
 	for i := range r.plan.phases {
 		p := &r.plan.phases[i]
 		if p.topic != track {
@@ -138,6 +143,12 @@ func (r *rowMaker) add(track int, t int64, values []float64) error {
 		}
 	}
 	return r.drain()
+}
+
+// wanted reports whether a message at a time is in what is kept, by the phases reported before it.
+func (r *rowMaker) wanted(t int64) bool {
+	from, to := int64(r.plan.m.Time.From), int64(r.plan.m.Time.To)
+	return t-r.first >= from && (to <= 0 || t-r.first <= to) && !slices.Contains(r.in, 0)
 }
 
 // drain makes rows of what is complete.
@@ -186,6 +197,9 @@ func (r *rowMaker) joined(jr *timebase.Row) error {
 // table makes a row of a table, whose reader has ordered and divided it.
 func (r *rowMaker) table(m *telemetry.Message) error {
 	jr := r.joiner.Direct(m.Time, m.Values)
+	if r.turns != nil {
+		r.turns.add(0, m.Values)
+	}
 	r.row.name, r.row.begins = m.Row.Segment, m.Row.Begins
 	for i := range r.plan.outputs {
 		o := &r.plan.outputs[i]
