@@ -23,6 +23,7 @@ const (
 	blockSpan = 1e9 // ns
 	sides     = 4   // blocks before and behind the one in which a clock is set
 	distinct  = 6   // a jump is so many times as large as the blocks' distances from their lines
+	fewSteps  = 2.9 // messages of the clock: a jump is longer than they last
 
 	mostInBlock = 1 << 14 // messages; more in a second are of a recorder without a clock, and no jump is looked for
 )
@@ -56,10 +57,23 @@ func (c *clock) add(w waiting, by *stream) {
 	c.last = knot{w.t, w.logged}
 }
 
+// finest returns by how much a clock is set at least so that it shows, ns: three messages that the
+// recent blocks have in the mean, where that is less than what delays differ by.
+func (c *clock) finest() float64 {
+	n := 0
+	for i := range c.recent {
+		n += len(c.recent[i].messages)
+	}
+	if len(c.recent) < 2 {
+		return jitter
+	}
+	return min(jitter, max(certain, fewSteps*blockSpan*float64(len(c.recent))/float64(n)))
+}
+
 // near reports whether a message fits the last piece as it is. Another topic may have begun
 // that piece just before.
 func (c *clock) near(w waiting) bool {
-	within := int64(jitter)
+	within := int64(c.finest())
 	if c.pieces[len(c.pieces)-1].begin > w.logged-oneCause {
 		within = ahead
 	}
@@ -101,12 +115,24 @@ func (c *clock) fit() {
 	for _, p := range c.pieces {
 		p.rate, p.offset = 1, p.least
 		if known {
-			if p.offset -= delay; abs(p.offset) <= jitter && p.least > -certain {
+			if p.offset -= delay; abs(p.offset) <= jitter && p.least > -certain && !c.set() {
 				p.offset = 0
 			}
 		}
 		p.fit()
 	}
+}
+
+// set reports whether the clock was set while the recorder's went on: then differences between
+// pieces are no delays, however small.
+func (c *clock) set() bool {
+	for i := 1; i < len(c.pieces); i++ {
+		p, before := c.pieces[i], c.pieces[i-1].knots
+		if on := p.begin - before[len(before)-1].logged; p.jumped || on >= 0 && on < oneCause {
+			return true
+		}
+	}
+	return false
 }
 
 // forget takes back a message that was added shortly before.
@@ -146,7 +172,7 @@ func (c *clock) divide() {
 		return
 	}
 	before, behind := c.recent[:sides], c.recent[sides+1:]
-	slope, from, to, ok := apart(before, behind)
+	slope, from, to, ok := apart(before, behind, c.finest())
 	if !ok {
 		return
 	}
@@ -194,8 +220,9 @@ func (c *clock) fill(all []waiting) {
 }
 
 // apart reports whether the differences of blocks before and behind a place are on two lines of
-// one rate that are apart, and returns the slope and where the lines are at the first block.
-func apart(before, behind []block) (slope, low, high float64, ok bool) {
+// one rate that are apart, by more than some ns, and returns the slope and where the lines are at
+// the first block.
+func apart(before, behind []block, least float64) (slope, low, high float64, ok bool) {
 	l, okL := sideOf(before, before[0].low.logged)
 	r, okR := sideOf(behind, before[0].low.logged)
 	if !okL || !okR || l.t[len(l.t)-1] >= r.t[0] {
@@ -204,7 +231,7 @@ func apart(before, behind []block) (slope, low, high float64, ok bool) {
 	for _, slope = range []float64{0, (l.xy + r.xy) / (l.xx + r.xx)} {
 		low, fromLow := l.distance(slope)
 		high, fromHigh := r.distance(slope)
-		if d := math.Abs(high - low); d > jitter*(1+math.Abs(slope)) && d > distinct*max(fromLow, fromHigh) {
+		if d := math.Abs(high - low); d > least*(1+math.Abs(slope)) && d > distinct*max(fromLow, fromHigh) {
 			return slope, low, high, true
 		}
 	}

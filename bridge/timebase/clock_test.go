@@ -11,12 +11,16 @@ import (
 // the sign and size: messages of both are at their times before and behind.
 func TestClockIsSet(t *testing.T) {
 	for _, recorder := range []bool{false, true} {
-		for _, set := range []int64{80, 200, 450, 700, 1500, 30_000, -80, -200, -450, -700, -1500, -30_000} {
+		for _, set := range []int64{15, 24, 30, 40, 49, 80, 200, 450, 700, 1500, 30_000, -15, -24, -30, -40, -49, -80, -200, -450, -700, -1500, -30_000} {
+			step := 20 * ms // of which a jump is three or more
+			if abs(set) < 60 {
+				step = abs(set) / 3 * ms
+			}
 			for _, first := range []bool{false, true} { // the clock is off before it is set, not behind
 				rng := rand.New(rand.NewPCG(5, uint64(abs(set))))
 				var all []stored
 				for i := range int64(2000) {
-					now := int64(1e18) + i*20*ms
+					now := int64(1e18) + i*step
 					stamp, logged := now, now
 					if off := set * ms; (i >= 1000) != first {
 						if recorder {
@@ -26,7 +30,7 @@ func TestClockIsSet(t *testing.T) {
 						}
 					}
 					delay := 2*ms + int64(2e6*rng.ExpFloat64())
-					all = append(all, stored{0, "robot", true, stamp, logged + delay}, stored{topic: 1, t: logged + 15*ms, logged: logged + 15*ms})
+					all = append(all, stored{0, "robot", true, stamp, logged + delay}, stored{topic: 1, t: logged + step*3/4, logged: logged + step*3/4})
 				}
 				name := fmt.Sprintf("recorder %v, set by %d ms, first %v", recorder, set, first)
 				out, m, tl := place(all, 1)
@@ -35,7 +39,7 @@ func TestClockIsSet(t *testing.T) {
 				}
 				late := 0
 				for i, p := range out {
-					if i%2 == 1 && (p.epoch != out[i-1].epoch || abs(p.t-out[i-1].t-15*ms) > 5*ms) {
+					if i%2 == 1 && (p.epoch != out[i-1].epoch || abs(p.t-out[i-1].t-step*3/4) > step/4) {
 						late++
 					}
 					if i%2 == 0 && (p.epoch != 0) != (i >= 2000) {

@@ -162,7 +162,7 @@ func (tl *Timeline) shift(k int) int64 {
 		return tl.shifts[k-1]
 	}
 	stamp := now.knots[0].stamp
-	if d := first.stamp(now.logged(stamp)) - stamp; abs(d) > jitter {
+	if d := first.stamp(now.logged(stamp)) - stamp; abs(d) > certain {
 		return d
 	}
 	return 0
