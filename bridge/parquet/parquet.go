@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
 )
@@ -24,17 +25,20 @@ const maxColumns = 4096
 type Table struct {
 	file   *os.File
 	size   int64
-	groups []parquet.RowGroup
+	groups []parquet.RowGroup // not yet begun
+	about  []format.RowGroup  // these
 	rows   parquet.Rows
 	names  []string
 	units  []string
 	leaves []leaf
-	left   []string // what is no column
-	cells  []string
-	buf    []parquet.Row
-	held   []parquet.Row // of buf, not yet returned
-	n, all int64
-	done   <-chan struct{}
+
+	columns []parquet.LeafColumn // of the file
+	left    []string             // what is no column
+	cells   []string
+	buf     []parquet.Row
+	held    []parquet.Row // of buf, not yet returned
+	n, all  int64
+	done    <-chan struct{}
 }
 
 var _ csv.Rows = (*Table)(nil)
@@ -72,19 +76,26 @@ func (t *Table) begin() error {
 		return err
 	}
 	t.size = info.Size()
+	if err := described(t.file, t.size); err != nil {
+		return err
+	}
 	f, err := parquet.OpenFile(t.file, t.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return fmt.Errorf("this is no whole file of Parquet (%w)", err)
 	}
 	t.groups, t.all = f.RowGroups(), f.NumRows()
+	t.about = f.Metadata().RowGroups
+	for _, path := range f.Schema().Columns() {
+		found, _ := f.Schema().Lookup(path...)
+		t.columns = append(t.columns, found)
+	}
 	if err := t.fill(); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	pandas, _ := f.Lookup("pandas")
 	spans := durations(pandas)
 	for i, path := range f.Schema().Columns() {
-		found, _ := f.Schema().Lookup(path...)
-		l, why := leafOf(path, found)
+		l, why := leafOf(path, t.columns[i])
 		if l.list && why == "" {
 			why = l.lengths(i, t.held)
 		}
@@ -150,7 +161,10 @@ func (t *Table) fill() error {
 			if len(t.groups) == 0 {
 				return io.EOF
 			}
-			t.rows, t.groups = t.groups[0].Rows(), t.groups[1:]
+			if err := checkPages(t.file, t.size, &t.about[0], t.columns); err != nil {
+				return err
+			}
+			t.rows, t.groups, t.about = t.groups[0].Rows(), t.groups[1:], t.about[1:]
 		}
 		n, err := t.rows.ReadRows(t.buf)
 		t.held = t.buf[:n]
