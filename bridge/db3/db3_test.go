@@ -100,6 +100,68 @@ func TestBag(t *testing.T) {
 	}
 }
 
+// Wherever the file beside a bag was cut off or damaged, the messages are those that SQLite itself finds
+// in a copy.
+func TestChangesCutOff(t *testing.T) {
+	live := bag(t, true)
+	db, err := sql.Open("sqlite", live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for i, text := range []string{"PRAGMA journal_mode=WAL", "PRAGMA wal_autocheckpoint=0", "INSERT INTO messages SELECT id + 100, topic_id, timestamp, data FROM messages",
+		"DELETE FROM messages WHERE id % 3 = 0", "PRAGMA wal_checkpoint(RESTART)", "INSERT INTO messages SELECT id + 1000, topic_id, timestamp, data FROM messages", "DELETE FROM messages WHERE id > 1100"} {
+		if _, err := db.Exec(text); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	base, err := os.ReadFile(live)
+	side, err2 := os.ReadFile(live + "-wal")
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for i := 0; i < len(side)+1777; i += 1777 {
+		damaged := slices.Clone(side)
+		if i < len(side) && i%2 == 1 {
+			damaged[i] ^= 4
+		} else {
+			damaged = damaged[:min(i, len(side))]
+		}
+		counts := [2]int{}
+		for k, name := range []string{"own.db3", "sqlite.db3"} {
+			path := filepath.Join(dir, name)
+			if err := errors.Join(os.WriteFile(path, base, 0o666), os.WriteFile(path+"-wal", damaged, 0o666)); err != nil {
+				t.Fatal(err)
+			}
+			if k == 1 {
+				copied, err := sql.Open("sqlite", path)
+				if err == nil {
+					err = errors.Join(copied.QueryRow("SELECT COUNT(*) FROM messages").Scan(&counts[k]), copied.Close())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			r, err := db3.Open(path, telemetry.Wants{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, err = r.Next(); err == nil; _, err = r.Next() {
+				counts[k]++
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if counts[0] != counts[1] || counts[0] == 0 {
+			t.Errorf("at byte %d of %d: %d messages, SQLite finds %d", i, len(side), counts[0], counts[1])
+		}
+	}
+}
+
 // Messages that an ended recorder left in the file beside the bag are read, and nothing is
 // written there.
 func TestMessagesBesideTheBag(t *testing.T) {
@@ -180,4 +242,28 @@ func TestDamage(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// Whatever is beside a bag, its messages are read, or that they cannot is an error.
+func FuzzBeside(f *testing.F) {
+	f.Add([]byte{0x37, 0x7f, 6, 0x82, 0, 0x2d, 0xe2, 0x18, 0, 0, 0x10, 0})
+	path := bag(f, true)
+	f.Fuzz(func(t *testing.T, side []byte) {
+		if err := os.WriteFile(path+"-wal", side, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r, err := db3.Open(path, telemetry.Wants{})
+		if err != nil {
+			return
+		}
+		defer r.Close()
+		for n := 0; ; n++ {
+			if _, err := r.Next(); err != nil {
+				return
+			}
+			if n > 10_000 {
+				t.Fatal("messages without an end")
+			}
+		}
+	})
 }

@@ -5,6 +5,6 @@
 // types that come with ROS are defined here (definitions.msg), of others the messages are only
 // counted.
 //
-// Messages that a recorder left beside a bag (FILE-wal) when it was ended are read with it, from
-// a copy of both.
+// Messages that a recorder left beside a bag (FILE-wal) when it was ended are read with it, in
+// their places: nothing is copied or written.
 package db3

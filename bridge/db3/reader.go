@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
+	"modernc.org/sqlite/vfs"
 
 	"github.com/dgm-robotics/dgm/bridge/ros"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
@@ -27,7 +28,8 @@ const maxTopics = 1 << 14
 // Reader reads one bag. It implements telemetry.Source.
 type Reader struct {
 	db       *sql.DB
-	folder   string // of the copy that is read; "" = the file itself is
+	whole    *overlaid // with the pages beside it; nil = there are none
+	files    *vfs.FS   // SQLite reads it by these
 	rows     *sql.Rows
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -51,63 +53,30 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 		return nil, err
 	}
 	// Nothing is written, not even a journal beside it.
-	file, options := path, "?mode=ro&immutable=1"
-	folder, err := beside(path)
+	options := "?mode=ro&immutable=1"
+	whole, err := overlay(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: the messages in %s%s cannot be read: %w", path, filepath.Base(path), wal, err)
 	}
-	if folder != "" {
-		file, options = filepath.Join(folder, copied), "?mode=ro"
+	var files *vfs.FS
+	if whole != nil {
+		var name string
+		if name, files, err = vfs.New(whole); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), whole.Close())
+		}
+		options += "&vfs=" + name
 	}
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: file}).EscapedPath()+options)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), os.RemoveAll(folder))
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+options)
+	if err != nil { // the name of the driver is not known
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	r := &Reader{db: db, path: path, folder: folder, wants: wants, topics: map[int64]*ros.Subscription{}, size: info.Size()}
+	r := &Reader{db: db, path: path, whole: whole, files: files, wants: wants, topics: map[int64]*ros.Subscription{}, size: info.Size()}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.messages = ros.New(path, &r.wants, &r.report)
 	if err := r.begin(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
 	}
 	return r, nil
-}
-
-// wal is what the name of the file ends in that holds the messages which a recorder had not yet
-// brought into the database when it was ended.
-const wal = "-wal"
-
-// copied is the name of the copy of a database.
-const copied = "bag.db3"
-
-// beside returns a folder with a copy of the bag and of the file of messages beside it, "" where
-// there is none. Reading those where they are would write beside them.
-func beside(path string) (folder string, err error) {
-	if info, err := os.Stat(path + wal); err != nil || info.Size() == 0 {
-		return "", nil
-	}
-	if folder, err = os.MkdirTemp("", "dgm-db3-"); err != nil {
-		return "", err
-	}
-	for _, end := range []string{"", wal} {
-		if err := duplicate(path+end, filepath.Join(folder, copied+end)); err != nil {
-			return "", errors.Join(err, os.RemoveAll(folder))
-		}
-	}
-	return folder, nil
-}
-
-func duplicate(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
 }
 
 func (r *Reader) begin() error {
@@ -250,8 +219,8 @@ func (r *Reader) Close() (err error) {
 	}
 	r.messages.Close()
 	err = errors.Join(err, r.db.Close())
-	if r.folder != "" {
-		err = errors.Join(err, os.RemoveAll(r.folder))
+	if r.whole != nil {
+		err = errors.Join(err, r.files.Close(), r.whole.Close())
 	}
 	return err
 }

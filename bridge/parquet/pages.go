@@ -21,6 +21,9 @@ const (
 	padding    = 8 * 64  // values by which numbers that are packed in groups may be more than a page has
 )
 
+// plainDictionary is what older writers call indices of a dictionary.
+const plainDictionary format.Encoding = 2
+
 // described returns an error where a file does not hold the description that its end announces.
 func described(file io.ReaderAt, size int64) error {
 	var end [tail]byte
@@ -166,7 +169,7 @@ func (x *content) numbers(encoding format.Encoding) {
 		return
 	}
 	switch encoding {
-	case format.PlainDictionary, format.RLEDictionary:
+	case plainDictionary, format.RLEDictionary:
 		x.err = runs(x.raw[1:], int(x.raw[0]), x.values)
 	case format.RLE:
 		x.levels(1, prefixed)
