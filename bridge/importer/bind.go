@@ -188,6 +188,13 @@ func (p *plan) output(c *Channel, s *Source, tr int, file *survey) error {
 		sig.At = append(sig.At, p.column(tr, path))
 		o.negative = append(o.negative, negative)
 	}
+	for _, w := range s.wired {
+		r := rewiring{wiring: w, track: tr, to: sig.At}
+		for _, path := range w.fields {
+			r.of = append(r.of, p.column(tr, path))
+		}
+		p.rewired = append(p.rewired, r)
+	}
 	period, unit := c.Period, cmp.Or(s.Unit, c.Unit)
 	switch {
 	case len(s.Quaternion) > 0:

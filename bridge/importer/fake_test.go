@@ -105,6 +105,32 @@ func names(all ...string) (f []telemetry.Field) {
 	return f
 }
 
+// runAll imports invented logs that must be right, as several files.
+func runAll(t *testing.T, text string, all ...*invented) (*flightlog.Log, *importer.Summary) {
+	t.Helper()
+	m, err := importer.ParseMap("map.toml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]*invented{}
+	var in []string
+	for i, s := range all {
+		in = append(in, strconv.Itoa(i)+".log")
+		of[in[i]] = s
+	}
+	out := filepath.Join(t.TempDir(), "flight.msgpack")
+	sum, err := importer.Import(context.Background(), importer.Job{Format: "invented", Map: m, Inputs: in, Out: out,
+		Open: func(path string, w telemetry.Wants) (telemetry.Source, error) { return of[path].open(path, w) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := flightlog.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log, sum
+}
+
 // run imports an invented log that must be right.
 func run(t *testing.T, s *invented, text string, all bool) (*flightlog.Log, *importer.Summary) {
 	t.Helper()

@@ -145,8 +145,29 @@ func both(a, b []span) (out []span) {
 }
 
 // during returns the values, each once, that a setting has in parts of a log; the last value where
-// it has none there. The first value holds before it is reported, too.
+// it has none there.
 func (h *history) during(name string, parts []span) (values []float64) {
+	if values = h.values(name, parts); len(values) == 0 {
+		values = h.near(name, 0)
+	}
+	return values
+}
+
+// near returns the last value of a setting that is said before a message, or else the last of all.
+func (h *history) near(name string, end int) []float64 {
+	all := h.settings[name]
+	v := all[len(all)-1].value
+	for _, s := range all {
+		if s.at < end {
+			v = s.value
+		}
+	}
+	return []float64{v}
+}
+
+// values returns the values, each once, that a setting has in parts of a log. The first value holds
+// before it is reported, too.
+func (h *history) values(name string, parts []span) (values []float64) {
 	all := h.settings[name]
 	for k, s := range all {
 		begin, end := h.boot(s.at)
@@ -159,9 +180,6 @@ func (h *history) during(name string, parts []span) (values []float64) {
 		if len(both(parts, []span{{begin, end}})) > 0 && !slices.Contains(values, s.value) {
 			values = append(values, s.value)
 		}
-	}
-	if len(values) == 0 {
-		values = []float64{all[len(all)-1].value}
 	}
 	return values
 }

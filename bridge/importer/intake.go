@@ -123,7 +123,11 @@ func (in *intake) message(m *telemetry.Message) error {
 		in.r.counts.repeated++
 		return nil
 	}
-	return in.add(epoch, t, tr.track, m.Values)
+	values := m.Values
+	if len(in.r.plan.rewired) > 0 {
+		values = in.r.rewire(in.n-1, tr.track, values)
+	}
+	return in.add(epoch, t, tr.track, values)
 }
 
 // add hands on a message of a track, by the sorter where messages do not come in order.

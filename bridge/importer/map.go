@@ -86,6 +86,7 @@ type Source struct {
 
 	id     *topicID // the topic, where it is known already
 	prefer Where    // the map's
+	wired  []wiring // where fields are those of other outputs in parts of the files
 }
 
 // Where selects a sender by texts in its messages: their values by their paths.
@@ -235,6 +236,9 @@ func (s *Source) paths() []string {
 	all := s.valuePaths()
 	if s.Times != "" {
 		all = append(all, s.Times)
+	}
+	for _, w := range s.wired {
+		all = append(all, w.fields...)
 	}
 	for i := range all {
 		all[i], _ = strings.CutPrefix(all[i], "-")

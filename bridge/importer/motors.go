@@ -28,13 +28,42 @@ type motors struct {
 	apart   []string // settings by which motors are on outputs that the topic does not have
 	wrong   string   // a setting that changed in flight
 	count   int      // motors, by the kind of frame; 0 = not known
+	aside   bool     // they are outputs of another instance
 }
 
 // motors returns which outputs drive the motors of a file, as far as its settings show it.
-func (o *Outputs) motors(f *survey) (m motors) {
+func (o *Outputs) motors(f *boot) (m motors) {
+	m = o.motorsBy(f, []string{o.Parameter})
+	if len(o.Aside) > 0 && len(m.outputs) == 0 {
+		if other := o.motorsBy(f, o.Aside); len(other.outputs) > 0 {
+			m = other
+			m.aside = true
+		}
+	}
+	if !m.aside {
+		m.elsewhere(o.Aside, o, f)
+	}
+	m.elsewhere(o.Elsewhere, o, f)
+	m.countOf(o, f)
+	if !m.known && m.count > 0 {
+		m.changed(f, o.Count)
+		for m.outputs, m.known = nil, true; len(m.outputs) < m.count; {
+			m.outputs = append(m.outputs, len(m.outputs)+1)
+		}
+	}
+	return m
+}
+
+// motorsBy returns which outputs drive the motors by settings of some names.
+func (o *Outputs) motorsBy(f *boot, patterns []string) (m motors) {
 	function := map[int]int{}
 	for _, name := range slices.Sorted(maps.Keys(f.settings)) {
-		n, ok := matches(o.Parameter, name)
+		n, ok := 0, false
+		for _, p := range patterns {
+			if !ok {
+				n, ok = matches(p, name)
+			}
+		}
 		if !ok {
 			continue
 		}
@@ -53,37 +82,33 @@ func (o *Outputs) motors(f *survey) (m motors) {
 			m.known = m.known || v != 0
 		}
 	}
-	m.elsewhere(o, f, function)
-	m.countOf(o, f)
 	for _, v := range o.Functions {
 		m.outputs = append(m.outputs, function[v])
 	}
 	for len(m.outputs) > 0 && m.outputs[len(m.outputs)-1] == 0 {
 		m.outputs = m.outputs[:len(m.outputs)-1]
 	}
-	if !m.known && m.count > 0 {
-		m.changed(f, o.Count)
-		for m.outputs, m.known = nil, true; len(m.outputs) < m.count; {
-			m.outputs = append(m.outputs, len(m.outputs)+1)
-		}
-	}
 	return m
 }
 
 // changed keeps that a setting has several values in flight.
-func (m *motors) changed(f *survey, name string) {
+func (m *motors) changed(f *boot, name string) {
 	if v := f.settings[name]; len(v) > 1 {
 		m.wrong = fmt.Sprintf("%s is %g and %g in flights of %s", name, v[0], v[1], f.base())
 	}
 }
 
-// elsewhere keeps which settings have motors on other outputs, that are on none of the topic's.
-func (m *motors) elsewhere(o *Outputs, f *survey, function map[int]int) {
-	for _, pattern := range o.Elsewhere {
+// elsewhere keeps which settings have motors on other outputs, that are on none of those found.
+func (m *motors) elsewhere(patterns []string, o *Outputs, f *boot) {
+	found := func(function int) bool {
+		i := slices.Index(o.Functions, function)
+		return i < 0 || i < len(m.outputs) && m.outputs[i] > 0
+	}
+	for _, pattern := range patterns {
 		for _, name := range slices.Sorted(maps.Keys(f.settings)) {
 			_, ok := matches(pattern, name)
 			for _, v := range f.settings[name] {
-				if ok && slices.Contains(o.Functions, int(v)) && function[int(v)] == 0 {
+				if ok && !found(int(v)) {
 					m.apart = append(m.apart, fmt.Sprintf("%s = %g", name, v))
 				}
 			}
@@ -92,7 +117,7 @@ func (m *motors) elsewhere(o *Outputs, f *survey, function map[int]int) {
 }
 
 // countOf finds the number of motors by the kind of frame.
-func (m *motors) countOf(o *Outputs, f *survey) {
+func (m *motors) countOf(o *Outputs, f *boot) {
 	values := f.settings[o.Count]
 	if len(values) == 0 {
 		return
@@ -107,23 +132,84 @@ func (m *motors) countOf(o *Outputs, f *survey) {
 }
 
 // refused returns why the motors of a source cannot be read from a file.
-func (m *motors) refused(s *Source, f *survey) (reason, remedy string) {
+func (m *motors) refused(s *Source, f *boot) (reason, remedy string) {
 	topic, parameter := s.Topic+s.Type, strings.ReplaceAll(s.Outputs.Parameter, "{}", "n")
 	switch {
 	case m.wrong != "":
-		remedy := "import one flight by --from and --to"
-		if len(f.history.boots) > 0 {
-			remedy = "put each flight into a file of its own"
-		}
-		return m.wrong + ": the motors are not on the same outputs in all of it", remedy
+		return m.wrong + ": the motors are not on the same outputs in all of it", "import one flight by --from and --to"
 	case len(m.apart) > 0:
 		return fmt.Sprintf("by its settings %s has motors on other outputs than those that are read from %s: %s", f.base(), topic, strings.Join(m.apart, ", ")),
-			"record what the motors are commanded; or name the instance of " + topic + " that has these outputs, and their fields, in a copy of the map (--print-map) without its outputs"
+			recordMotors(s)
 	case m.known && len(m.outputs) == 0:
 		return fmt.Sprintf("by its settings %s has no motor on any output (%s = %d): %s", f.base(), parameter, s.Outputs.Functions[0], strings.Join(m.others, ", ")),
 			"write a map of its own: dgm-bridge topics " + f.path + " --suggest"
 	}
 	return "", ""
+}
+
+// recordMotors is the remedy where the outputs of the motors are not known.
+func recordMotors(s *Source) string {
+	return "record what the motors are commanded; or name the instance of " + s.Topic + s.Type + " that has these outputs, and their fields, in a copy of the map (--print-map) without its outputs"
+}
+
+// nowhere returns that none of the instances shows itself as the one with the motors.
+func (m *motors) nowhere(s *Source, f *survey) string {
+	return fmt.Sprintf("by its settings %s has the motors on outputs of another instance of %s (%s), and not exactly one has values of all of them that change: %s", f.base(), s.Topic+s.Type, strings.Join(s.Outputs.Aside, ", "), m.list(s))
+}
+
+// fields returns the fields of the motors.
+func (m *motors) fields(s *Source) (all []string) {
+	for _, n := range m.outputs {
+		if n > 0 {
+			all = append(all, s.Outputs.field(n))
+		}
+	}
+	return all
+}
+
+// list names the outputs with their motors.
+func (m *motors) list(s *Source) string {
+	var all []string
+	for i, n := range m.outputs {
+		if n > 0 {
+			all = append(all, fmt.Sprintf("%d on %s", i+1, s.Outputs.field(n)))
+		}
+	}
+	return "motors " + strings.Join(all, ", ")
+}
+
+// alike reports whether the same motors are there, on whatever outputs.
+func (m *motors) alike(o *motors) bool {
+	return slices.EqualFunc(m.outputs, o.outputs, func(a, b int) bool { return (a > 0) == (b > 0) })
+}
+
+// moving returns the only instance of a source's topic of which several fields vary; −1 = there is none,
+// or more than one.
+func (f *survey) moving(s *Source, fields []string) int {
+	found := -1
+	for _, c := range f.counts {
+		id := topicID{c.Topic.Name, c.Topic.Instance, ""}
+		all := c.Topic.Name == s.Topic || s.Type != "" && c.Topic.Kind == s.Type
+		for _, path := range fields {
+			all = all && slices.Contains(f.varies, topicField{id, path})
+		}
+		if all && found >= 0 {
+			return -1
+		}
+		if all {
+			found = c.Topic.Instance
+		}
+	}
+	return found
+}
+
+// sayWired reports where motors are on other outputs than at first.
+func (s *Source) sayWired(files []*survey, out *remarks) {
+	for i, w := range s.wired {
+		if i > 0 && !slices.Equal(w.fields, s.wired[i-1].fields) {
+			out.add("outputs", Info, "", "%s: the motors are on other outputs than before, as its settings say: %s", files[w.file].base(), strings.Join(w.fields, ", "))
+		}
+	}
 }
 
 // compared reports a number of motors by the kind of frame that is another one than by the functions

@@ -13,6 +13,7 @@ type Outputs struct {
 	Parameter string         `toml:"parameter"` // (optional) the setting with the function of output {}
 	Functions []int          `toml:"functions"` // those of motor 1, 2, …
 	Names     []string       `toml:"names"`     // (optional) of the channels, one for each function; else the first name of the channel with the motor's number
+	Aside     []string       `toml:"aside"`     // (optional) settings with the functions of outputs by their numbers of another instance of the topic: of the one that moves
 	Elsewhere []string       `toml:"elsewhere"` // (optional) settings with the functions of outputs that the topic does not have, or not by their numbers
 	Count     string         `toml:"count"`     // (optional) the setting that holds the number of motors
 	Motors    map[string]int `toml:"motors"`    // (optional) the number by its value; else the value is the number
@@ -29,6 +30,12 @@ func (o *Outputs) name(c *Channel, i int) string {
 		return o.Names[i]
 	}
 	return strings.TrimRight(c.names()[0], "0123456789") + strconv.Itoa(i+1)
+}
+
+// wiring is which fields are those of the motors, from a message of a file on.
+type wiring struct {
+	file, from int
+	fields     []string
 }
 
 // mostBeyond is how many outputs behind those of a source are looked at.

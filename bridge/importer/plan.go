@@ -29,6 +29,7 @@ type plan struct {
 	shared   map[string][]string // topics that have other senders, by what is said of these
 	unknown  remarks             // about channels that are left out, for their values are never valid
 	gap      int64               // ns, a longer gap of the base begins a segment
+	rewired  []rewiring          // in the order of the files and their messages
 
 	keep *perRole[[]int] // the channels that are left of those made; nil = all
 }
@@ -54,6 +55,13 @@ type track struct {
 	usual int64    // ns, the step that three of four messages do not exceed
 	rate  float64  // Hz
 	paths []string // fields
+}
+
+// rewiring puts values of a track's columns into others, in a file from a message on.
+type rewiring struct {
+	wiring
+	track  int
+	to, of []int
 }
 
 // phase is a phase of the map whose topic is in the logs. It has a track of its

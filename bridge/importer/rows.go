@@ -28,6 +28,7 @@ type rowMaker struct {
 	joiner *timebase.Joiner
 	judge  *judge
 	turns  *alternating       // nil: not looked for
+	wires  []float64          // of work
 	row    row                // what is emitted
 	seen   []float64          // the states of the row before, where some are held
 	all    perRole[[]float64] // with the channels that are left out of it
@@ -149,6 +150,24 @@ func (r *rowMaker) add(track int, t int64, values []float64) error {
 func (r *rowMaker) wanted(t int64) bool {
 	from, to := int64(r.plan.m.Time.From), int64(r.plan.m.Time.To)
 	return t-r.first >= from && (to <= 0 || t-r.first <= to) && !slices.Contains(r.in, 0)
+}
+
+// rewire returns the values of a message, by its number, with those of other columns in their places.
+func (r *rowMaker) rewire(n, track int, values []float64) []float64 {
+	var now *rewiring
+	for i := range r.plan.rewired {
+		if x := &r.plan.rewired[i]; x.file == r.file && x.track == track && x.from <= n {
+			now = x
+		}
+	}
+	if now == nil {
+		return values
+	}
+	r.wires = append(r.wires[:0], values...)
+	for i, to := range now.to {
+		r.wires[to] = values[now.of[i]]
+	}
+	return r.wires
 }
 
 // drain makes rows of what is complete.

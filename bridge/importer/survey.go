@@ -42,6 +42,7 @@ type survey struct {
 	varies []topicField // fields that a channel could be read from and that have more than one value
 
 	history  *history
+	flights  []span               // the parts in all phases of the map
 	settings map[string][]float64 // of the robot: the values, each once, that they have in flight
 	texts    []string             // of the robot, the first maxSaid
 	kinds    map[int]float64      // by refusal of the map: the first value of its field

@@ -11,6 +11,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
 const driven = `vehicle = "q"
@@ -276,8 +277,82 @@ func TestSettingsInFlight(t *testing.T) {
 	twice := flights(33, 33, 33, 33, 33)
 	again := flights(33, 0, 0, 0, 0)
 	twice.msgs = append(twice.msgs, again.msgs...)
-	if _, err := motors(twice, "", phase, false); err == nil || !strings.Contains(err.Error(), "put each flight into a file of its own") {
+	if _, err := motors(twice, "", phase, false); err == nil || !strings.Contains(err.Error(), "flights of a.log have other motors: motors 1 on C1, 2 on C2, and motors 2 on C2; put each flight into a file of its own") {
 		t.Error(err)
+	}
+}
+
+// After another start of the robot, or in another file, the motors are read from the outputs that they
+// are on there; what is not said again is as before.
+func TestMotorsOnOtherOutputs(t *testing.T) {
+	wired := func(first float64, settings ...float64) *invented {
+		s := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "out": names("C1", "C2", "C3", "C4")}}
+		for i, v := range settings {
+			s.msgs = append(s.msgs, msg{[]string{"set SERVO1_FUNCTION", "set SERVO2_FUNCTION", "set SERVO3_FUNCTION"}[i], 0, []float64{v}})
+		}
+		for i := range int64(300) {
+			v := first + float64(i)
+			s.msgs = append(s.msgs, msg{"pos", 10 * i, []float64{v}}, msg{"out", 10 * i, []float64{v, 1000 + v, 2000 + v, 3000 + v}})
+		}
+		return s
+	}
+	twice := wired(0, 33, 34)
+	twice.msgs = append(twice.msgs, wired(500, 33, 0, 34).msgs...)
+	check := func(name string, log *flightlog.Log, sum *importer.Summary) {
+		t.Helper()
+		n, said := 0, strings.Join(sum.Texts(), "\n")
+		for _, s := range log.Segments {
+			for i := range s.T {
+				x, second := s.X[i], 1000.0
+				if x >= 500 {
+					second = 2000
+				}
+				if s.U[2*i] != x || s.U[2*i+1] != second+x {
+					t.Fatalf("%s: at x = %v the motors are %v", name, x, s.U[2*i:2*i+2])
+				}
+				n++
+			}
+		}
+		if n < 590 || !strings.Contains(said, "the motors are on other outputs than before, as its settings say: C1, C3") {
+			t.Errorf("%s: %d rows: %s", name, n, said)
+		}
+	}
+	log, sum := run(t, twice, driven, false)
+	check("two starts", log, sum)
+	log, sum = runAll(t, driven, wired(0, 33, 34), wired(500, 33, 0, 34))
+	check("two files", log, sum)
+	twice = wired(0, 33, 34, 0)
+	twice.msgs = append(twice.msgs, wired(500, 33, 34, 35).msgs...)
+	if _, _, err := try(t, twice, driven, false); err == nil || !strings.Contains(err.Error(), "flights of a.log have other motors: motors 1 on C1, 2 on C2, and motors 1 on C1, 2 on C2, 3 on C3; put each flight into a file of its own") {
+		t.Error(err)
+	}
+}
+
+// Motors on outputs of another instance are read from the one of which they change.
+func TestMotorsOfAnotherInstance(t *testing.T) {
+	text := strings.Replace(driven, "count =", "aside = [\"AUX{}\"]\ncount =", 1)
+	log := func(moves ...int64) *invented {
+		s := &invented{fields: map[string][]telemetry.Field{"pos": names("x")}, settings: map[string]float64{"AUX2": 33, "AUX3": 34, "SERVO1_FUNCTION": 7}}
+		for _, topic := range []string{"out", "out#1", "out#2"} {
+			s.fields[topic] = names("C1", "C2", "C3", "C4")
+		}
+		for i := range int64(50) {
+			s.msgs = append(s.msgs, msg{"pos", 10 * i, []float64{float64(i)}})
+			for k, topic := range []string{"out", "out#1", "out#2"} {
+				v := float64(i * moves[k])
+				s.msgs = append(s.msgs, msg{topic, 10 * i, []float64{float64(i), 100 + v, 200 + v, 300}})
+			}
+		}
+		return s
+	}
+	got, _ := run(t, log(0, 1, 0), text, false)
+	if s := got.Segments[0]; s.U[20] != 110 || s.U[21] != 210 {
+		t.Errorf("%v", s.U[20:22])
+	}
+	for _, moves := range [][]int64{{1, 1, 0}, {0, 0, 0}} {
+		if _, _, err := try(t, log(moves...), text, false); err == nil || !strings.Contains(err.Error(), "by its settings a.log has the motors on outputs of another instance of out (AUX{}), and not exactly one has values of all of them that change: motors 1 on C2, 2 on C3") {
+			t.Errorf("%v: %v", moves, err)
+		}
 	}
 }
 

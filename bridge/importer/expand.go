@@ -1,0 +1,167 @@
+package importer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+)
+
+// expand returns the map with a channel for each text of an array, as the name
+// of a joint, where a channel requires it.
+func (m *Map) expand(files []*survey) (*Map, error) {
+	if err := m.refuse(files); err != nil {
+		return nil, err
+	}
+	out := *m
+	out.Channels = nil
+	for i := range m.Channels {
+		c := &m.Channels[i]
+		for _, s := range c.sources() {
+			s.prefer = m.Where
+		}
+		if c.Each == "" {
+			driven, err := m.drive(c, files, &out.said)
+			if err != nil {
+				return nil, err
+			}
+			out.Channels = append(out.Channels, driven)
+			continue
+		}
+		all, why, unclear := c.expand(files)
+		if len(all) == 0 && (!c.Optional || unclear) {
+			remedy := "correct each, or name the channels one by one"
+			if unclear {
+				remedy = m.choosing(files)
+			}
+			return nil, m.absent(c, files, []string{why}, remedy)
+		}
+		out.Channels = append(out.Channels, all...)
+	}
+	return &out, nil
+}
+
+// expand returns a channel for each text of the array, of all senders of the topic, or why there is
+// none. unclear: one of several topics or senders may be meant.
+func (c *Channel) expand(files []*survey) (all []Channel, why string, unclear bool) {
+	topics, why := c.among(files[0])
+	if why != "" {
+		return nil, why, len(topics) > 0
+	}
+	if len(topics) == 0 {
+		_, why := find(&c.Source, nil, files)
+		return nil, why, false
+	}
+	of := map[string]*telemetry.Count{} // by name
+	for _, count := range topics {
+		t, id := count.Topic, files[0].id(count.Topic)
+		why = cmp.Or(why, fmt.Sprintf("%s is empty in all messages of topic %s of %s", c.Each, id, files[0].base()))
+		for _, text := range textsOf(t, c.Each) {
+			if other := of[text]; other != nil {
+				both := []*telemetry.Count{other, count}
+				return nil, fmt.Sprintf("topic %s of %s has messages of several senders with %q in %s: %s; select one, as in where = %s, or --where", t.Name, files[0].base(), text, c.Each, sendersOf(both), Differing(both)[0]), true
+			}
+			of[text] = count
+			name, number := strings.NewReplacer("{}", text), strings.NewReplacer("{}", c.Each+"="+text)
+			e := *c
+			e.Each, e.id = "", &id
+			e.Name, e.Derivative = name.Replace(c.Name), name.Replace(c.Derivative)
+			e.Field, e.Times = number.Replace(c.Field), number.Replace(c.Times)
+			if err := t.Check(e.Field); err != nil {
+				return nil, fmt.Sprintf("topic %s: field %q: %v", id, e.Field, err), false
+			}
+			all = append(all, e)
+		}
+	}
+	return all, why, false
+}
+
+// textsOf returns the texts of an array of a topic, each once and none empty.
+func textsOf(t *telemetry.Topic, array string) (all []string) {
+	if t.Texts == nil {
+		return nil
+	}
+	for _, text := range t.Texts(array) {
+		if text != "" && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// drive returns a channel with the motors that the settings of the robot name, and what there is to
+// say about them. Where a file, or a start of the robot in one, has them on other outputs, these are
+// read there.
+func (m *Map) drive(c *Channel, files []*survey, out *remarks) (Channel, error) {
+	driven := *c
+	driven.Or = slices.Clone(c.Or)
+	for _, s := range driven.sources() {
+		if s.Outputs == nil || len(match(s, files[0])) == 0 || slices.ContainsFunc(files, func(f *survey) bool { return s.When.contradicted(f) != "" }) {
+			continue
+		}
+		w := wires{of: *s}
+		for k, f := range files {
+			for _, b := range f.byBoot() {
+				if reason, remedy := w.add(k, &b, files[0]); reason != "" {
+					return driven, m.wrong("channel "+c.label(), reason, remedy)
+				}
+			}
+		}
+		if !w.own.known {
+			return driven, nil
+		}
+		w.own.compared(s.Outputs, files[0], out)
+		source, names := w.of, []string(nil)
+		for i, n := range w.own.outputs {
+			if n > 0 {
+				names = append(names, s.Outputs.name(c, i))
+			}
+		}
+		source.Fields, source.Outputs, source.Unit = w.own.fields(s), nil, cmp.Or(s.Unit, c.Unit)
+		if !slices.ContainsFunc(source.wired, func(w wiring) bool { return !slices.Equal(w.fields, source.Fields) }) {
+			source.wired = nil
+		}
+		source.sayWired(files, out)
+		driven.Name, driven.Names, driven.Source, driven.Or = "", names, source, nil
+		return driven, nil
+	}
+	return driven, nil
+}
+
+// wires finds the fields of the motors of a source, start after start of the robot.
+type wires struct {
+	of    Source
+	own   motors // of the first start
+	begun bool
+}
+
+// add takes a start in a file with a number, or returns why it is refused.
+func (w *wires) add(number int, b *boot, first *survey) (reason, remedy string) {
+	also := w.of.Outputs.motors(b)
+	if reason, remedy = also.refused(&w.of, b); reason != "" {
+		return reason, remedy
+	}
+	if !w.begun {
+		w.own, w.begun = also, true
+	}
+	if !also.known || !w.own.known {
+		return "", ""
+	}
+	if also.aside {
+		n := b.moving(&w.of, also.fields(&w.of))
+		if n < 0 || w.of.Instance != nil && *w.of.Instance != n {
+			return also.nowhere(&w.of, b.survey), recordMotors(&w.of)
+		}
+		w.of.Instance = &n
+	}
+	switch same := w.own.alike(&also); {
+	case !same && number == 0:
+		return fmt.Sprintf("flights of %s have other motors: %s, and %s", first.base(), w.own.list(&w.of), also.list(&w.of)), "put each flight into a file of its own"
+	case !same:
+		return fmt.Sprintf("%s and %s have other motors: %s, and %s", first.base(), b.base(), w.own.list(&w.of), also.list(&w.of)), "import them one by one"
+	}
+	w.of.wired = append(w.of.wired, wiring{number, b.from, also.fields(&w.of)})
+	return "", ""
+}
