@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dgm-robotics/dgm/bridge/timebase"
 )
 
 // Units of times that are written as people write them.
@@ -74,7 +76,7 @@ type midnight struct {
 	last, days int64 // ns
 }
 
-// wraps continues a counter of 32 bits over its end.
+// wraps continues a counter of 32 bits over its end, and the time within a day or a week.
 type wraps struct {
 	last, ahead int64 // ns
 	begun       bool
@@ -86,9 +88,17 @@ const mostWrapped = 10e9
 // add returns the time of a counter in a unit (ns), which may have been one of µs before the
 // table was written.
 func (w *wraps) add(t, unit int64) int64 {
-	for _, round := range []int64{unit << 32, 1000 << 32} {
-		if gap := t + w.ahead + round - w.last; w.begun && unit < 1e9 && t+w.ahead < w.last-round/2 && gap >= 0 && gap < mostWrapped {
-			w.ahead += round
+	rounds := [...]int64{day, 7 * day, unit << 32, 1000 << 32}
+	among := rounds[:]
+	if unit >= 1e9 { // no counter is so coarse
+		among = rounds[:2]
+	}
+	if w.begun && t+w.ahead < w.last {
+		for _, round := range among {
+			if gap := t + w.ahead + round - w.last; t+w.ahead < w.last-round/2 && gap >= 0 && gap < mostWrapped {
+				w.ahead += round
+				break
+			}
 		}
 	}
 	t += w.ahead
@@ -96,7 +106,17 @@ func (w *wraps) add(t, unit int64) int64 {
 	return t
 }
 
-const day = 24 * 3600 * 1e9
+const day = int64(24 * 3600 * 1e9)
+
+// within returns what a time that falls by so many ns seems to count within; "" = nothing.
+func within(fall, step int64) string {
+	for name, round := range map[string]int64{"minute": 60e9, "hour": 3600e9} {
+		if gap := round - fall; gap >= 0 && gap <= timebase.Pausing*max(step, 1e6) {
+			return name
+		}
+	}
+	return ""
+}
 
 func (m *midnight) add(t int64) int64 {
 	if t < m.last-day/2 {

@@ -93,7 +93,9 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 	case !unit && !name || 20*c.falls > c.Numbers && o.Group < 0:
 		return 0
 	}
-	if 2*c.new < c.Numbers && o.Group < 0 { // it stands still
+	if rest, _ := o.fractionOf(i); rest >= 0 {
+		n += 2
+	} else if 2*c.new < c.Numbers && o.Group < 0 { // it stands still
 		n -= 3
 	}
 	switch {
@@ -107,13 +109,19 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 	return n
 }
 
-// findFraction finds the column with the rest of a time in whole seconds: the stamps of ROS, or
-// of struct timeval.
+// findFraction finds the column with the rest of the time.
 func (o *Outline) findFraction() {
-	o.Fraction = -1
-	clock := &o.Columns[o.Time]
+	if o.Fraction, o.FractionUnit = o.fractionOf(o.Time); o.Fraction >= 0 {
+		o.Unit, o.Named = "s", true
+	}
+}
+
+// fractionOf returns the column with the rest of a time in whole seconds, and its unit: the stamps of
+// ROS, or of struct timeval; −1 = none has it.
+func (o *Outline) fractionOf(i int) (rest int, unit string) {
+	clock := &o.Columns[i]
 	if !clock.whole || clock.Others > 0 {
-		return
+		return -1, ""
 	}
 	for _, end := range spellings["s"] {
 		stem, ok := strings.CutSuffix(strings.ToLower(clock.Name), end)
@@ -125,10 +133,11 @@ func (o *Outline) findFraction() {
 			rest, ok := strings.CutPrefix(strings.ToLower(c.Name), stem)
 			unit := spelled(rest)
 			if ok && unit != "" && c.whole && c.Low >= 0 && scales[unit].power < 9 && c.High*scales[unit].ns() < 1e9 {
-				o.Fraction, o.FractionUnit, o.Unit, o.Named = k, unit, "s", true
+				return k, unit
 			}
 		}
 	}
+	return -1, ""
 }
 
 // findUnit finds the unit of the time: by the name of its column, by its texts, by its size

@@ -222,6 +222,9 @@ func (r *Reader) order(t int64, digits float64, segment string) (keep bool, err 
 		if r.cfg.OnDuplicate != Keep {
 			return false, nil
 		}
+	case step < 0 && r.cfg.OnBackwards == Fail && within(-step, r.between.Usual()) != "":
+		what := within(-step, r.between.Usual())
+		return false, r.fail(r.line, field, fmt.Sprintf("the time begins anew: it seems to count within the %s", what), "write the whole time into one column")
 	case step < 0 && r.cfg.OnBackwards == Fail:
 		return false, r.fail(r.line, field, fmt.Sprintf("the time runs backwards by %s", seconds(-step)),
 			`sort the file by time; or, if the clock was set or another recording begins here, write on_backwards = "segment" under [time]`)

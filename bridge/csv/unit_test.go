@@ -3,6 +3,7 @@ package csv_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
 // mapOf returns the map that is suggested of a table, and how it fails.
@@ -82,18 +84,55 @@ func TestFractionsOfSeconds(t *testing.T) {
 	for _, c := range []struct {
 		seconds, rest, want string
 		unit                int64
-	}{{"tv_sec", "tv_usec", "fraction_unit = \"us\"\n", 1000}, {"stamp.secs", "stamp.nsecs", "", 1}, {"sec", "msec", "fraction_unit = \"ms\"\n", 1_000_000}} {
+	}{{"rosbagTimestamp,secs", "nsecs", "", 1}, {"tv_sec", "tv_usec", "fraction_unit = \"us\"\n", 1000}, {"stamp.secs", "stamp.nsecs", "", 1}, {"sec", "msec", "fraction_unit = \"ms\"\n", 1_000_000}} {
 		table := rowsOf(c.seconds+","+c.rest+",theta,tau", func(i int, a, _, u float64) string {
 			ns := 500_000_000 + int64(i)*20_000_000
-			return fmt.Sprintf("%d,%d,%g,%g", 1_700_000_000+ns/1_000_000_000, ns%1_000_000_000/c.unit, a, u)
+			first := ""
+			if strings.HasPrefix(c.seconds, "rosbag") { // when it was recorded is not when it was measured
+				first = fmt.Sprintf("%d,", 1_700_000_000_000_000_000+ns+int64(i*i)%7_000_000)
+			}
+			return first + fmt.Sprintf("%d,%d,%g,%g", 1_700_000_000+ns/1_000_000_000, ns%1_000_000_000/c.unit, a, u)
 		})
 		text, err := mapOf(t, table)
 		if err != nil || !strings.Contains(text, "fraction = \""+c.rest+"\"\n"+c.want) {
 			t.Errorf("%v\n%s", err, text)
 			continue
 		}
-		if log, s := run(t, text, table); s.Rows != 300 || log.Segments[0].T[299] != 1_700_000_006_480_000_000 {
-			t.Errorf("%s: %d rows, to %d", c.rest, s.Rows, log.Segments[0].T[299])
+		log, s := run(t, text, table)
+		for i, at := range log.Segments[0].T {
+			if s.Rows != 300 || at != 1_700_000_000_500_000_000+int64(i)*20_000_000 {
+				t.Fatalf("%s: %d rows, row %d at %d", c.rest, s.Rows, i, at)
+			}
+		}
+	}
+}
+
+// The time within a week or a day goes on over its end; that within a minute or an hour, of which
+// another column has the number, is said to be.
+func TestTimesWithinAPeriod(t *testing.T) {
+	for period, want := range map[int64]string{604_800: "", 86_400: "", 3600: "the time begins anew: it seems to count within the hour; write the whole time into one column", 60: "within the minute"} {
+		table := rowsOf("t,theta,tau", func(i int, a, _, u float64) string {
+			ms := (1000*period - 3000 + 20*int64(i)) % (1000 * period)
+			return fmt.Sprintf("%d.%03d,%g,%g", ms/1000, ms%1000, a, u)
+		})
+		path := filepath.Join(t.TempDir(), "a.csv")
+		if err := os.WriteFile(path, []byte(table), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		out := filepath.Join(t.TempDir(), "f.msgpack")
+		_, err := importer.Import(context.Background(), importer.Job{Format: "csv", Map: parse(t, "vehicle = \"v\"\n[time]\ncolumn = \"t\"\nunit = \"s\"\n"+thetaTau), Inputs: []string{path}, Out: out})
+		if want != "" {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%d s: %v", period, err)
+			}
+			continue
+		}
+		log, err2 := flightlog.ReadFile(out)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		if s := log.Segments[0]; s.T[299]-s.T[0] != 299*20_000_000 {
+			t.Errorf("%d s: %v", period, s.T[299]-s.T[0])
 		}
 	}
 }
