@@ -143,6 +143,9 @@ func (s *stream) jump(m waiting) int64 {
 	if by := s.delay - (m.logged - m.t); s.stamped && m.t >= s.last && abs(by) > ahead {
 		return by
 	}
+	if m.t < s.last {
+		return m.t - s.last - s.steps.Median()
+	}
 	return m.t - s.last
 }
 
