@@ -236,7 +236,10 @@ func (r *Reader) order(t int64, digits float64, segment string) (keep bool, err 
 		counts.LongestGap = max(counts.LongestGap, step)
 		begins = true
 	default:
-		if r.between.Add(step); step > r.longest {
+		if len(r.steps) < maxSteps || r.between.Pause(step) {
+			r.between.Add(step)
+		}
+		if step > r.longest {
 			r.longest, r.behind = step, r.line
 		}
 	}
