@@ -243,6 +243,7 @@ func TestSegments(t *testing.T) {
 		{"segment column", `segment_column = "s"`, []string{"s,t,x\nid,1,0\nid,2,0\n7,1,0\nid,3,0\n"}, "id: 1 2; 7: 1; id: 3; ", ""},
 		{"two segment columns", `segment_column = ["k","s"]`, []string{"s,k,t,x\n0,id,1,0\n1,id,2,0\n1,vad,1,0\n"}, "id/0: 1; id/1: 2; vad/1: 1; ", ""},
 		{"segment column in two files", `segment_column = "s"`, []string{"s,t,x\n0,1,0\n", "s,t,x\n0,2,0\n"}, "a/0: 1; b/0: 2; ", ""},
+		{"each row twice", "", []string{"t,x\n1,0\n1,0\n6,1\n6,1\n11,2\n11,2\n"}, "a: 1 6 11; ", "3 rows with the time of the row before dropped, first in a.csv line 3: each repeats the row before"},
 		{"gaps", `max_gap = "5ms"`, []string{"t,x\n1,0\n6,0\n12,0\n13,0\n113,0\n"}, "a: 1 6; a: 12 13; a: 113; ", "2 gaps longer than max_gap, the longest 0.1 s, first in a.csv line 4"},
 		{"one gap", `max_gap = "50ms"`, []string{"t,x\n1,0\n6,0\n12,0\n113,0\n"}, "a: 1 6 12; a: 113; ", "1 gap longer than max_gap, the longest 0.101 s, in a.csv line 5"},
 		{"cut", "from = \"2ms\"\nto = \"4ms\"", []string{"t,x\n10,0\n11,0\n12,0\n13,0\n14,0\n15,oops\n", "t,x\n0,oops\n3,0\n"}, "a: 12 13 14; b: 3; ", ""},

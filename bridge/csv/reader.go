@@ -3,6 +3,7 @@ package csv
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"math"
 	"path/filepath"
@@ -58,6 +59,7 @@ type Reader struct {
 	between timebase.Steps
 	longest int64     // ns, of the steps between
 	behind  int       // line behind it
+	row64   uint64    // of the row last read: a sum of its cells
 	steps   []float64 // between rows of a segment, as the file has them; the first maxSteps
 }
 
@@ -143,7 +145,8 @@ func (r *Reader) kept() (cells []string, t int64, err error) {
 		if r.cut(t - r.first) {
 			continue
 		}
-		keep, err := r.order(t, r.digits(t, cells), r.name(cells))
+		again := r.repeats(cells)
+		keep, err := r.order(t, r.digits(t, cells), r.name(cells), again)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -200,9 +203,24 @@ func Stem(path string) string {
 	return base
 }
 
+// repeats reports whether a row has the cells of the one before.
+func (r *Reader) repeats(cells []string) bool {
+	var h maphash.Hash
+	h.SetSeed(rowSeed)
+	for _, c := range cells {
+		_, _ = h.WriteString(c) // it never fails
+		_ = h.WriteByte(0)
+	}
+	before := r.row64
+	r.row64 = h.Sum64()
+	return r.begun && r.row64 == before
+}
+
+var rowSeed = maphash.MakeSeed()
+
 // order judges the time of a row, which the file has as digits: whether the row is
-// kept, and whether it begins a segment.
-func (r *Reader) order(t int64, digits float64, segment string) (keep bool, err error) {
+// kept, and whether it begins a segment. again: it repeats the row before.
+func (r *Reader) order(t int64, digits float64, segment string, again bool) (keep bool, err error) {
 	step := t - r.last
 	fresh := !r.begun || segment != r.row.Segment
 	if d := digits - r.written; !fresh && d > 0 && len(r.steps) < maxSteps {
@@ -218,7 +236,9 @@ func (r *Reader) order(t int64, digits float64, segment string) (keep bool, err 
 	case step == 0 && r.cfg.OnDuplicate == Fail:
 		return false, r.fail(r.line, field, "the time is that of the row before", `delete the line, or write on_duplicate = "drop" under [time]`)
 	case step == 0:
-		counts.Duplicates.Add(r.path, r.line)
+		if counts.Duplicates.Add(r.path, r.line); again {
+			counts.Repeated++
+		}
 		if r.cfg.OnDuplicate != Keep {
 			return false, nil
 		}
@@ -309,6 +329,7 @@ func (r *Reader) atEnd() error {
 
 // pauses counts the steps in which nothing was recorded.
 func (r *Reader) pauses() {
+	r.cfg.Counts.Step = max(r.cfg.Counts.Step, r.between.Median())
 	if r.cfg.MaxGap > 0 || !r.between.Pause(r.longest) {
 		return
 	}

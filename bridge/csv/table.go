@@ -40,6 +40,7 @@ type table struct {
 	records *csv.Reader
 	columns []string
 	line    int // of the row last returned
+	sound   int // rows returned
 }
 
 // openTable opens a file, finds out how it is packed and separated, and reads
@@ -151,12 +152,19 @@ func (t *table) isTable(head []byte) error {
 	switch {
 	case len(bytes.TrimSpace(head)) == 0 && len(head) < mostHead:
 		return t.fail(0, "", "the file is empty", "export it again")
-	case bytes.IndexByte(head, 0) >= 0:
+	case bytes.IndexByte(head, 0) >= 0 && !unwritten(head):
 		return t.fail(0, "", "the file is not text", "give a table of text, as UTF-8; other logs have importers of their own")
 	case bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0:
 		return t.fail(1, "", "lines end with a carriage return alone, and it would be one line", "export it with line feeds")
 	}
 	return nil
+}
+
+// unwritten reports whether a beginning is lines of text and then nothing but zeros, as where a recorder
+// lost its power.
+func unwritten(head []byte) bool {
+	text := bytes.TrimRight(head, "\x00")
+	return bytes.IndexByte(text, 0) < 0 && bytes.IndexByte(text, '\n') > 0
 }
 
 // head reads the names and the units of the columns.
@@ -306,8 +314,12 @@ func (t *table) next() ([]string, error) {
 	case t.names == nil && cells[0] == t.columns[0] && slices.Equal(cells, t.columns) && named(cells):
 		return nil, t.fail(t.line, "", "it has the names of the columns once more", "delete the line; where another recording begins with it, write that into a file of its own")
 	}
+	t.sound++
 	return cells, nil
 }
+
+// preamble is how many rows no text ahead of a table looks like.
+const preamble = 10
 
 // uneven returns the error of a line with fewer or more cells than there are columns.
 func (t *table) uneven(cells []string) error {
@@ -317,8 +329,12 @@ func (t *table) uneven(cells []string) error {
 	}
 	after, err := t.records.Read() // into the same cells
 	switch {
+	case errors.Is(err, io.EOF) && t.lines.open == 0:
+		remedy = "it is the last line: delete it"
 	case errors.Is(err, io.EOF):
 		remedy = "it is the last line, so the file was cut off: delete the line or use the whole file"
+	case err == nil && names && len(after) == n && slices.ContainsFunc(after, number) && t.sound >= preamble:
+		remedy = "another table seems to begin there: write it into a file of its own"
 	case err == nil && names && len(after) == n && slices.ContainsFunc(after, number):
 		remedy = fmt.Sprintf("it seems to name the columns: delete lines 1 to %d, which are ahead of it, or begin them with #", t.line-1)
 	}

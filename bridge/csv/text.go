@@ -119,6 +119,9 @@ func (l *lines) next() error {
 	l.line, l.given = l.line[:0], 0
 	for {
 		part, err := l.r.ReadSlice('\n')
+		if bytes.IndexByte(part, 0) >= 0 {
+			return &lineError{l.number, "it holds zeros, as a file does of which the end was not written before power was lost", fmt.Sprintf("keep what is ahead of line %d", l.number)}
+		}
 		if l.line = append(l.line, part...); len(l.line) > maxLine {
 			return &lineError{l.number, fmt.Sprintf("a line of more than %d bytes", maxLine), "give a table of text with line ends"}
 		}

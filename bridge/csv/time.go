@@ -125,11 +125,13 @@ func quote(cell string) string {
 // Counts counts what the user should know and what is no error.
 type Counts struct {
 	Duplicates Count // rows whose time is that of the row before
+	Repeated   int   // of these, rows that repeat the row before
 	Spread     Count // rows whose time is that of the row before, by a clock that is coarser than the rows
 	Backwards  Count // rows before which the time runs backwards
 	Gaps       Count // rows before which there is more than max_gap
 	LongestGap int64 // ns
 	Pauses     Pauses
+	Step       int64 // ns, the median between rows, of the slowest file
 	units      map[string]unitAt
 	Open       Count // last rows without a line end, of which the last number may be cut off
 }

@@ -137,6 +137,18 @@ func TestTimesWithinAPeriod(t *testing.T) {
 	}
 }
 
+// Rows at 2 kHz whose milliseconds are taken for seconds, as their steps allow, are a warning with both
+// readings.
+func TestSlowTable(t *testing.T) {
+	for step, want := range map[float64]bool{0.5: true, 0.04: false} {
+		_, s, _ := suggested(t, "", rowsOf("time,theta,tau", func(i int, a, _, u float64) string { return fmt.Sprintf("%.2f,%g,%g", step*float64(i), a, u) }))
+		const slow = "slow: rows at 2 Hz; a horizon of 1 s holds 2 of them, and of motion between them nothing is learned: record at 50 Hz or more; or, if the rows are faster than that, correct time.unit in the map"
+		if text := strings.Join(s.Texts(), "\n"); strings.Contains(text, slow) != want || !want && strings.Contains(text, "slow") {
+			t.Errorf("%g: %s", step, text)
+		}
+	}
+}
+
 // Tables that give one column different units, in their rows of units, are refused together.
 func TestUnitsOfSeveralTables(t *testing.T) {
 	table := func(units string) string {

@@ -52,7 +52,7 @@ func losses(r *rowMaker) (out remarks) {
 func (out *remarks) rows(r *rowMaker) {
 	c := &r.counts
 	if r.plan.m.IsTable() {
-		if n := c.table.Duplicates; n.N > c.kept && r.plan.m.Time.OnDuplicate != csv.Keep {
+		if n := c.table.Duplicates; n.N-c.table.Repeated > c.kept && r.plan.m.Time.OnDuplicate != csv.Keep {
 			out.add("rows-lost", Loss, "", "%d of %d rows are left out, for they have the time of the row before, %s", n.N, n.N+c.kept, n).Remedy = "name the column that holds the time, and its unit; or, where rows are of several robots, the one that distinguishes them as group_column"
 		}
 		return

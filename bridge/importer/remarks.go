@@ -73,7 +73,11 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 			done = "kept"
 		}
 		x := out.add("repeated", Info, "", "%s with the time of the row before %s, %s", number(n.N, "row"), done, n)
-		if p.m.Time.OnDuplicate != csv.Keep && 10*n.N > c.kept {
+		switch {
+		case p.m.Time.OnDuplicate == csv.Keep || 10*n.N <= c.kept:
+		case t.Repeated == n.N:
+			x.Text += ": each repeats the row before"
+		default:
 			x.Severity, x.Remedy = Warning, "name the column that holds the time; or, where rows are of several robots, the one that distinguishes them as group_column"
 		}
 	}
@@ -91,6 +95,9 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 		out.add("gap", Info, "", "%s longer than max_gap, the longest %.6g s, %s", number(n.N, "gap"), 1e-9*float64(t.LongestGap), n)
 	}
 	out.pauses(&t.Pauses)
+	if rate := 1e9 / float64(max(1, t.Step)); rate < slowRate {
+		out.add("slow", Warning, "", "slow: rows at %.4g Hz; a horizon of 1 s holds %.0f of them, and of motion between them nothing is learned", rate, rate).Remedy = fmt.Sprintf("record at %d Hz or more; or, if the rows are faster than that, correct time.unit in the map", wantedRate)
+	}
 	if n := t.Open; n.N > 0 {
 		out.add("open", Info, "", "%s at the end of a file without a line end (%s): if the file was cut off, the last number lacks digits; delete the line then", number(n.N, "row"), n)
 	}
