@@ -31,6 +31,7 @@ const (
 	apart       = 0.2 // of several signals: the most that their own steps are of the steps between them
 	unlikeTurns = 0.1 // the share of a signal's rows that need not come in their turn
 	fewBlocks   = 0.1 // the share of blocks with turns below which there are none
+	oneTone     = 0.9 // the share of its power in one frequency from which on a period is a vibration
 	halfBlocks  = 0.5 // the same of more than mostSignals at one rate, as which a vibration may look for a while
 )
 
@@ -74,18 +75,44 @@ func (s *turns) judge() {
 	if reversals(x) < fewestTurns {
 		return
 	}
+	equal := 2
+	for equal <= mostEqual && !equalTurns(x, equal) {
+		equal++
+	}
+	if equal > mostSignals && equal <= mostEqual && tone(x, equal) {
+		return
+	}
 	for n := 2; n <= mostSignals; n++ {
 		if takeTurns(x, n) {
 			s.found++
 			return
 		}
 	}
-	for n := mostSignals + 1; n <= mostEqual; n++ {
-		if equalTurns(x, n) {
-			s.equal++
-			return
-		}
+	if equal > mostSignals && equal <= mostEqual {
+		s.equal++
 	}
+}
+
+// tone reports whether values with a period of n rows are of one frequency, as of a vibration: levels of
+// several signals are of all that the period has.
+func tone(x []float64, n int) bool {
+	most, all := 0.0, 0.0
+	for k := 1; 2*k <= n; k++ {
+		power := 0.0
+		for from := 0; from+n <= len(x); from += n {
+			var re, im float64
+			for i, v := range x[from : from+n] {
+				sin, cos := math.Sincos(2 * math.Pi * float64(i*k%n) / float64(n))
+				re, im = re+v*cos, im+v*sin
+			}
+			power += re*re + im*im
+		}
+		if 2*k < n {
+			power *= 2 // of the frequency below zero
+		}
+		most, all = max(most, power), all+power
+	}
+	return most > oneTone*all
 }
 
 // reversals counts how often values turn back: each turn of another signal does so.

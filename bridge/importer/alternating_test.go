@@ -46,9 +46,13 @@ func TestSeveralSignalsInTurns(t *testing.T) {
 		"noise":                     func(int) float64 { return rng.NormFloat64() },
 		"a walk":                    func(int) float64 { walk += rng.NormFloat64(); return walk },
 		"a vibration":               func(i int) float64 { return math.Sin(2*math.Pi*float64(i)/7.3) + noise() },
-		"a square":                  func(i int) float64 { return float64(i/5%2) + noise() },
-		"a ramp in steps":           func(i int) float64 { return math.Round(float64(i)/40 + 0.3*rng.NormFloat64()) },
-		"levels at random":          func(int) float64 { return float64(rng.IntN(2)) + noise() },
+		"a vibration in step": func(i int) float64 {
+			return (1+0.2*math.Sin(float64(i)/100))*math.Sin(math.Pi/2*float64(i)+0.3) + noise()
+		},
+		"a vibration of five": func(i int) float64 { return math.Sin(0.4*math.Pi*float64(i)+0.3) + noise() },
+		"a square":            func(i int) float64 { return float64(i/5%2) + noise() },
+		"a ramp in steps":     func(i int) float64 { return math.Round(float64(i)/40 + 0.3*rng.NormFloat64()) },
+		"levels at random":    func(int) float64 { return float64(rng.IntN(2)) + noise() },
 	}
 	text := "vehicle = \"v\"\n"
 	all := slices.Sorted(maps.Keys(signals))
