@@ -1,9 +1,9 @@
 package csv
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"math"
 	"path/filepath"
@@ -59,7 +59,8 @@ type Reader struct {
 	between timebase.Steps
 	longest int64     // ns, of the steps between
 	behind  int       // line behind it
-	row64   uint64    // of the row last read: a sum of its cells
+	twice   bool      // a row has the time of the one before: from there on the row before is kept
+	before  []byte    // its cells
 	steps   []float64 // between rows of a segment, as the file has them; the first maxSteps
 }
 
@@ -145,10 +146,12 @@ func (r *Reader) kept() (cells []string, t int64, err error) {
 		if r.cut(t - r.first) {
 			continue
 		}
-		again := r.repeats(cells)
-		keep, err := r.order(t, r.digits(t, cells), r.name(cells), again)
+		keep, err := r.order(t, r.digits(t, cells), r.name(cells), cells)
 		if err != nil {
 			return nil, 0, err
+		}
+		if r.twice {
+			r.before = joined(r.before[:0], cells)
 		}
 		if keep {
 			return cells, t, nil
@@ -203,24 +206,28 @@ func Stem(path string) string {
 	return base
 }
 
-// repeats reports whether a row has the cells of the one before.
-func (r *Reader) repeats(cells []string) bool {
-	var h maphash.Hash
-	h.SetSeed(rowSeed)
-	for _, c := range cells {
-		_, _ = h.WriteString(c) // it never fails
-		_ = h.WriteByte(0)
+// compare counts whether a row with the time of the row before repeats it, where that is kept.
+func (r *Reader) compare(cells []string) {
+	if r.twice {
+		r.cfg.Counts.Compared++
+		if bytes.Equal(joined(nil, cells), r.before) {
+			r.cfg.Counts.Repeated++
+		}
 	}
-	before := r.row64
-	r.row64 = h.Sum64()
-	return r.begun && r.row64 == before
+	r.twice = true
 }
 
-var rowSeed = maphash.MakeSeed()
+// joined appends cells, with a zero behind each.
+func joined(b []byte, cells []string) []byte {
+	for _, c := range cells {
+		b = append(append(b, c...), 0)
+	}
+	return b
+}
 
 // order judges the time of a row, which the file has as digits: whether the row is
-// kept, and whether it begins a segment. again: it repeats the row before.
-func (r *Reader) order(t int64, digits float64, segment string, again bool) (keep bool, err error) {
+// kept, and whether it begins a segment.
+func (r *Reader) order(t int64, digits float64, segment string, cells []string) (keep bool, err error) {
 	step := t - r.last
 	fresh := !r.begun || segment != r.row.Segment
 	if d := digits - r.written; !fresh && d > 0 && len(r.steps) < maxSteps {
@@ -236,9 +243,8 @@ func (r *Reader) order(t int64, digits float64, segment string, again bool) (kee
 	case step == 0 && r.cfg.OnDuplicate == Fail:
 		return false, r.fail(r.line, field, "the time is that of the row before", `delete the line, or write on_duplicate = "drop" under [time]`)
 	case step == 0:
-		if counts.Duplicates.Add(r.path, r.line); again {
-			counts.Repeated++
-		}
+		counts.Duplicates.Add(r.path, r.line)
+		r.compare(cells)
 		if r.cfg.OnDuplicate != Keep {
 			return false, nil
 		}

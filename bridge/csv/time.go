@@ -125,7 +125,8 @@ func quote(cell string) string {
 // Counts counts what the user should know and what is no error.
 type Counts struct {
 	Duplicates Count // rows whose time is that of the row before
-	Repeated   int   // of these, rows that repeat the row before
+	Compared   int   // of these, rows of which it is known whether they repeat the row before: all but the first of a file
+	Repeated   int   // and those that do
 	Spread     Count // rows whose time is that of the row before, by a clock that is coarser than the rows
 	Backwards  Count // rows before which the time runs backwards
 	Gaps       Count // rows before which there is more than max_gap

@@ -75,8 +75,8 @@ func (s *turns) judge() {
 	if reversals(x) < fewestTurns {
 		return
 	}
-	equal := 2
-	for equal <= mostEqual && !equalTurns(x, equal) {
+	equal, across := 2, stepsOver(x, 1)
+	for equal <= mostEqual && !equalTurns(x, equal, across) {
 		equal++
 	}
 	if equal > mostSignals && equal <= mostEqual && tone(x, equal) {
@@ -128,21 +128,28 @@ func reversals(x []float64) (n int) {
 }
 
 // equalTurns reports whether values are of n signals at one rate: each is near the value n before, and
-// nearly all are far from the one before, as those of one that holds its levels are not.
-func equalTurns(x []float64, n int) bool {
-	own := 0.0
-	for i := n; i < len(x); i++ {
-		own += math.Abs(x[i]-x[i-n]) / float64(len(x)-n)
+// nearly all are far from the one before, as those of one that holds its levels are not. across is the mean
+// step from one to the next.
+func equalTurns(x []float64, n int, across float64) bool {
+	if first := x[:min(len(x), n+fewestRows)]; stepsOver(first, n) > 2*apart*across {
+		return false
 	}
-	across, far := 0.0, 0
+	own, far := stepsOver(x, n), 0
 	for i := 1; i < len(x); i++ {
-		d := math.Abs(x[i] - x[i-1])
-		across += d / float64(len(x)-1)
-		if d > 2*own {
+		if math.Abs(x[i]-x[i-1]) > 2*own {
 			far++
 		}
 	}
 	return own > 0 && own <= apart*across && 4*far >= 3*len(x)
+}
+
+// stepsOver returns how far values are from those n before, in the mean.
+func stepsOver(x []float64, n int) float64 {
+	sum := 0.0
+	for i := n; i < len(x); i++ {
+		sum += math.Abs(x[i] - x[i-n])
+	}
+	return sum / float64(max(1, len(x)-n))
 }
 
 // found returns the channels that alternate.

@@ -75,7 +75,7 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 		x := out.add("repeated", Info, "", "%s with the time of the row before %s, %s", number(n.N, "row"), done, n)
 		switch {
 		case p.m.Time.OnDuplicate == csv.Keep || 10*n.N <= c.kept:
-		case t.Repeated == n.N:
+		case t.Repeated == t.Compared && t.Compared > 0:
 			x.Text += ": each repeats the row before"
 		default:
 			x.Severity, x.Remedy = Warning, "name the column that holds the time; or, where rows are of several robots, the one that distinguishes them as group_column"

@@ -130,6 +130,9 @@ func (p *pages) checkValues(page *format.PageHeader, raw []byte) error {
 		}
 	}
 	if page.DataPageHeader.Valid {
+		if h.RepetitionLevelEncoding == format.BitPacked || h.DefinitionLevelEncoding == format.BitPacked {
+			return nil // of the first writers, with no lengths in them
+		}
 		x.levels(p.repeated, prefixed)
 		x.levels(p.defined, prefixed)
 	}
