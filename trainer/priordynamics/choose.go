@@ -71,14 +71,15 @@ type Pair struct {
 	Prior, Secondary *priordynamics.Model
 }
 
-// Fit fits both of the chosen shapes: the prior dynamics by shooting, as far as it came when ctx ended, the secondary linear model by
-// regression.
+// Fit fits both of the chosen shapes, the prior dynamics as far as it came when ctx ended. The secondary linear model takes a third
+// of the iterations.
 func (c *Choice) Fit(ctx context.Context, flights []window.Flight, task window.Task, e Effort) (Pair, error) {
 	prior, err := fit(ctx, flights, task, c.Shape, e)
 	if err != nil {
 		return Pair{}, err
 	}
-	secondary, err := Regress(flights, task, c.Secondary)
+	e.Iterations = max(1, e.Iterations/3)
+	secondary, err := fit(ctx, flights, task, c.Secondary, e)
 	return Pair{Prior: prior, Secondary: secondary}, err
 }
 
@@ -154,7 +155,8 @@ const secondarySteps = 200
 
 // secondaryShape returns the shape of the secondary linear model, which is blended into
 // the prior dynamics: linear in the lifted state, its step one or five samples, whichever
-// has the smaller roll-out error.
+// has the smaller roll-out error when fitted by regression. [Choice.Fit] fits it by shooting
+// from there, as it does the prior dynamics.
 func secondaryShape(flights []window.Flight, task window.Task, body priordynamics.Body) (Shape, error) {
 	H, dt := task.Horizon, shortestInterval(flights)
 	windows := window.Cut(flights, H, H/10)
