@@ -69,11 +69,11 @@ func Choose(ctx context.Context, flights []window.Flight, task window.Task, prop
 	return Fit(ctx, flights, task, *best, set, values(best))
 }
 
-// screen fits an equation to few windows, as far as it can be better than a rival.
-func screen(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, rival float64) (*problem, error) {
+// screen fits an equation to few windows, as far as it can be better than the leader.
+func screen(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, leader float64) (*problem, error) {
 	set = set.Coarse(task)
 	set.windows = few
-	f, err := fit(ctx, flights, task, e, set, nil, rival)
+	f, err := fit(ctx, flights, task, e, set, nil, leader)
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +111,8 @@ func (f *problem) report(set Settings) {
 	}
 }
 
-// fit is Fit without what follows the descent, which ends where the equation cannot be better than a rival.
-func fit(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, start []float64, rival float64) (*problem, error) {
+// fit is Fit without what follows the descent, which ends where the equation cannot be better than the leader.
+func fit(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, start []float64, leader float64) (*problem, error) {
 	K := len(task.States)
 	e.Parameters = slices.Clone(e.Parameters)
 	e.Bound = bounds(flights, K, task.Inputs, &e)
@@ -134,7 +134,7 @@ func fit(ctx context.Context, flights []window.Flight, task window.Task, e motio
 		if nodes < set.Nodes {
 			f.descend(ctx, iterations, math.Inf(1))
 		} else {
-			f.descend(ctx, iterations, rival)
+			f.descend(ctx, iterations, leader)
 		}
 	}
 	return f, nil

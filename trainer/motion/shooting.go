@@ -282,9 +282,9 @@ func solve(m int, normal, right []float64, damping float64) []float64 {
 	return b.Data
 }
 
-// descend improves θ and δ in at most so many iterations, fewer where those left would not bring the objective down to rival at the rate
+// descend improves θ and δ in at most so many iterations, fewer where those left would not bring the objective down to that of the leader at the rate
 // of the last one.
-func (f *problem) descend(ctx context.Context, iterations int, rival float64) {
+func (f *problem) descend(ctx context.Context, iterations int, leader float64) {
 	msq, objective := f.errors(f.theta, f.delta)
 	damping, trial := 1e-3, make([]float64, f.m)
 	for left := iterations; left > 0 && ctx.Err() == nil; left-- {
@@ -306,7 +306,7 @@ func (f *problem) descend(ctx context.Context, iterations int, rival float64) {
 			}
 			damping *= 10
 		}
-		if hopeless := left <= iterations-patience && objective-float64(left)*(before-objective) > rival; !gained || hopeless {
+		if hopeless := left <= iterations-patience && objective-float64(left)*(before-objective) > leader; !gained || hopeless {
 			break
 		}
 	}
