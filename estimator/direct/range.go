@@ -20,7 +20,7 @@ const (
 //
 // over the inputs and over the means ū' of the map's columns, standardised: the input at the start and its means over the
 // parts of [0, t], ū'₋ being the column before in time; the changes also over the means of the rows of history. A map that was fitted
-// to inputs that change slowly says nothing of a step. The factor depends on nothing after t.
+// to inputs that change slowly is not determined for steps. The factor depends on nothing after t.
 type RangeFactor struct {
 	Value float64
 	Rate  float64 // its derivative by t, per second
