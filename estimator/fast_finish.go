@@ -45,6 +45,9 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 			dst.Mean[at] = origin[k] + w.prior.displacement[lane*K+k] + part.networkWeight[j]*v.mean[lane]
 			dst.Std[at] = math.Sqrt(f.plain.intervals.state(factor, math.Max(0, v.total[lane]-part.obs[j]), part.obs[j]) + start)
 			dst.ObsStd[at] = math.Sqrt(factor*v.total[lane] + f.plain.intervals.beside[k] + start)
+			if dst.Prior != nil {
+				dst.Prior[at] = w.prior.displacement[lane*K+k]
+			}
 			ok = ok && finite(dst.Mean[at]) && finite(dst.ObsStd[at])
 		}
 	}

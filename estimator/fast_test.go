@@ -75,6 +75,9 @@ func difference(m *model.Model, a, b *estimator.Prediction) (mean, std, obs floa
 		std = max(std, math.Abs(a.Std[j]-b.Std[j])/a.Std[j])
 		obs = max(obs, math.Abs(a.ObsStd[j]-b.ObsStd[j])/a.ObsStd[j])
 	}
+	for j := range a.Prior {
+		mean = max(mean, math.Abs(a.Prior[j]-b.Prior[j])/min(a.Std[j], m.Scale[j%m.K]))
+	}
 	return mean, std, obs
 }
 
@@ -123,6 +126,7 @@ func TestFastAgreesWithPlain(t *testing.T) {
 					t.Errorf("%s: predicted by %s, not %s", name, fast.Unit(), want)
 				}
 				a, b := plain.NewPrediction().WithDerivatives(), fast.NewPrediction().WithDerivatives()
+				a.Prior, b.Prior = make([]float64, len(a.Mean)), make([]float64, len(a.Mean))
 				rng := rand.New(rand.NewPCG(53, 1))
 				for _, rows := range []int{0, 1, 5, 12} {
 					q := query(rng, m, rows)

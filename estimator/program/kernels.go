@@ -3,6 +3,8 @@ package program
 import (
 	"github.com/tphakala/simd/f32"
 	"github.com/tphakala/simd/f64"
+
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // Kernels on rows. A factor is a row of the same length, or one number for all of it.
@@ -18,6 +20,11 @@ func sum[T Float](x []T) (s T) {
 		s += v
 	}
 	return s
+}
+
+// addTerms adds terms of blocks of double precision.
+func (m *Machine[T]) addTerms(dst, a, b []T, terms *simd.Terms, sparse bool) {
+	m.unit.AddTerms(any(dst).([]float64), any(a).([]float64), any(b).([]float64), terms, sparse)
 }
 
 // addProduct adds s·a·b to dst; a is a factor.

@@ -15,7 +15,8 @@ type matrix[T Float] struct {
 	panels     []float32 // of blocks, in single precision
 	transposed []float32
 	lower      bool
-	picks      []pick[T] // where no row has more than one number but 0, as those that scale and move rows: these; else nil
+	picks      []pick[T]  // where no row has more than one number but 0, as those that scale and move rows: these; else nil
+	terms      simd.Terms // numbers but 0 times rows of a block, in double precision, of a matrix that is small or has few
 }
 
 // pick is a number of a matrix.
@@ -46,6 +47,9 @@ func newMatrix[T Float](rows, cols int, x []float64, lower, blocks, adjoint bool
 	}
 	out.picks = picksOf(rows, cols, out.dense)
 	if _, single := any(out.dense).([]float32); !single {
+		if out.picks != nil || rows < 4 || cols < 8 {
+			out.terms = termsOf(cols, x)
+		}
 		return out
 	}
 	if blocks && lower {
@@ -58,6 +62,17 @@ func newMatrix[T Float](rows, cols int, x []float64, lower, blocks, adjoint bool
 		out.transposed = simd.Packed(cols, rows, func(r, c int) float64 { return x[c*cols+r] })
 	}
 	return out
+}
+
+// termsOf returns the numbers but 0 of a matrix, each times a row.
+func termsOf(cols int, x []float64) simd.Terms {
+	var list []simd.Term
+	for i, v := range x {
+		if v != 0 {
+			list = append(list, simd.Term{Row: i / cols, A: i % cols, S: v})
+		}
+	}
+	return simd.NewTerms(list)
 }
 
 // addVector adds M x to y.
@@ -120,12 +135,12 @@ func (m *Machine[T]) multiply(dst []T, rows int, c []T, parts []affinePart[T], v
 		m.multiplySingle(single, rows, c, parts, v, b, k, tangents)
 		return
 	}
-	for r := range rows {
-		x := T(0)
-		if c != nil {
-			x = c[r]
+	if c == nil {
+		clear(dst[:rows*width])
+	} else {
+		for r, x := range c[:rows] {
+			fillRow(dst[r*width:(r+1)*width], x)
 		}
-		fillRow(dst[r*width:(r+1)*width], x)
 	}
 	for i := range parts {
 		if x := &parts[i].x; !tangents || x.active {
@@ -172,25 +187,11 @@ func (a *matrix[T]) part(x []float32) simd.Part {
 
 // addDouble adds M X to Y, blocks of width.
 func (m *Machine[T]) addDouble(Y []float64, a *matrix[T], X []float64) {
-	dense := any(a.dense).([]float64)
-	if a.picks != nil {
-		for _, p := range a.picks {
-			addScaled(Y[p.row*width:(p.row+1)*width], float64(p.v), X[p.col*width:(p.col+1)*width])
-		}
+	if a.terms.Len() > 0 {
+		m.unit.AddTerms(Y, X, any(m.ones).([]float64), &a.terms, false)
 		return
 	}
-	if a.rows >= 4 && a.cols >= 8 {
-		m.work.Mul(general(a.rows, width, Y), 1, false, general(a.rows, a.cols, dense), false, general(a.cols, width, X), 1)
-		return
-	}
-	for r := range a.rows {
-		y := Y[r*width : (r+1)*width]
-		for c, v := range dense[r*a.cols : (r+1)*a.cols] {
-			if v != 0 {
-				addScaled(y, v, X[c*width:(c+1)*width])
-			}
-		}
-	}
+	m.work.Mul(general(a.rows, width, Y), 1, false, general(a.rows, a.cols, any(a.dense).([]float64)), false, general(a.cols, width, X), 1)
 }
 
 // multiplyTransposed adds Mᵀ Y to X, blocks of width.

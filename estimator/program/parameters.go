@@ -35,7 +35,7 @@ func (a *affine[T]) train(m *Machine[T], o *Affine) {
 	p := &Parameters{C: c[:a.rows], BarC: make([]float64, simd.Padded(a.rows))[:a.rows]}
 	for i := range a.blocks {
 		dense := any(a.blocks[i].m.dense).([]float64)
-		a.blocks[i].m.picks = nil // they change
+		a.blocks[i].m.picks, a.blocks[i].m.terms = nil, simd.Terms{} // they change
 		p.M, p.BarM = append(p.M, dense), append(p.BarM, make([]float64, len(dense)))
 	}
 	a.parameters, m.trained[o] = p, p

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/tphakala/simd/f32"
+
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // Products is y_r = Σ s a_i b_j over the terms of row r. Its tangent is Σ s (ȧ_i b_j + a_i ḃ_j), its
@@ -60,6 +62,28 @@ type products[T Float] struct {
 	rows      int
 	terms     []term[T]
 	runs      []productRun // the same terms, where a kernel multiplies rows that follow one another; none elsewhere
+	double    *doubleTerms // the same in double precision; nil in single
+}
+
+// doubleTerms are those that a kernel adds to the result: rows of a times rows of b, and of b times a; and those that it adds to the
+// adjoint of a and to that of b: rows of the result's adjoint times rows of the other one.
+type doubleTerms struct{ ab, ba, toA, toB simd.Terms }
+
+func newDoubleTerms(terms []Term) *doubleTerms {
+	list := func(of func(t *Term) (row, a, b int)) simd.Terms {
+		out := make([]simd.Term, len(terms))
+		for i := range terms {
+			row, a, b := of(&terms[i])
+			out[i] = simd.Term{Row: row, A: a, B: b, S: terms[i].S}
+		}
+		return simd.NewTerms(out)
+	}
+	return &doubleTerms{
+		ab:  list(func(t *Term) (row, a, b int) { return t.Row, t.A, t.B }),
+		ba:  list(func(t *Term) (row, a, b int) { return t.Row, t.B, t.A }),
+		toA: list(func(t *Term) (row, a, b int) { return t.A, t.Row, t.B }),
+		toB: list(func(t *Term) (row, a, b int) { return t.B, t.Row, t.A }),
+	}
 }
 
 // productRun is n terms of rows that follow one another, each the only one of its row: row a times as many rows of b.
@@ -95,6 +119,8 @@ func newProducts[T Float](m *Machine[T], o *Products) instruction[T] {
 	}
 	if m.single {
 		i.runs = runsOf(o.Terms)
+	} else {
+		i.double = newDoubleTerms(o.Terms)
 	}
 	return i
 }
@@ -124,6 +150,9 @@ func (o *products[T]) value(m *Machine[T]) {
 		case o.runs != nil:
 			o.addRuns(m, out, a, b)
 			continue
+		case o.double != nil:
+			m.addTerms(out, a, b, &o.double.ab, false)
+			continue
 		}
 		for i := range o.terms {
 			t := &o.terms[i]
@@ -151,6 +180,15 @@ func (o *products[T]) tangent(m *Machine[T]) {
 			clear(out[:o.rows*t.width])
 			if o.runs != nil && t.width > 1 {
 				o.tangentRuns(m, out, b, c)
+				continue
+			}
+			if o.double != nil && o.out.width > 1 {
+				if o.a.active {
+					m.addTerms(out, blockOf(m.d[o.a.r], &o.a, b, c, true), blockOf(m.v[o.b.r], &o.b, b, c, false), &o.double.ab, true)
+				}
+				if o.b.active {
+					m.addTerms(out, blockOf(m.d[o.b.r], &o.b, b, c, true), blockOf(m.v[o.a.r], &o.a, b, c, false), &o.double.ba, true)
+				}
 				continue
 			}
 			for i := range o.terms {
@@ -207,6 +245,12 @@ func (o *products[T]) adjoint(m *Machine[T]) {
 		return
 	}
 	for b := range o.out.blocks {
+		if o.double != nil {
+			bar := blockOf(m.a[o.out.r], &o.out, b, 0, false)
+			m.addTerms(blockOf(m.a[o.a.r], &o.a, b, 0, false), bar, blockOf(m.v[o.b.r], &o.b, b, 0, false), &o.double.toA, false)
+			m.addTerms(blockOf(m.a[o.b.r], &o.b, b, 0, false), bar, blockOf(m.v[o.a.r], &o.a, b, 0, false), &o.double.toB, false)
+			continue
+		}
 		for i := range o.terms {
 			t := &o.terms[i]
 			bar := rowOf(m.a[o.out.r], &o.out, t.row, b)

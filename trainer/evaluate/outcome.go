@@ -58,8 +58,7 @@ type comparer struct {
 	truth      bool
 	noise      *startNoise // nil = starts are as measured
 	beside     []float64   // K, variances of sensors in std alone
-	onboard    *estimator.Predictor
-	prior      *estimator.PriorDynamics
+	onboard    *estimator.Fast
 	scored     []bool              // K, whether the state is scored
 	derivative []int               // K, state that is the derivative; −1 = not measured
 	body       priordynamics.Body  // what velocity and body rates are of; empty = nothing is declared
@@ -73,20 +72,21 @@ type comparer struct {
 	shift         []float64    // K, query.X0 − X0
 	velocity      []float64    // K, measured at the start
 	pred          *estimator.Prediction
-	state, slope  []float64 // K
+	state         []float64 // K
 }
 
 func newComparer(m *model.Model, opt Options) (*comparer, error) {
-	onboard, err := estimator.New(m, opt.Horizons)
+	onboard, err := estimator.NewFast(m, opt.Horizons)
 	if err != nil {
 		return nil, err
 	}
 	states := m.Channels[:m.K]
 	c := &comparer{
-		m: m, truth: opt.Truth, onboard: onboard, prior: estimator.PriorDynamicsOf(m), attitude: attitudeOf(m, &opt.Kinematics), body: bodyOf(m, &opt.Kinematics), velocity: make([]float64, m.K),
+		m: m, truth: opt.Truth, onboard: onboard, attitude: attitudeOf(m, &opt.Kinematics), body: bodyOf(m, &opt.Kinematics), velocity: make([]float64, m.K),
 		Window: *replay.New(m.K, opt.Horizons), planned: feature.Plan{P: m.P, Step: m.Horizon}, shift: make([]float64, m.K), pred: onboard.NewPrediction(),
-		state: make([]float64, m.K), slope: make([]float64, m.K), scored: make([]bool, m.K), beside: make([]float64, m.K),
+		state: make([]float64, m.K), scored: make([]bool, m.K), beside: make([]float64, m.K),
 	}
+	c.pred.Prior = make([]float64, len(c.Times)*m.K)
 	if !opt.Truth {
 		_, c.beside = m.SensorNoise()
 	}
@@ -149,6 +149,7 @@ func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 			dst.measured[j] = math.NaN()
 		}
 	}
+	copy(dst.mean[byPrior], c.pred.Prior)
 	copy(dst.std, c.pred.ObsStd)
 	if c.truth {
 		copy(dst.std, c.pred.Std)
@@ -200,28 +201,20 @@ func (c *comparer) start(f *window.Flight, start int) {
 	}
 }
 
-// rollOut writes the displacements of the prior dynamics and of the baselines from the query's
-// start (T×K), and sets the velocity there.
+// rollOut writes the displacements of the baselines from the query's start (T×K), and sets the velocity there.
 func (c *comparer) rollOut(dst *outcome) {
-	var u channel.Command // nil without inputs
-	if c.m.P > 0 {
-		u = &c.planned
-	}
 	K := c.m.K
-	c.prior.Start(c.query.X0, u, c.pred.Readout, c.query.History)
-	if c.ridge != nil {
-		readout := c.pred.Readout
-		if u == nil {
-			readout = model.Plan // the only level
+	if c.ridge == nil {
+		clear(dst.mean[byRidge])
+	} else {
+		var u channel.Command      // nil without inputs
+		readout := int(model.Plan) // the only level without inputs
+		if c.m.P > 0 {
+			u, readout = &c.planned, int(c.pred.Readout)
 		}
-		c.ridge.Run(c.query.X0, u, int(readout), c.History(c.m.Ridge.History))
-	}
-	for i, t := range c.Times {
-		c.prior.At(dst.mean[byPrior][i*K:(i+1)*K], c.slope, t)
-		if at := dst.mean[byRidge][i*K : (i+1)*K]; c.ridge != nil {
-			c.ridge.At(at, nil, t)
-		} else {
-			clear(at)
+		c.ridge.Run(c.query.X0, u, readout, c.History(c.m.Ridge.History))
+		for i, t := range c.Times {
+			c.ridge.At(dst.mean[byRidge][i*K:(i+1)*K], nil, t)
 		}
 	}
 	c.setVelocity()

@@ -142,6 +142,64 @@ row:
 	VZEROUPPER
 	RET
 
+// A row is sixteen numbers, Y0 to Y3. Rows of the terms are turned into bytes: 128 each.
+//
+//	DI dst   SI a   DX b   R8 term   R9 terms left   R10 sparse
+//
+// func addTermsAVX2(dst, a, b *float64, terms *Term, n int, sparse bool)
+TEXT ·addTermsAVX2(SB), NOSPLIT, $0-41
+	MOVQ    dst+0(FP), DI
+	MOVQ    a+8(FP), SI
+	MOVQ    b+16(FP), DX
+	MOVQ    terms+24(FP), R8
+	MOVQ    n+32(FP), R9
+	MOVBLZX sparse+40(FP), R10
+
+term:
+	MOVQ    Term_A(R8), AX
+	SHLQ    $7, AX
+	VMOVUPD (SI)(AX*1), Y0
+	VMOVUPD 32(SI)(AX*1), Y1
+	VMOVUPD 64(SI)(AX*1), Y2
+	VMOVUPD 96(SI)(AX*1), Y3
+	TESTL   R10, R10
+	JZ      add
+	VORPD   Y0, Y1, Y4
+	VORPD   Y2, Y3, Y5
+	VORPD   Y4, Y5, Y4
+	VPTEST  Y4, Y4
+	JZ      next
+
+add:
+	MOVQ         Term_B(R8), BX
+	MOVQ         Term_Row(R8), CX
+	SHLQ         $7, BX
+	SHLQ         $7, CX
+	VBROADCASTSD Term_S(R8), Y4
+	VMULPD       Y4, Y0, Y0
+	VMULPD       Y4, Y1, Y1
+	VMULPD       Y4, Y2, Y2
+	VMULPD       Y4, Y3, Y3
+	VMULPD       (DX)(BX*1), Y0, Y0
+	VMULPD       32(DX)(BX*1), Y1, Y1
+	VMULPD       64(DX)(BX*1), Y2, Y2
+	VMULPD       96(DX)(BX*1), Y3, Y3
+	VADDPD       (DI)(CX*1), Y0, Y0
+	VADDPD       32(DI)(CX*1), Y1, Y1
+	VADDPD       64(DI)(CX*1), Y2, Y2
+	VADDPD       96(DI)(CX*1), Y3, Y3
+	VMOVUPD      Y0, (DI)(CX*1)
+	VMOVUPD      Y1, 32(DI)(CX*1)
+	VMOVUPD      Y2, 64(DI)(CX*1)
+	VMOVUPD      Y3, 96(DI)(CX*1)
+
+next:
+	ADDQ $Term__size, R8
+	DECQ R9
+	JNZ  term
+	VZEROUPPER
+	RET
+
 // Eight lanes at a time, all features, so that the mean stays in Y12 and Y13. The
 // constants take Y6 to Y11, Y14, Y15, and what is left of them memory.
 //

@@ -11,7 +11,8 @@
 // processor in Go: products of panels with points (Product, SumSquares), rows times a number
 // for each point (AddScaled), random Fourier features with their mean (RandomFeatures), and
 // the logistic function (Logistic). None
-// of them branches on data. github.com/tphakala/simd/cpu detects the units of a
+// of them branches on data. A fifth is in double precision, for training: sums of products of rows (AddTerms), for AVX2 and
+// in Go. github.com/tphakala/simd/cpu detects the units of a
 // processor; its variable SIMD_DISABLE ("all", "avx512", …) disables some.
 //
 // # Why its own assembly

@@ -125,6 +125,45 @@ func TestAddScaled(t *testing.T) {
 	})
 }
 
+// Sums of products are the same on all units, bit by bit, and rows that are 0 are left out where that is asked.
+func TestAddTerms(t *testing.T) {
+	everywhere(t, func(t *testing.T, u simd.Unit) {
+		rng := rand.New(rand.NewPCG(4, 1))
+		rows := func(n int) []float64 {
+			out := make([]float64, n*simd.Width)
+			for i := range out {
+				out[i] = rng.NormFloat64()
+			}
+			return out
+		}
+		dst, a, b := rows(5), rows(4), rows(3)
+		clear(a[2*simd.Width : 3*simd.Width])
+		for i := range simd.Width {
+			b[2*simd.Width+i] = math.Inf(1)
+		}
+		list := []simd.Term{{Row: 0, A: 1, B: 1, S: 1}, {Row: 3, A: 3, B: 0, S: -0.7}, {Row: 3, A: 0, B: 1, S: 1.3}, {Row: 1, A: 2, B: 2, S: 1}}
+		for _, sparse := range []bool{true, false} {
+			got, want := append([]float64(nil), dst...), append([]float64(nil), dst...)
+			terms := simd.NewTerms(list)
+			u.AddTerms(got[:4*simd.Width], a, b, &terms, sparse)
+			for _, term := range list {
+				for i := range simd.Width {
+					y, product := &want[term.Row*simd.Width+i], term.S*a[term.A*simd.Width+i]
+					product *= b[term.B*simd.Width+i]
+					if term.A != 2 || !sparse {
+						*y += product
+					}
+				}
+			}
+			for i, v := range got {
+				if v != want[i] && !(math.IsNaN(v) && math.IsNaN(want[i])) {
+					t.Fatalf("sparse %v: number %d is %v, expected %v", sparse, i, v, want[i])
+				}
+			}
+		}
+	})
+}
+
 // Phases of all sizes: what is left of the error beside the rounding of θ.
 func TestRandomFeatures(t *testing.T) {
 	everywhere(t, func(t *testing.T, u simd.Unit) {
@@ -264,7 +303,12 @@ func TestMisuse(t *testing.T) {
 	u := simd.Best()
 	n := make([]float32, 256)
 	part := []simd.Part{{L: n[:8], X: n[:32], K: 2}}
+	terms, d := simd.NewTerms([]simd.Term{{Row: 1, A: 0, B: 2}}), make([]float64, 64)
 	for what, f := range map[string]func(){
+		"terms of dst":   func() { u.AddTerms(d[:31], d, d, &terms, false) },
+		"terms of a":     func() { u.AddTerms(d, d[:15], d, &terms, false) },
+		"terms of b":     func() { u.AddTerms(d, d, d[:47], &terms, false) },
+		"negative row":   func() { simd.NewTerms([]simd.Term{{A: -1}}) },
 		"dst":            func() { u.Product(n[:63], 1, part) },
 		"panels":         func() { u.Product(n, 2, part) },
 		"x":              func() { u.Product(n, 1, []simd.Part{{L: n[:8], X: n[:31], K: 2}}) },

@@ -30,4 +30,7 @@ func Units() []Unit { return append(vector(), Plain) }
 // Best returns the fastest unit of this processor.
 func Best() Unit { return Units()[0] }
 
-const badLength = "simd: lengths do not agree"
+const (
+	badLength = "simd: lengths do not agree"
+	badRow    = "simd: a row is negative"
+)

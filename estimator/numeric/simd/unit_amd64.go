@@ -33,6 +33,14 @@ func (u Unit) addScaled(dst, scale, src []float32) {
 	addScaledAVX2(&dst[0], &scale[0], &src[0], len(src)/Width)
 }
 
+func (u Unit) addTerms(dst, a, b []float64, terms []Term, sparse bool) {
+	if u == Plain {
+		addTermsGo(dst, a, b, terms, sparse)
+		return
+	}
+	addTermsAVX2(&dst[0], &a[0], &b[0], &terms[0], len(terms), sparse)
+}
+
 func (u Unit) squares(dst []float32, panels int, parts []Part) {
 	switch u {
 	case Plain:
@@ -83,6 +91,9 @@ func productAVX512(dst *float32, panels int, parts *Part, n int)
 
 //go:noescape
 func addScaledAVX2(dst, scale, src *float32, rows int)
+
+//go:noescape
+func addTermsAVX2(dst, a, b *float64, terms *Term, n int, sparse bool)
 
 //go:noescape
 func squaresAVX2(dst *float32, panels int, parts *Part, n int)

@@ -26,6 +26,10 @@ func (u Unit) addScaled(dst, scale, src []float32) {
 	addScaledNEON(&dst[0], &scale[0], &src[0], len(src)/Width)
 }
 
+func (u Unit) addTerms(dst, a, b []float64, terms []Term, sparse bool) {
+	addTermsGo(dst, a, b, terms, sparse)
+}
+
 func (u Unit) squares(dst []float32, panels int, parts []Part) {
 	if u == Plain {
 		squaresGo(dst, panels, parts)

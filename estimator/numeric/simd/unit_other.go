@@ -10,6 +10,10 @@ func (u Unit) product(dst []float32, panels int, parts []Part) {
 
 func (u Unit) addScaled(dst, scale, src []float32) { addScaledGo(dst, scale, src) }
 
+func (u Unit) addTerms(dst, a, b []float64, terms []Term, sparse bool) {
+	addTermsGo(dst, a, b, terms, sparse)
+}
+
 func (u Unit) squares(dst []float32, panels int, parts []Part) {
 	squaresGo(dst, panels, parts)
 }
