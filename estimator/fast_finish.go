@@ -1,6 +1,10 @@
 package estimator
 
-import "math"
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
 
 // finish turns means and variances of the members into the prediction: combine and
 // finish of a Predictor, point by point in double precision.
@@ -47,6 +51,9 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 			dst.ObsStd[at] = math.Sqrt(factor*v.total[lane] + f.plain.intervals.beside[k] + start)
 			if dst.Prior != nil {
 				dst.Prior[at] = w.prior.displacement[lane*K+k]
+			}
+			if dst.Covariates != nil {
+				f.plain.intervals.covariates(dst.Covariates[at*int(model.Covariates):], i, k, w.prior.displacement[lane*K+k], v.total[lane], v.noise[lane], spread[lane*K+k])
 			}
 			ok = ok && finite(dst.Mean[at]) && finite(dst.ObsStd[at])
 		}

@@ -78,6 +78,9 @@ func difference(m *model.Model, a, b *estimator.Prediction) (mean, std, obs floa
 	for j := range a.Prior {
 		mean = max(mean, math.Abs(a.Prior[j]-b.Prior[j])/min(a.Std[j], m.Scale[j%m.K]))
 	}
+	for j, x := range a.Covariates {
+		std = max(std, math.Abs(x-b.Covariates[j])/(1+math.Abs(x)))
+	}
 	return mean, std, obs
 }
 
@@ -126,7 +129,9 @@ func TestFastAgreesWithPlain(t *testing.T) {
 					t.Errorf("%s: predicted by %s, not %s", name, fast.Unit(), want)
 				}
 				a, b := plain.NewPrediction().WithDerivatives(), fast.NewPrediction().WithDerivatives()
-				a.Prior, b.Prior = make([]float64, len(a.Mean)), make([]float64, len(a.Mean))
+				for _, d := range []*estimator.Prediction{a, b} {
+					d.Prior, d.Covariates = make([]float64, len(d.Mean)), make([]float64, len(d.Mean)*int(model.Covariates))
+				}
 				rng := rand.New(rand.NewPCG(53, 1))
 				for _, rows := range []int{0, 1, 5, 12} {
 					q := query(rng, m, rows)

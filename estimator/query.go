@@ -43,7 +43,7 @@ type Prediction struct {
 	Leverage          float64   // of state, history and input, see direct.Map.Leverage; 0 = the model has none
 	RMSRatio          []float64 // T, running RMS displacement of the prior dynamics over the typical one, see ood.RunningRMS; none = not measured
 	InputScore        float64   // see ood.Detector.InputScore: the largest over the horizon
-	Covariates        []float64 // T×K×model.Covariates, see model.Covariate; nil = not computed; a Fast computes none
+	Covariates        []float64 // T×K×model.Covariates, see model.Covariate; nil = not computed
 	Prior             []float64 // T×K, displacement of the prior dynamics from x0, state units; nil = not computed
 	Half50            float64   // half width of the central 50 % interval over Std, see model.MeasuredHalf50; that of 95 % is 1.96
 	Tube              Tube      // factors of the standard deviations

@@ -165,7 +165,7 @@ func (f *Folds) replayed(m *model.Model, flights []window.Flight, condition mode
 	for _, s := range scoredTimes {
 		e.times = append(e.times, s*m.Horizon)
 	}
-	p, err := estimator.New(m, e.times)
+	p, err := estimator.NewFast(m, e.times)
 	if err != nil {
 		return nil, err
 	}
