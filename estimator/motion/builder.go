@@ -17,6 +17,7 @@ type builder struct {
 	parameters []Parameter    // so far; without declares their number alone counts
 	ofInputs   []Gain         // those that multiply inputs
 	parts      []program.Part // of the derivative
+	sticks     []stiction     // of joints
 	ahead      program.Reg    // cosine and sine of the heading; None before heading
 }
 

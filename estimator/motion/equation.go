@@ -46,7 +46,7 @@ type kind struct {
 	rates    func(b *builder) // appends f
 }
 
-var kinds = []*kind{&multirotor, &fixedWing, &singleTrack, &dynamicSingleTrack, &unicycle, &vessel, &joints}
+var kinds = []*kind{&multirotor, &fixedWing, &singleTrack, &dynamicSingleTrack, &unicycle, &vessel, &joints, &servoJoints}
 
 // Kinds returns the names of the kinds.
 func Kinds() (names []string) {
@@ -225,15 +225,16 @@ func Increment(p *program.Program, e *Equation, x, u, theta program.Reg, h float
 		}
 		return p.Affine(K, nil, parts...)
 	}
+	var b *builder
 	rates := func(x program.Reg) program.Reg {
-		b := &builder{Program: p, e: e, x: x, u: u, theta: theta}
+		b = &builder{Program: p, e: e, x: x, u: u, theta: theta}
 		return b.derivative()
 	}
 	k1 := rates(x)
 	k2 := rates(sum(part{x, 1}, part{k1, h / 2}))
 	k3 := rates(sum(part{x, 1}, part{k2, h / 2}))
 	k4 := rates(sum(part{x, 1}, part{k3, h}))
-	return sum(part{k1, h / 6}, part{k2, h / 3}, part{k3, h / 3}, part{k4, h / 6})
+	return b.slowed(sum(part{k1, h / 6}, part{k2, h / 3}, part{k3, h / 3}, part{k4, h / 6}), x, h)
 }
 
 type part struct {

@@ -15,7 +15,14 @@ const dryRate = 0.05
 //
 // With as many inputs as joints, each joint has its own. s is the stiffness of a servo that follows a commanded angle, not
 // there where the angle may turn.
-var joints = kind{name: "joints", required: []string{"angle #", "rate #"}, rates: func(b *builder) {
+var joints = kind{name: "joints", required: []string{"angle #", "rate #"}, rates: func(b *builder) { b.arm(false) }}
+
+// servoJoints are those of an arm whose inputs are commanded angles: all have a stiffness, and dry friction holds them at rest, see
+// builder.slowed, instead of the term with tanh, which lets a loaded joint creep.
+var servoJoints = kind{name: "servo joints", required: joints.required, rates: func(b *builder) { b.arm(true) }}
+
+// arm sets the rates of joints.
+func (b *builder) arm(servo bool) {
 	n := b.e.numbered("angle")
 	var angles, rates []string
 	for i := range n {
@@ -29,16 +36,25 @@ var joints = kind{name: "joints", required: []string{"angle #", "rate #"}, rates
 		}
 	}
 	own, all := b.SinCos(q), b.SinCos(b.Affine(n, nil, program.Part{X: q, M: sums}))
-	dry := b.Function(program.Tanh, b.Affine(n, nil, program.Part{X: w, M: diagonal(n, 1/dryRate)}))
+	dry := program.None
+	if !servo {
+		dry = b.Function(program.Tanh, b.Affine(n, nil, program.Part{X: w, M: diagonal(n, 1/dryRate)}))
+	}
 	var terms []term
 	for i := range n {
 		of := fmt.Sprintf(" of joint %d", i+1)
 		terms = append(terms, b.constant(i, "constant acceleration"+of, "rad/s²"))
-		if !b.e.Roles[b.e.role(angles[i])].Turns {
+		if servo || !b.e.Roles[b.e.role(angles[i])].Turns {
 			terms = append(terms, b.times(i, q, i, -1, "stiffness"+of, "1/s²"))
 		}
-		terms = append(terms, b.times(i, w, i, -1, "damping"+of, "1/s"), b.times(i, dry, i, -1, "dry friction"+of, "rad/s²"),
-			b.times(i, own, n+i, 1, "sine of its angle"+of, "rad/s²"), b.times(i, own, i, 1, "cosine of its angle"+of, "rad/s²"))
+		damping := b.times(i, w, i, -1, "damping"+of, "1/s")
+		terms = append(terms, damping)
+		if servo {
+			b.stick(angles[i], rates[i], damping.parameter, "dry friction"+of, "rad/s²")
+		} else {
+			terms = append(terms, b.times(i, dry, i, -1, "dry friction"+of, "rad/s²"))
+		}
+		terms = append(terms, b.times(i, own, n+i, 1, "sine of its angle"+of, "rad/s²"), b.times(i, own, i, 1, "cosine of its angle"+of, "rad/s²"))
 		if i > 0 {
 			terms = append(terms, b.times(i, all, n+i, 1, "sine of its direction"+of, "rad/s²"), b.times(i, all, i, 1, "cosine of its direction"+of, "rad/s²"))
 		}
@@ -50,4 +66,4 @@ var joints = kind{name: "joints", required: []string{"angle #", "rate #"}, rates
 	}
 	b.rate(w, angles...)
 	b.rate(b.law(n, terms...), rates...)
-}}
+}

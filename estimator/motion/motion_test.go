@@ -167,8 +167,8 @@ func rotate(a, v []float64) []float64 {
 
 func TestContradictions(t *testing.T) {
 	for want, edit := range map[string]func(e *Equation){
-		`kind "submarine" is unknown; known are multirotor, fixed wing, single track, dynamic single track, differential drive, surface vessel, joints`: func(e *Equation) { e.Kind = "submarine" },
-		`role "roll": state 12 of 12 is out of range, or has two roles`:                                                                                 func(e *Equation) { e.Roles[0].State = 12 },
+		`kind "submarine" is unknown; known are multirotor, fixed wing, single track, dynamic single track, differential drive, surface vessel, joints, servo joints`: func(e *Equation) { e.Kind = "submarine" },
+		`role "roll": state 12 of 12 is out of range, or has two roles`:                                                                                               func(e *Equation) { e.Roles[0].State = 12 },
 		`a multirotor has no role "keel"`:                                         func(e *Equation) { e.Roles[0].Name = "keel" },
 		`a multirotor needs the role "roll"`:                                      func(e *Equation) { e.Roles = e.Roles[1:] },
 		`x, y, z, vx, vy, vz belong together`:                                     func(e *Equation) { e.Roles = e.Roles[:11] },
@@ -183,6 +183,44 @@ func TestContradictions(t *testing.T) {
 		edit(e)
 		if err := e.Check(K, 2); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// Dry friction holds a joint at rest as long as the other terms are not larger, slows it by as much while it moves, and lets it come to rest,
+// with steps of any length.
+func TestFrictionHolds(t *testing.T) {
+	const friction, gain = 5.0, 2.0
+	e := &Equation{Kind: "servo joints", Roles: []Role{{"angle 1", 0, 0.1, false}, {"rate 1", 1, 0.1, false}}} // tenths of rad
+	if err := e.Declare(2, make([]channel.Channel, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range e.declared(2, make([]channel.Channel, 1)) {
+		switch p.Name {
+		case "dry friction of joint 1":
+			e.Parameters[i].Value = friction
+		case "acceleration of joint 1":
+			e.Parameters[i].Value = gain
+		}
+	}
+	for _, h := range []float64{0.001, 0.02, 0.2} {
+		w, n := NewWork(e, 2, 1, h), int(math.Round(1/h))
+		run := func(x []float64, u float64) []float64 {
+			for range n {
+				d := make([]float64, 2)
+				w.Add(d, x, []float64{u})
+				x[0], x[1] = x[0]+d[0], x[1]+d[1]
+			}
+			return x
+		}
+		if x := run([]float64{3, 0}, 0.99*friction/gain); math.Abs(x[0]-3) > 1e-12 || math.Abs(x[1]) > 1e-12 {
+			t.Errorf("steps of %g s: a joint that friction can hold is at %v", h, x)
+		}
+		if x := run([]float64{3, 0}, -4); math.Abs(x[0]-(3-15)) > 1e-9 || math.Abs(x[1]+30) > 1e-9 { // −2·4 + 5 rad/s² for 1 s
+			t.Errorf("steps of %g s: a joint that is pulled is at %v", h, x)
+		}
+		if x := run([]float64{3, 20}, 0); math.Abs(x[0]-(3+4)) > 5*h || math.Abs(x[1]) > 1e-12 { // 2 rad/s, slowed by 5 rad/s²: 0.4 rad
+			t.Errorf("steps of %g s: a joint that coasts is at %v", h, x)
 		}
 	}
 }

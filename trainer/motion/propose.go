@@ -65,8 +65,7 @@ func called(c *channel.Channel, beginnings ...string) bool {
 func planar(states, inputs []channel.Channel) []string {
 	steers, floats, left, right := false, false, false, false
 	for _, c := range slices.Concat(states, inputs) {
-		_, angle := units["rad"][c.Unit]
-		steers = steers || angle && c.Unit != "" && called(&c, "steer")
+		steers = steers || isAngle(&c) && called(&c, "steer")
 		floats = floats || called(&c, "rudder", "thruster", "surge", "sway")
 	}
 	for _, c := range inputs {
@@ -81,6 +80,12 @@ func planar(states, inputs []channel.Channel) []string {
 		return []string{"differential drive", "surface vessel"} // a boat may have two thrusters
 	}
 	return []string{"single track", "dynamic single track", "differential drive", "surface vessel"}
+}
+
+// isAngle reports whether a channel has the unit of an angle.
+func isAngle(c *channel.Channel) bool {
+	_, angle := units["rad"][c.Unit]
+	return angle && c.Unit != ""
 }
 
 // dimension of a role: "m", "m/s", "rad" or "rad/s".
@@ -124,7 +129,7 @@ func Propose(states, inputs []channel.Channel, body *priordynamics.Body) (all []
 	if all = valid(all, states, inputs); len(all) > 0 {
 		return all
 	}
-	return valid(variants(chained(states), states, inputs, false), states, inputs)
+	return valid(variants(chained(states, inputs), states, inputs, false), states, inputs)
 }
 
 // Determined returns the states whose rates follow from other states by the equations that are proposed.
@@ -187,7 +192,7 @@ func variants(e motion.Equation, states, inputs []channel.Channel, axes bool) (o
 	}
 	for _, world := range frames {
 		for _, squared := range []bool{false, true} {
-			if squared && (len(inputs) == 0 || e.Kind == "joints" || strings.Contains(e.Kind, "track")) {
+			if squared && (len(inputs) == 0 || strings.HasSuffix(e.Kind, "joints") || strings.Contains(e.Kind, "track")) {
 				continue
 			}
 			c := e
@@ -281,8 +286,9 @@ func find(role string, states []channel.Channel, used map[int]bool) int {
 	return -1
 }
 
-// chained returns joints: every angle with a rate that is a state, in the order of the states.
-func chained(states []channel.Channel) motion.Equation {
+// chained returns joints: every angle with a rate that is a state, in the order of the states. Where each has an input that is an angle,
+// servos move them.
+func chained(states, inputs []channel.Channel) motion.Equation {
 	e := motion.Equation{Kind: "joints"}
 	n := 0
 	for k, c := range states {
@@ -296,6 +302,9 @@ func chained(states []channel.Channel) motion.Equation {
 		}
 		n++
 		e.Roles = append(e.Roles, motion.Role{Name: fmt.Sprintf("angle %d", n), State: k, Scale: scale, Turns: c.Period > 0}, motion.Role{Name: fmt.Sprintf("rate %d", n), State: rate, Scale: scale})
+	}
+	if n == len(inputs) && !slices.ContainsFunc(inputs, func(c channel.Channel) bool { return !isAngle(&c) }) {
+		e.Kind = "servo joints"
 	}
 	return e
 }

@@ -64,6 +64,11 @@ func TestProposals(t *testing.T) {
 	if len(all) != 1 || all[0].Kind != "joints" || len(all[0].Parameters) != 16 {
 		t.Errorf("an arm is taken for %v", all)
 	}
+	commands := inputs("a", "b")
+	commands[0].Unit, commands[1].Unit = "rad", "deg"
+	if all = Propose(arm, commands, &priordynamics.Body{}); len(all) != 1 || all[0].Kind != "servo joints" {
+		t.Errorf("an arm with commanded angles is taken for %v", all)
+	}
 }
 
 // The axes that channels declare are taken.
