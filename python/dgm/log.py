@@ -148,8 +148,29 @@ def _stamps(t: Any, of: str) -> NDArray[np.int64]:
     return stamps
 
 
+SPANS = (0.05, 0.2)  # s, over which a position's change is compared with the integral of a rate
+
+
+def _unexplained(all_: Sequence[Flight], position: int, rate: int, period: float, span: float) -> float:
+    """The share of the mean square of a position's changes, over spans of so many s, that the integral of a rate leaves; inf without change."""
+    left = moved = 0.0
+    for f in all_:
+        stride = max(1, int(span * (len(f.t) - 1) / max(1e-9 * (f.t[-1] - f.t[0]), 1e-9)))
+        dt = 1e-9 * np.diff(f.t)
+        area = np.concatenate([[0], np.cumsum(dt * (f.x[1:, rate] + f.x[:-1, rate]) / 2)])[::stride]
+        d = np.diff(f.x[::stride, position])
+        if period:
+            d = (d + period / 2) % period - period / 2
+        e = d - np.diff(area)
+        left, moved = left + float(np.nansum(e * e)), moved + float(np.nansum(d * d))
+    return left / moved if moved > 0 else math.inf
+
+
 def _rates(states: Sequence[str], units: Mapping[str, str], all_: Sequence[Flight]) -> Dict[str, str]:
-    """Which state is the time derivative of which: by their units where there are both, and by the data."""
+    """Which state is the time derivative of which: by their units where there are both, and by the data.
+
+    Long spans average the sensors' noise away, short ones resolve fast motion: the best of them decides.
+    """
     out: Dict[str, str] = {}
     for i, position in enumerate(states):
         best = (0.02, "")  # of the mean square of the position's change, at most
@@ -157,19 +178,8 @@ def _rates(states: Sequence[str], units: Mapping[str, str], all_: Sequence[Fligh
             a, b = units.get(position, ""), units.get(rate, "")
             if i == j or (a and b and b.replace(" ", "") not in (a + "/s", a + "s⁻¹", a + "s^-1")):
                 continue
-            period = TURN.get(a, 0.0)
-            left = moved = 0.0
-            for f in all_:
-                stride = max(1, int(0.05 * (len(f.t) - 1) / max(1e-9 * (f.t[-1] - f.t[0]), 1e-9)))
-                dt = 1e-9 * np.diff(f.t)
-                area = np.concatenate([[0], np.cumsum(dt * (f.x[1:, j] + f.x[:-1, j]) / 2)])[::stride]
-                d = np.diff(f.x[::stride, i])
-                if period:
-                    d = (d + period / 2) % period - period / 2
-                e = d - np.diff(area)
-                left, moved = left + float(np.nansum(e * e)), moved + float(np.nansum(d * d))
-            if moved > 0 and left / moved < best[0] and rate not in out.values():
-                best = (left / moved, rate)
+            if rate not in out.values():
+                best = min(best, *((_unexplained(all_, i, j, TURN.get(a, 0.0), span), rate) for span in SPANS))
         if best[1]:
             out[position] = best[1]
     return out
