@@ -5,7 +5,7 @@
 //
 // The states' derivatives are regressed on functions of the states and of the delayed inputs v. Both sides are averaged over
 // short windows with weights w that vanish at their ends (the weak form of a differential equation: no measured value is
-// differentiated),
+// differentiated; the windows are short, or longer where noise hides the inputs in short ones),
 //
 //	Σ w_i (x_{i+1} − x_i) = Σ w_i ∫ ( A φ(x) + Σ_j B_j ψ(x, v_j) ) dt + noise,
 //

@@ -68,11 +68,32 @@ type Result struct {
 	step  float64         // s, between two samples
 
 	gainOfKinds float64 // Gain with these
+	open        int     // inputs that vary by themselves, whose dead time the windows leave open
 }
 
+// widths of the windows, s: in long ones the noise of the sensors counts less, and so do fast changes of the inputs.
+var widths = [...]float64{0.1, 0.4}
+
 // Estimate returns the latency of each input, from the states and inputs of the flights. An input that does not vary, that follows from the states, or whose
-// dead time the flights leave open, is not Known.
-func Estimate(ctx context.Context, flights []window.Flight, channels []channel.Channel) (*Result, error) {
+// dead time the flights leave open, is not Known. Windows are long where short ones leave more inputs open.
+func Estimate(ctx context.Context, flights []window.Flight, channels []channel.Channel) (best *Result, err error) {
+	for _, width := range widths {
+		r, err := estimate(ctx, flights, channels, width)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || r.open < best.open {
+			best = r
+		}
+		if best.open == 0 {
+			break
+		}
+	}
+	return best, nil
+}
+
+// estimate is Estimate with windows of a width, s.
+func estimate(ctx context.Context, flights []window.Flight, channels []channel.Channel, width float64) (*Result, error) {
 	states := channel.Select(channels, channel.State)
 	P := len(channels) - len(states)
 	out := &Result{Inputs: make([]model.Latency, P), Gain: 1, kinds: make([]model.Latency, P), step: sampling(flights), gainOfKinds: 1}
@@ -82,7 +103,7 @@ func Estimate(ctx context.Context, flights []window.Flight, channels []channel.C
 			varying = append(varying, j)
 		}
 	}
-	p := newProblem(flights, states, varying)
+	p := newProblem(flights, states, varying, width)
 	if p == nil || len(p.windows) < blocks {
 		return out, nil
 	}
@@ -162,13 +183,19 @@ func (p *problem) estimate(ctx context.Context, begin []pair, varying []int, out
 		return at, nil
 	}
 	states := newProjector(p.A)
+	out.open = 0
 	for g, members := range p.groups {
 		l := model.Latency{Dead: values[2*g].mean, Lag: values[2*g+1].mean}
 		l.DeadLow, l.DeadHigh, l.LagLow, l.LagHigh = values[2*g].low, values[2*g].high, values[2*g+1].low, values[2*g+1].high
-		l.Known = l.DeadHigh-l.DeadLow < p.longest/4 && at[g][0] < p.longest && p.own(g, states)
+		own := p.own(g, states)
+		l.Known = own && l.DeadHigh-l.DeadLow < p.longest/4 && at[g][0] < p.longest
 		for _, i := range members {
-			if j := varying[i]; l.Known || !out.Inputs[j].Known {
+			j := varying[i]
+			if l.Known || !out.Inputs[j].Known {
 				out.Inputs[j] = l
+			}
+			if own && !out.Inputs[j].Known {
+				out.open++
 			}
 		}
 	}

@@ -10,7 +10,6 @@ import (
 const (
 	most       = 2400  // windows of the regression
 	fastest    = 0.005 // s, between nodes
-	width      = 0.1   // s, of a window
 	leastNodes = 6     // intervals of a window
 	samples    = 200_000
 	portion    = 5000 // samples that are read together of longer logs
@@ -44,8 +43,8 @@ type problem struct {
 // place is a window: m intervals from a node of a stretch.
 type place struct{ stretch, first int }
 
-// newProblem gathers the windows of the flights. It returns nil where there is nothing to regress.
-func newProblem(flights []window.Flight, states []channel.Channel, inputs []int) *problem {
+// newProblem gathers the windows of the flights, of a width in s. It returns nil where there is nothing to regress.
+func newProblem(flights []window.Flight, states []channel.Channel, inputs []int, width float64) *problem {
 	p := &problem{K: len(states), P: len(inputs)}
 	p.responses = responses(flights, p.K)
 	if len(p.responses) == 0 || p.P == 0 {
