@@ -203,7 +203,7 @@ func TestExportedPrograms(t *testing.T) {
 	}
 	python := os.Getenv("DGM_PYTHON")
 	if python == "" {
-		python = "python3"
+		t.Skip("DGM_PYTHON names a Python with numpy, msgpack and pytest, as in .ci/run python")
 	}
 	if err := exec.Command(python, "-c", "import numpy, msgpack, pytest").Run(); err != nil {
 		t.Skipf("%s has no numpy, msgpack and pytest: %v", python, err)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"math"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -16,8 +17,8 @@ import (
 
 // The robots in Go and in C send states that an estimator reads, numbered, at their rate, with the time of the measurement.
 func TestRobotsSendStates(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the examples")
+	if os.Getenv("DGM_SLOW") == "" {
+		t.Skip("builds the examples; DGM_SLOW=1 runs it")
 	}
 	dir := t.TempDir()
 	t.Run("go", func(t *testing.T) {
