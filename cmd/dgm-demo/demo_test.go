@@ -55,12 +55,12 @@ func tiny(t *testing.T, system string) *scene {
 	return sc
 }
 
-// bare is the tiny scene of a pendulum whose model has no direct map and no calibration, for tests that do not look at it.
+// bare is the tiny scene of a pendulum without filter, direct map and calibration, for tests that do not look at it.
 func bare(t *testing.T) *scene {
 	t.Helper()
 	sc := tiny(t, "pendulum")
 	c := &sc.training
-	c.Dynamics.Members, c.Direct, c.Folds.ScaleFactor = 0, false, false
+	c.Filter, c.Dynamics.Members, c.Direct, c.Folds.ScaleFactor, c.Folds.Temperature = "off", 0, false, false, 0.3
 	return sc
 }
 

@@ -182,7 +182,7 @@ func TestInterruptIsAcknowledged(t *testing.T) {
 	errs := &trigger{wait: "%", then: cancel}
 	var out bytes.Buffer
 	c := command()
-	c.SetArgs([]string{"--log", log, "--preset", "quick", "--horizon", "500ms"})
+	c.SetArgs([]string{"--log", log, "--config", smallConfig(t, strings.Replace(small, "temper = 0.3", "", 1))})
 	c.SetOut(&out)
 	c.SetErr(errs)
 	if code := cli.Run(ctx, c); code != cli.Done {
@@ -226,7 +226,7 @@ func TestModelIsSavedWhereItsFolderFails(t *testing.T) {
 	defer cancel()
 	errs := &trigger{wait: "%", then: func() { os.Remove(drive); cancel() }}
 	c := command()
-	c.SetArgs([]string{"--log", log, "--preset", "quick", "--horizon", "500ms", "--out", filepath.Join(drive, "swing.dgm")})
+	c.SetArgs([]string{"--log", log, "--config", smallConfig(t, small), "--out", filepath.Join(drive, "swing.dgm")})
 	c.SetOut(io.Discard)
 	c.SetErr(errs)
 	if code := cli.Run(ctx, c); code != cli.Failed {
@@ -243,6 +243,7 @@ func TestModelIsSavedWhereItsFolderFails(t *testing.T) {
 
 // small is a training of a second.
 const small = `horizon = "500ms"
+filter = "off"
 features = 8
 members = 1
 core = "linear"
@@ -260,17 +261,24 @@ members = 0
 temper = 0.3
 `
 
+// smallConfig writes settings to a file.
+func smallConfig(t *testing.T, settings string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "small.toml")
+	if err := os.WriteFile(path, []byte(settings), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // A whole training on a small log: the files hold one model, and agree.
 func TestTrainWritesModelAndReports(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains: long under the race detector")
 	}
 	dir := t.TempDir()
-	log, config := filepath.Join(dir, "swing.msgpack"), filepath.Join(dir, "small.toml")
+	log, config := filepath.Join(dir, "swing.msgpack"), smallConfig(t, small)
 	writeLog(t, log, 30)
-	if err := os.WriteFile(config, []byte(small), 0o666); err != nil {
-		t.Fatal(err)
-	}
 	code, out, errs := call("--log", log, "--config", config, "--json")
 	if code != cli.Done {
 		t.Fatalf("exit %d: %s", code, errs)
