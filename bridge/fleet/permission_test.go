@@ -274,12 +274,12 @@ func TestNobodyActsForAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	targets := 2
+	targets, roles := 2, r.of.Roles()[1:5] // worker, viewer and the first robot with its planner: the second robot is as the first
 	if os.Getenv("DGM_SLOW") != "" {
-		targets = mostTargets
+		targets, roles = mostTargets, r.of.Roles()[1:]
 	}
-	audit, err := r.of.examine(t.Context(), r.connect, func(role string, tried int) { t.Log(role, tried) }, targets, r.of.Roles()[1:])
-	if err != nil || audit.Tried < 500*len(r.of.Roles()[1:]) {
+	audit, err := r.of.examine(t.Context(), r.connect, func(role string, tried int) { t.Log(role, tried) }, targets, roles)
+	if err != nil || audit.Tried < 500*len(roles) {
 		t.Errorf("%d tried, %v", audit.Tried, err)
 	}
 	for _, f := range audit.Through {
@@ -291,17 +291,11 @@ func TestNobodyActsForAnother(t *testing.T) {
 func TestTheAuditFinds(t *testing.T) {
 	r := secured(t)
 	r.key[RobotRole("drone-1")], r.of.Keys[RobotRole("drone-1")] = r.key[RoleOperator], r.of.Keys[RoleOperator]
-	audit, err := r.of.examine(t.Context(), r.connect, nil, 2, r.of.Roles()[1:])
+	audit, err := r.of.examine(t.Context(), r.connect, nil, 1, []string{RobotRole("drone-1")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := 0
-	for _, f := range audit.Through { // what it has set up goes on while the next role is tried
-		if f.Role == RobotRole("drone-1") {
-			found++
-		}
-	}
-	if found < 50 {
-		t.Errorf("%d of %d got through by the robot", found, len(audit.Through))
+	if len(audit.Through) < 50 {
+		t.Errorf("%d got through", len(audit.Through))
 	}
 }
