@@ -3,6 +3,7 @@ package estimator_test
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -136,8 +137,8 @@ func TestFastIsSharedBetweenGoroutines(t *testing.T) {
 
 // What would take more memory than a robot has is left to the Predictor.
 func TestFastMemoryIsBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a hundred megabytes: left out of short runs")
+	if os.Getenv("DGM_SLOW") == "" {
+		t.Skip("a hundred megabytes: DGM_SLOW=1 runs it")
 	}
 	m := artificial.New(artificial.Size{K: 20, Features: 2, Points: 4, Horizon: 1, Equation: 1, Nets: 16}, 1)
 	times := make([]float64, 28000)

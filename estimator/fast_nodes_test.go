@@ -2,6 +2,7 @@ package estimator_test
 
 import (
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -16,7 +17,7 @@ const held = 5e-3
 // deviations while the input is held.
 func TestVariancesAreInterpolated(t *testing.T) {
 	used, grids := 0, []span{{100, 1}, {49, 0.73}, {130, 0.13}}
-	if testing.Short() {
+	if os.Getenv("DGM_SLOW") == "" {
 		grids = grids[1:2]
 	}
 	for name, m := range fastModels(t) {
