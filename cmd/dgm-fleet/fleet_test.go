@@ -21,6 +21,8 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/cmd/dgm-fleet/chaos"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/firmware-sim/record"
 	"github.com/dgm-robotics/dgm/trainer"
 )
 
@@ -142,19 +144,52 @@ func TestAJobOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// Logs become models by the trainer itself, and the changed robot's new model is promoted.
-func TestDemo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains, and runs robots in real time: long under the race detector")
-	}
-	t.Parallel()
+// small is a training of a second.
+func small() trainer.Config {
 	cfg := trainer.Quick()
 	cfg.Horizon, cfg.Members, cfg.Features, cfg.Basis = trainer.Duration(500*time.Millisecond), 1, 8, 2
 	cfg.Equation.Windows, cfg.Equation.Iterations = 50, 10
 	cfg.Training.Steps, cfg.Training.Batch, cfg.Training.Rows = 4, 8, 300
 	cfg.Filter, cfg.Folds.Temperature, cfg.Folds.ScaleFactor, cfg.Direct = "off", 0.3, false, false
+	return cfg
+}
+
+// A job becomes a model by the trainer itself, with what its held-out data have shown.
+func TestAJobIsTrained(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains: long under the race detector")
+	}
+	d := demo{segments: 5, samples: 301}
+	dir := t.TempDir()
+	log, out := filepath.Join(dir, "flight.msgpack"), filepath.Join(dir, "flight.dgm")
+	if _, err := record.File(t.Context(), d.robot(0, 0), log, ""); err != nil {
+		t.Fatal(err)
+	}
+	last := 0.0
+	got, err := train(t.Context(), fleet.Training{
+		Job: fleet.NewJob(name(0), []string{"l"}, small().TOML(), ""), Logs: []string{log}, Out: out,
+		Progress: func(_ string, share float64) { last = share }, Log: t.Logf,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.ReadFile(out)
+	if err != nil || m.ID != got.ID || m.Vehicle != name(0) || len(got.Units) != m.K || last < 0.9 {
+		t.Errorf("%v: model %s of %q, units %q, progress %v", err, got.ID, name(0), got.Units, last)
+	}
+	if h := got.HeldOut; h.Verdict == "" || h.Partial != "" || h.Windows == 0 || !(h.Cover95[0] > 0 && h.Cover95[0] <= h.Cover95[1]) || len(h.Table) == 0 {
+		t.Errorf("held out: %q, partial %q, %d windows, coverage %v", h.Verdict, h.Partial, h.Windows, h.Cover95)
+	}
+}
+
+// Logs become models by the trainer itself, and the changed robot's new model is promoted.
+func TestDemo(t *testing.T) {
+	if os.Getenv("DGM_SLOW") == "" {
+		t.Skip("trains three models and flies in real time for a minute; DGM_SLOW=1 runs it")
+	}
+	t.Parallel()
 	d := demo{
-		robots: 1, workers: 1, segments: 5, samples: 501, training: cfg, payload: 2, after: 0,
+		robots: 1, workers: 1, segments: 5, samples: 501, training: small(), payload: 2, after: 0,
 		rule: fleet.Rule{Windows: 8, Alpha: 0.5, Band: 0.5, CanaryFor: 0, Longest: time.Hour},
 	}
 	var out bytes.Buffer
