@@ -20,7 +20,7 @@ func busy(t *testing.T, pause time.Duration, phases ...string) (res *trainer.Res
 	synctest.Test(t, func(t *testing.T) {
 		cfg := small()
 		cfg.Budget = trainer.Duration(100 * time.Hour)
-		cfg.Core, cfg.Basis, cfg.Net.Activation = "choose", -1, "choose"
+		cfg.Core, cfg.Basis, cfg.Net.Activation, cfg.Folds.Temperature = "choose", -1, "choose", 0
 		cfg.Training.Steps, cfg.Members, cfg.Training.Rows, cfg.Features, cfg.Variances = 6, 1, 300, 10, 1
 		cfg.Equation.Windows, cfg.Equation.Iterations, cfg.Stride = 60, 6, trainer.Duration(100*time.Millisecond)
 		d := load(t, pendulum(3, 4), cfg)

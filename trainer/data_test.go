@@ -39,12 +39,23 @@ func swing(seed uint64) *flightlog.Log {
 	return log
 }
 
+// unfiltered loads without fitting a filter.
+func unfiltered() Config {
+	cfg := Default()
+	cfg.Horizon, cfg.Filter = Duration(500*time.Millisecond), "off"
+	return cfg
+}
+
 // Single samples that are missing, wrong or stamped twice take themselves away
 // and nothing else.
 func TestSmallFaultsExcludeOnlyTheirSamples(t *testing.T) {
 	t.Parallel()
-	cfg := Default()
-	cfg.Horizon = Duration(500 * time.Millisecond)
+	cfg := unfiltered()
+	whole, err := Load([]*flightlog.Log{swing(3)}, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	windows := len(window.Cut(whole.Flights, 0.5, 0))
 	for _, c := range []struct {
 		name    string
 		spoil   func(s *flightlog.Segment, i int)
@@ -61,11 +72,6 @@ func TestSmallFaultsExcludeOnlyTheirSamples(t *testing.T) {
 		{"spikes", func(s *flightlog.Segment, i int) { s.X[2*i+1] += 30 }, 0.005, 60, 1, 0.98},
 	} {
 		log := swing(3)
-		whole, err := Load([]*flightlog.Log{log}, cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		windows := len(window.Cut(whole.Flights, 0.5, 0))
 		rng := rand.New(rand.NewPCG(4, 4))
 		s := &log.Segments[0]
 		for i := 10; i < len(s.T)-10; i++ {
@@ -105,8 +111,7 @@ func TestSmallFaultsExcludeOnlyTheirSamples(t *testing.T) {
 }
 
 func TestRecordingGivenTwiceIsRefused(t *testing.T) {
-	cfg := Default()
-	cfg.Horizon = Duration(500 * time.Millisecond)
+	cfg := unfiltered()
 	a, other := swing(1), swing(2)
 	other.Path = "other.msgpack"
 	if _, err := Load([]*flightlog.Log{a, other}, cfg); err != nil {
@@ -142,8 +147,7 @@ func TestAVehicleCanBeASubject(t *testing.T) {
 }
 
 func TestAnotherVehicleIsNoted(t *testing.T) {
-	cfg := Default()
-	cfg.Horizon = Duration(500 * time.Millisecond)
+	cfg := unfiltered()
 	a, b := swing(1), swing(2)
 	b.Path, b.Vehicle = "b.msgpack", "crane"
 	d, err := Load([]*flightlog.Log{a, b}, cfg)
@@ -165,7 +169,7 @@ func TestAnotherVehicleIsNoted(t *testing.T) {
 func TestUnitsOfLogsHaveOneSpelling(t *testing.T) {
 	a, b := swing(1), swing(2)
 	a.Channels[2].Unit, b.Channels[2].Unit = "N m", "Nm"
-	d, err := Load([]*flightlog.Log{a, b}, Default())
+	d, err := Load([]*flightlog.Log{a, b}, unfiltered())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func anglesAlone(seed uint64, segments int) *flightlog.Log {
 func TestAnglesAlone(t *testing.T) {
 	t.Parallel()
 	cfg := small()
-	cfg.Members = 1
+	cfg.Filter, cfg.Members = "auto", 1
 	d := load(t, anglesAlone(1, 8), cfg)
 	if len(d.Problems) != 1 || d.Problems[0].Kind != trainer.Estimated || !strings.HasPrefix(d.Problems[0].Text, "theta_rate: estimated, no sensor.") {
 		t.Fatalf("findings %+v", d.Problems)
@@ -71,8 +71,7 @@ func TestAnglesAlone(t *testing.T) {
 // Off means off, and on must have something to do.
 func TestFilterSettings(t *testing.T) {
 	t.Parallel()
-	cfg := small()
-	cfg.Filter = "off"
+	cfg := small() // whose filter is off
 	if d := load(t, anglesAlone(1, 3), cfg); d.Filter != nil || len(channel.Measured(d.Channels)) != len(d.Channels) {
 		t.Errorf("off: %+v", d.Channels)
 	}
@@ -97,6 +96,7 @@ func TestFilterSettings(t *testing.T) {
 func TestFilterIsChosen(t *testing.T) {
 	t.Parallel()
 	cfg := small()
+	cfg.Filter = "auto"
 	if d := load(t, swings(1, 6, [2]float64{0.05, 0.5}), cfg); d.Filter == nil || !strings.Contains(d.Problems[0].Text, "theta and omega: filtered.") {
 		t.Errorf("noisy: %+v", d.Problems)
 	}

@@ -55,9 +55,10 @@ func swings(seed uint64, segments int, noise [2]float64) *flightlog.Log {
 	return log
 }
 
-// small trains in seconds.
+// small trains in seconds: without a filter, and without a choice of the likelihood temperature.
 func small() trainer.Config {
 	c := trainer.Quick()
+	c.Filter, c.Folds.Temperature = "off", 0.3
 	c.Horizon = trainer.Duration(500 * time.Millisecond)
 	c.Points, c.Features = 10, 40
 	c.Equation.Windows, c.Equation.Iterations = 150, 20

@@ -36,7 +36,7 @@ func TestCandidatesOfTheNetAreTried(t *testing.T) {
 	base.Training.Steps, base.Members, base.Prior, base.Training.Rows, base.Features = 6, 1, "velocity", 300, 10
 	base.Stride, base.Holdout = trainer.Duration(250*time.Millisecond), 0
 	base.Direct, base.Folds.ScaleFactor = false, false
-	base.Core, base.Basis, base.Net.Activation = "choose", -1, "choose"
+	base.Core, base.Basis, base.Net.Activation, base.Folds.Temperature = "choose", -1, "choose", 0
 	d := load(t, pendulum(9, 3), base)
 	for name, c := range map[string]struct {
 		set    func(c *trainer.Config)
