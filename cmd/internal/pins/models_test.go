@@ -82,6 +82,20 @@ func TestTrainedModels(t *testing.T) {
 	}
 }
 
+// A model of few steps, windows and features, in every run, so that a change of what is trained shows at once; filters, equations of
+// motion and dead times of inputs are those of TestTrainedModels.
+func TestSmallModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains: long under the race detector")
+	}
+	cfg := trainer.Quick()
+	cfg.Horizon, cfg.Budget, cfg.Points, cfg.Members, cfg.Features = trainer.Duration(500*time.Millisecond), trainer.Duration(1000*time.Hour), 5, 1, 20
+	cfg.Filter, cfg.Stride, cfg.Equation.Motion, cfg.Equation.Actuators = "off", trainer.Duration(50*time.Millisecond), false, false
+	cfg.Equation.Windows, cfg.Equation.Iterations, cfg.Folds.Windows = 100, 10, 200
+	cfg.Training.Steps, cfg.Training.Batch, cfg.Training.Rows = 10, 20, 500
+	compare(t, filepath.Join("testdata", "small.json"), trained(t, simulated(t, plant.Pendulum(), 4, 3*time.Second), cfg))
+}
+
 // trained returns the pin of a recipe.
 func trained(t *testing.T, log []byte, cfg trainer.Config) pin {
 	path := filepath.Join(t.TempDir(), "flight.msgpack")
