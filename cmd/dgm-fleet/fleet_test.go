@@ -150,7 +150,7 @@ func small() trainer.Config {
 	cfg.Horizon, cfg.Members, cfg.Features, cfg.Basis = trainer.Duration(500*time.Millisecond), 1, 8, 2
 	cfg.Equation.Windows, cfg.Equation.Iterations = 50, 10
 	cfg.Training.Steps, cfg.Training.Batch, cfg.Training.Rows = 4, 8, 300
-	cfg.Filter, cfg.Folds.Temperature, cfg.Folds.ScaleFactor, cfg.Direct = "off", 0.3, false, false
+	cfg.Stride, cfg.Filter, cfg.Folds.Temperature, cfg.Folds.ScaleFactor, cfg.Direct = trainer.Duration(50*time.Millisecond), "off", 0.3, false, false
 	return cfg
 }
 

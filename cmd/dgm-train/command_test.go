@@ -243,6 +243,7 @@ func TestModelIsSavedWhereItsFolderFails(t *testing.T) {
 
 // small is a training of a second.
 const small = `horizon = "500ms"
+stride = "50ms"
 filter = "off"
 features = 8
 members = 1
