@@ -109,6 +109,9 @@ const (
 // Whatever happens to a log, reading it takes little memory and time, and either the reader reports it, or what is
 // read is what was read before, or the format has nothing by which it could be detected.
 func TestDamagedLogsAreReported(t *testing.T) {
+	if testing.Short() {
+		t.Skip("imports hundreds of logs, one after the other: long under the race detector")
+	}
 	const mostBytes, mostTime = 64 << 20, time.Second
 	for name, protects := range map[string]int{"flight.ulg": nothing, "flight.BIN": nothing, "flight.tlog": messages, "flight.mcap": messages, "flight.log": everything} {
 		t.Run(name, func(t *testing.T) {

@@ -61,6 +61,9 @@ func pins() []pin {
 // give the same flight logs as ever. On other processors than amd64 a product and
 // a sum may be rounded together, so that there only the number of rows is compared.
 func TestPinnedImports(t *testing.T) {
+	if testing.Short() {
+		t.Skip("imports logs, one after the other: long under the race detector")
+	}
 	for _, p := range pins() {
 		t.Run(p.name, func(t *testing.T) {
 			for _, path := range p.args {

@@ -67,6 +67,9 @@ func bare(t *testing.T) *scene {
 func TestWholePath(t *testing.T) {
 	for _, system := range []string{"pendulum", "quadrotor"} {
 		t.Run(system, func(t *testing.T) {
+			if testing.Short() {
+				t.Skip("trains: long under the race detector, which TestKeepServesOtherClients has")
+			}
 			if system == "quadrotor" && os.Getenv("DGM_SLOW") == "" {
 				t.Skip("quadrotor: its training takes seconds; DGM_SLOW=1 runs it")
 			}
