@@ -81,10 +81,10 @@ func TestEquationHelps(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 4))
 		var flights []window.Flight
 		var rates [][]float64
-		for i := range 4 {
+		for i := range 2 {
 			var s window.Series
 			var rate []float64
-			th, om := 1.2+0.4*float64(i), 0.
+			th, om := 1.2+0.8*float64(i), 0.
 			for j := range 2000 {
 				y := th + c.noise*rng.NormFloat64()
 				s.T, s.X, rate = append(s.T, int64(j)*5e6), append(s.X, math.Round(y*1e4)/1e4), append(rate, om)
