@@ -53,18 +53,6 @@ func models(t *testing.T) map[string]*model.Model {
 	return out
 }
 
-// always are the models whose source is compiled without DGM_SLOW too, and the type of its numbers then. Together they have every
-// component and both forms. Compiling all models in both types takes two minutes.
-var always = map[string]string{"history at 3 times": "double", "degree 3": "double", "motion": "double", "at once": "float", "paper": "float"}
-
-// skipCompiling skips a test that compiles more than is always compiled, without DGM_SLOW.
-func skipCompiling(t *testing.T, compiled bool) {
-	t.Helper()
-	if !compiled && os.Getenv("DGM_SLOW") == "" {
-		t.Skip("compiles one more model; DGM_SLOW=1 runs it")
-	}
-}
-
 // write writes a model as C to a folder.
 func write(t testing.TB, m *model.Model, o c99.Options) (dir string, s *c99.Source) {
 	t.Helper()
