@@ -33,7 +33,7 @@ func TestAnglesAlone(t *testing.T) {
 	t.Parallel()
 	cfg := small()
 	cfg.Filter, cfg.Members = "auto", 1
-	d := load(t, anglesAlone(1, 8), cfg)
+	d := load(t, anglesAlone(1, 5), cfg)
 	if len(d.Problems) != 1 || d.Problems[0].Kind != trainer.Estimated || !strings.HasPrefix(d.Problems[0].Text, "theta_rate: estimated, no sensor.") {
 		t.Fatalf("findings %+v", d.Problems)
 	}
@@ -85,7 +85,7 @@ func TestFilterSettings(t *testing.T) {
 	if _, err := trainer.Load([]*flightlog.Log{undeclared}, cfg); err == nil || !strings.Contains(err.Error(), "pendulum.msgpack: filter is") {
 		t.Error(err)
 	}
-	d := load(t, pendulum(1, 6), cfg)
+	d := load(t, pendulum(1, 4), cfg)
 	if d.Filter == nil || math.Abs(math.Sqrt(d.Filter.R[0])-0.003) > 0.001 || math.Abs(math.Sqrt(d.Filter.R[1])-0.01) > 0.003 {
 		t.Errorf("noises of 0.003 and 0.01 are found as %+v", d.Filter)
 	}
@@ -97,10 +97,10 @@ func TestFilterIsChosen(t *testing.T) {
 	t.Parallel()
 	cfg := small()
 	cfg.Filter = "auto"
-	if d := load(t, swings(1, 6, [2]float64{0.05, 0.5}), cfg); d.Filter == nil || !strings.Contains(d.Problems[0].Text, "theta and omega: filtered.") {
+	if d := load(t, swings(1, 4, [2]float64{0.05, 0.5}), cfg); d.Filter == nil || !strings.Contains(d.Problems[0].Text, "theta and omega: filtered.") {
 		t.Errorf("noisy: %+v", d.Problems)
 	}
-	if d := load(t, swings(1, 6, [2]float64{}), cfg); d.Filter != nil || d.Flights[0].Y != nil {
+	if d := load(t, swings(1, 3, [2]float64{}), cfg); d.Filter != nil || d.Flights[0].Y != nil {
 		t.Errorf("with exact sensors: %+v", d.Problems)
 	}
 }

@@ -23,7 +23,7 @@ func TestLateInputs(t *testing.T) {
 	errors := map[bool]float64{}
 	for _, reads := range []bool{false, true} {
 		cfg := small()
-		cfg.Prior, cfg.Members, cfg.Equation.Actuators = "equation", 1, reads
+		cfg.Prior, cfg.Members, cfg.Smoother, cfg.Equation.Actuators = "equation", 1, false, reads
 		res, err := trainer.Train(context.Background(), load(t, log, cfg), cfg, nil)
 		if err != nil {
 			t.Fatal(err)

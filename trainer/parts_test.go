@@ -62,7 +62,7 @@ func TestPartsThatAreOffAreNotThere(t *testing.T) {
 func TestCalibrationOff(t *testing.T) {
 	t.Parallel()
 	cfg := small()
-	cfg.Holdout, cfg.Dynamics.Members, cfg.Smoother, cfg.Folds.ScaleFactor = 0, 0, false, false
+	cfg.Holdout, cfg.Dynamics.Members, cfg.Smoother, cfg.Direct, cfg.Folds.ScaleFactor = 0, 0, false, false, false
 	m := fit(t, cfg)
 	for _, c := range m.Calibration {
 		if slices.ContainsFunc(c.LogScale, func(v float64) bool { return v != 0 }) || c.Half50 != model.Gaussian50 {

@@ -55,12 +55,12 @@ func swings(seed uint64, segments int, noise [2]float64) *flightlog.Log {
 	return log
 }
 
-// small trains in seconds: without a filter, and without a choice of the likelihood temperature.
+// small trains in a second: without a filter, and without a choice of the likelihood temperature.
 func small() trainer.Config {
 	c := trainer.Quick()
 	c.Filter, c.Folds.Temperature = "off", 0.3
-	c.Horizon = trainer.Duration(500 * time.Millisecond)
-	c.Points, c.Features = 10, 40
+	c.Horizon, c.Stride = trainer.Duration(500*time.Millisecond), trainer.Duration(60*time.Millisecond)
+	c.Points, c.Features = 5, 40
 	c.Equation.Windows, c.Equation.Iterations = 150, 20
 	c.Net.Core, c.Net.Dynamics = []int{16, 16}, []int{10}
 	c.Training.Steps, c.Training.Batch, c.Training.Rows = 60, 40, 2000
