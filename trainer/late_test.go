@@ -3,6 +3,7 @@ package trainer_test
 import (
 	"context"
 	"math"
+	"os"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator"
@@ -10,7 +11,7 @@ import (
 )
 
 // An input that acts 60 ms after its command is read so by the equations: with a plan the error is less than that of
-// equations that take it to act at once.
+// equations that take it to act at once, which are trained with DGM_SLOW.
 func TestLateInputs(t *testing.T) {
 	t.Parallel()
 	const late = 3 // samples
@@ -20,8 +21,11 @@ func TestLateInputs(t *testing.T) {
 		n := len(s.T) - late
 		s.T, s.X, s.U = s.T[:n], s.X[:2*n], s.U[late:]
 	}
-	errors := map[bool]float64{}
-	for _, reads := range []bool{false, true} {
+	errors, both := map[bool]float64{}, []bool{true}
+	if os.Getenv("DGM_SLOW") != "" {
+		both = []bool{false, true}
+	}
+	for _, reads := range both {
 		cfg := small()
 		cfg.Prior, cfg.Members, cfg.Smoother, cfg.Equation.Actuators = "equation", 1, false, reads
 		res, err := trainer.Train(context.Background(), load(t, log, cfg), cfg, nil)
@@ -37,11 +41,11 @@ func TestLateInputs(t *testing.T) {
 		}
 		s := judge(t, res.Judged, res.Split.Held, estimator.Plan)
 		t.Logf("reads it so: %v: error over hold %.3f, coverage of 95 %% %.3f", reads, s.error, s.coverage)
-		if errors[reads] = s.error; s.coverage < 0.85 {
-			t.Errorf("coverage of 95 %% %v", s.coverage)
+		if errors[reads] = s.error; s.coverage < 0.85 || reads && s.error > 0.045 {
+			t.Errorf("coverage of 95 %% %v, error over hold %v; 0.06 where inputs are taken to act at once", s.coverage, s.error)
 		}
 	}
-	if errors[true] > 0.9*errors[false] {
+	if len(both) == 2 && errors[true] > 0.9*errors[false] {
 		t.Errorf("errors %v", errors)
 	}
 }
