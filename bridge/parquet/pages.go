@@ -24,6 +24,10 @@ const (
 // plainDictionary is what older writers call indices of a dictionary.
 const plainDictionary format.Encoding = 2
 
+// errLZ4 is of pages that the library unpacks wrongly: where they are packed to more than a third, it returns
+// memory that holds anything.
+var errLZ4 = errors.New("it is packed with LZ4, which is not read: in Python: import pandas; pandas.read_parquet('IN').to_parquet('OUT', compression='zstd')")
+
 // described returns an error where a file does not hold the description that its end announces.
 func described(file io.ReaderAt, size int64) error {
 	var end [tail]byte
@@ -49,8 +53,14 @@ type pages struct {
 
 // checkPages returns an error where pages of a group are not where it has them, or are too large.
 func checkPages(file io.ReaderAt, size int64, group *format.RowGroup, leaves []parquet.LeafColumn) error {
+	if group.NumRows == 0 {
+		return nil // it need not have a page
+	}
 	for c := range min(len(group.Columns), len(leaves)) {
 		m := &group.Columns[c].MetaData
+		if m.Codec == format.Lz4Raw || m.Codec == format.Lz4 {
+			return errLZ4
+		}
 		at := m.DataPageOffset
 		if d := m.DictionaryPageOffset; d > 0 && d < at {
 			at = d

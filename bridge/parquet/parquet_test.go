@@ -182,3 +182,19 @@ func TestListsAndTypes(t *testing.T) {
 		}
 	}
 }
+
+// Pages that the library unpacks wrongly are refused with what converts them.
+func TestLZ4(t *testing.T) {
+	type row struct{ X, Y float64 }
+	path := filepath.Join(t.TempDir(), "a.parquet")
+	rows := make([]row, 500)
+	for i := range rows {
+		rows[i] = row{math.Sin(float64(i)), math.Cos(float64(i))}
+	}
+	if err := parquet.WriteFile(path, rows, parquet.Compression(&parquet.Lz4Raw)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := own.Open(path); err == nil || !strings.Contains(err.Error(), "LZ4") || !strings.Contains(err.Error(), "compression='zstd'") {
+		t.Error(err)
+	}
+}
