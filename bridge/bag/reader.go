@@ -279,5 +279,5 @@ func (r *Reader) connection(id uint32, h header, data []byte) {
 		r.Report.Add(r.at, "connection", "%d cannot be read, or there are too many", id)
 		return
 	}
-	r.topics[id] = r.messages.Subscribe(r.at, &ros.Channel{Topic: string(h["topic"]), Type: string(d["type"]), Encoding: "ros1", Schema: "ros1msg", Definition: bytes.Clone(d["message_definition"]), Caller: string(d["callerid"])})
+	r.topics[id] = r.messages.Subscribe(r.at, &ros.Channel{Topic: string(h["topic"]), Type: string(d["type"]), Encoding: "ros1", Schema: "ros1msg", Definition: bytes.Clone(d["message_definition"]), Publisher: telemetry.Text{Path: "callerid", Value: string(d["callerid"])}})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"github.com/foxglove/mcap/go/mcap"
 
@@ -34,6 +35,8 @@ type Reader struct {
 	channels map[uint16]channel
 	topics   map[uint16]*ros.Subscription // by channel
 	messages *ros.Messages
+	apart    map[uint16]bool                                        // channels of topics that several publishers have channels of
+	instead  func(s *ros.Subscription, channel uint16, data []byte) // (optional) takes the messages
 
 	unpacker unpacker
 	chunkAt  int64 // offset of the open chunk in the file
@@ -54,8 +57,8 @@ type channel struct {
 
 var _ telemetry.Source = (*Reader)(nil)
 
-// Open opens a file. It refuses what does not begin like one.
-func Open(path string, wants telemetry.Wants) (*Reader, error) {
+// openPlain opens a file whose channels are not compared.
+func openPlain(path string, wants telemetry.Wants) (*Reader, error) {
 	return logfile.Open(path, wants, NewReader, (*Reader).begin)
 }
 
@@ -282,15 +285,25 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 			r.Report.Add(at, "message", "its channel %d is not described", id)
 			return nil, nil
 		}
-		s = r.subscribe(at, &ch)
+		s = r.subscribe(at, id, &ch)
 		r.topics[id] = s
+	}
+	if r.instead != nil {
+		r.instead(s, id, data)
+		return nil, nil
 	}
 	return r.messages.Take(s, at, int64(logged), data)
 }
 
-// subscribe makes a subscription of a channel.
-func (r *Reader) subscribe(at int64, ch *channel) *ros.Subscription {
-	c := ros.Channel{Topic: ch.topic, Encoding: ch.encoding, Caller: ch.caller}
+// subscribe makes a subscription of a channel with a number.
+func (r *Reader) subscribe(at int64, id uint16, ch *channel) *ros.Subscription {
+	c := ros.Channel{Topic: ch.topic, Encoding: ch.encoding}
+	switch {
+	case ch.caller != "":
+		c.Publisher = telemetry.Text{Path: "callerid", Value: ch.caller}
+	case r.apart[id]:
+		c.Publisher = telemetry.Text{Path: "channel", Value: strconv.Itoa(int(id))}
+	}
 	if sc := r.schemas[ch.schema]; sc == nil || sc.Name == "" {
 		c.Missing = fmt.Sprintf("its schema %d is not in the file", ch.schema)
 	} else {

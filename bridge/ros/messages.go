@@ -15,7 +15,7 @@ type Messages struct {
 
 	names         map[string]int           // types of a topic so far
 	instances     map[string]int           // by name, type and encoding
-	subscriptions map[string]*Subscription // by name, type, encoding and node
+	subscriptions map[string]*Subscription // by name, type, encoding and publisher
 	seq           int                      // topics and senders so far
 	key           []byte                   // what names the sender of the message at hand
 	rest          elements                 // of the message at hand
@@ -79,4 +79,23 @@ func (r *Messages) Next() (*telemetry.Message, error) {
 	}
 	r.message = telemetry.Message{Topic: from.topic, Time: t, Stamped: stamped, Logged: e.logged, Values: from.values}
 	return &r.message, nil
+}
+
+// Numbers appends the first numbers of a message to dst, some at most, and returns what the message says of who sends
+// it, valid until the next call; nothing of a message that cannot be read.
+func (r *Messages) Numbers(dst []float64, s *Subscription, data []byte, most int) (sender []byte, numbers []float64) {
+	plain, err := r.unpacker.unpack(data)
+	if err != nil || s.t == nil {
+		return nil, dst
+	}
+	key := r.key[:0]
+	if s.who != nil {
+		key, _, _ = s.who.key(key, s.t, plain, 0)
+		r.key = key
+	}
+	_ = s.t.Visit(plain, func(_ string, v float64) bool { // of one that is cut off, what is there
+		dst = append(dst, v)
+		return len(dst) < most
+	}, func(string, string) bool { return true })
+	return key, dst
 }

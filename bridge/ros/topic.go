@@ -14,19 +14,19 @@ import (
 // Channel describes messages of one topic.
 type Channel struct {
 	Topic      string
-	Type       string // such as nav_msgs/msg/Odometry; "" = not known
-	Encoding   string // of the messages: cdr or ros1
-	Schema     string // language of the definition, as cdr.Parse knows them
-	Definition []byte // of the type and those in it
-	Missing    string // (optional) why there is no definition
-	Caller     string // (optional) the node that sends, where the recording says it
+	Type       string         // such as nav_msgs/msg/Odometry; "" = not known
+	Encoding   string         // of the messages: cdr or ros1
+	Schema     string         // language of the definition, as cdr.Parse knows them
+	Definition []byte         // of the type and those in it
+	Missing    string         // (optional) why there is no definition
+	Publisher  telemetry.Text // (optional) who sends, where the recording says it: the node, or the number of a channel
 }
 
-// Subscription is what messages of one name and type, and of one node where the recording names
+// Subscription is what messages of one name and type, and of one publisher where the recording names
 // it, have in common, whatever channel they come by: after a merge one topic has several.
 type Subscription struct {
 	name, kind string
-	caller     string
+	publisher  telemetry.Text
 	instance   int       // types of one name are counted
 	t          *cdr.Type // nil: only counted
 	unread     error
@@ -44,7 +44,7 @@ type Subscription struct {
 // Subscribe makes a subscription of a channel that is described at a byte.
 func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
 	kind := ch.Topic + "\x00" + ch.Type + "\x00" + ch.Encoding
-	key := kind + "\x00" + ch.Caller
+	key := kind + "\x00" + ch.Publisher.Value
 	if s := r.subscriptions[key]; s != nil {
 		return s
 	}
@@ -54,7 +54,7 @@ func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
 		r.instances[kind] = instance
 		r.names[ch.Topic]++
 	}
-	s := &Subscription{name: ch.Topic, kind: kindName(ch.Type), caller: ch.Caller, instance: instance, byKey: map[string]*sender{}}
+	s := &Subscription{name: ch.Topic, kind: kindName(ch.Type), publisher: ch.Publisher, instance: instance, byKey: map[string]*sender{}}
 	r.subscriptions[key] = s
 	switch {
 	case ch.Encoding != "cdr" && ch.Encoding != "ros1":
@@ -217,8 +217,8 @@ func (r *Messages) topic(s *Subscription, texts, names []string, first []byte) (
 	for i, text := range texts {
 		x.topic.Sender = append(x.topic.Sender, telemetry.Text{Path: strings.TrimPrefix(s.who.paths[i], s.who.elements+"[0]."), Value: text})
 	}
-	if s.caller != "" {
-		x.topic.Sender = append(x.topic.Sender, telemetry.Text{Path: "callerid", Value: s.caller})
+	if s.publisher.Value != "" {
+		x.topic.Sender = append(x.topic.Sender, s.publisher)
 	}
 	if len(names) > 0 {
 		x.learn(s.who.names, names)
