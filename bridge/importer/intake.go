@@ -71,7 +71,7 @@ func (r *rowMaker) timeline(f *survey) *intake {
 	in.Timeline = f.times.Timeline(base, used)
 	for i := range p.tracks {
 		if c := f.find(p.tracks[i].id); c != nil {
-			in.tracks[i].step, in.tracks[i].unused = in.Step(c.Topic.Seq), f.times.Of(c.Topic.Seq).Constant
+			in.tracks[i].step, in.tracks[i].unused = in.Step(c.Topic.Seq), f.times.Of(c.Topic.Seq).Unused
 		}
 	}
 	if in.Sorted {

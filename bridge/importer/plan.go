@@ -85,7 +85,7 @@ func (p *plan) track(id topicID, files []*survey) int {
 	for _, f := range files {
 		c := f.find(id)
 		step, usual, rate := c.Step(), c.UsualStep(), c.Rate()
-		if own := f.times.Of(c.Topic.Seq); own.Constant || own.Coarse > 0 || own.Standing > 0 || own.Unordered {
+		if own := f.times.Of(c.Topic.Seq); own.Unused || own.Coarse > 0 || own.Standing > 0 || own.Unordered {
 			step, usual, rate = own.Step, own.Step, own.Rate
 		}
 		t.step, t.usual = max(t.step, step), max(t.usual, usual)

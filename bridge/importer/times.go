@@ -113,16 +113,19 @@ func (g *grouped) topicTimeRemarks(f *survey, topic *telemetry.Topic, name strin
 	if t.Wild > 0 {
 		g.add(f.base(), "wild", Warning, name, "", "%s of %s left out, with timestamps far from all others", number(t.Wild, "message"), name)
 	}
-	if t.Constant {
+	switch {
+	case t.Misread > 0:
+		g.add(f.base(), "stamps", Warning, name, "have the driver write seconds and nanoseconds", "stamps of %s run at %.3g of the recorder's rate, so that they are in another unit: the times of recording are used", name, t.Misread)
+	case t.Unused:
 		g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in", "stamps of %s are nearly all the same: the times of recording are used", name)
 	}
 	if topic.Clock.Name != "" && !t.Stamped {
 		g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in", "stamps of %s are not filled in: the times of recording are used", name)
 	}
-	if t.Coarse > 0 && !t.Constant {
+	if t.Coarse > 0 && !t.Unused {
 		g.add(f.base(), "stamps", Info, name, "", "several messages of %s have one stamp: they are spread evenly, %s apart", name, seconds(t.Coarse))
 	}
-	if t.Standing > 0 && !t.Constant {
+	if t.Standing > 0 && !t.Unused {
 		g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in, from a clock that runs", "the stamp of %s stands still at %s while messages go on: those have the times of recording, and what repeats the one before is left out", name, number(t.Standing, "message"))
 	}
 	if t.Untimed > 0 {

@@ -237,8 +237,37 @@ func TestCoarseAndConstant(t *testing.T) {
 		t.Error("stamps are not found coarse")
 	}
 	out, m, _ := place(constant)
-	if !m.Of(0).Constant || out[100].t != 50*ms {
+	if !m.Of(0).Unused || out[100].t != 50*ms {
 		t.Errorf("%+v %+v", m.Of(0), out[100])
+	}
+}
+
+// Stamps that run a thousand times slower or faster than the recorder's clock are in another unit and not used. A
+// simulation at a hundredth of the rate has a clock.
+func TestMisreadStamps(t *testing.T) {
+	for _, c := range []struct {
+		by     float64
+		unused bool
+	}{{1e-6, true}, {1e-3, true}, {0.01, false}, {1, false}, {100, false}, {1e3, true}} {
+		var all []stored
+		for i := range int64(2000) {
+			all = append(all, stored{0, "imu", true, int64(c.by * float64(i*10*ms)), 5e18 + i*10*ms})
+		}
+		out, m, _ := place(all)
+		if got := m.Of(0); got.Unused != c.unused || (got.Misread > 0) != c.unused {
+			t.Errorf("%g: %+v", c.by, got)
+		}
+		if d := out[1000].t - out[500].t; c.unused && d != 5000*ms {
+			t.Errorf("%g: 500 messages in %d ns", c.by, d)
+		}
+	}
+	var paused []stored
+	for i := range int64(40) {
+		now := 5e18 + i*ms + i/20*1000_000*ms
+		paused = append(paused, stored{0, "imu", true, now, now})
+	}
+	if _, m, _ := place(paused); m.Of(0).Unused {
+		t.Errorf("%+v", m.Of(0))
 	}
 }
 

@@ -17,7 +17,7 @@ const begins = 500e6
 func (m *Model) ran(s *stream, from, until int64) bool {
 	for _, o := range m.streams {
 		switch {
-		case o == nil || o == s || o.unordered || o.constant():
+		case o == nil || o == s || o.unordered || o.unused():
 		case o.clock == s.clock && o.covers(until):
 			return true
 		case s.clock == (Sender{}) && !s.stamped && o.recorded(from, until):

@@ -64,7 +64,7 @@ func (m *Model) Clocks() []Clock {
 
 // stands reports whether none of the stamps of a clock counts time.
 func (m *Model) stands(name Sender) bool {
-	return !slices.ContainsFunc(m.streams, func(s *stream) bool { return s != nil && s.clock == name && !s.constant() })
+	return !slices.ContainsFunc(m.streams, func(s *stream) bool { return s != nil && s.clock == name && !s.unused() })
 }
 
 // Align has a clock be off where it may as well be the messages that are under way: the
@@ -91,7 +91,8 @@ type Times struct {
 	Unordered bool    // messages are stored in no order
 	Coarse    int64   // ns, the step between messages of which several have one stamp; 0 = they do not
 	Stamped   bool    // most messages have stamps
-	Constant  bool    // stamps are nearly all the same and not used
+	Unused    bool    // stamps are not used: nearly all are the same, or they are misread
+	Misread   float64 // of stamps in another unit: at which share of the recorder's rate they run; 0 = they are not
 	Standing  int     // messages at which the clock of the stamps stood still: the times of recording are used
 	Untimed   int     // messages without a stamp in a log without times of recording
 	Bursts    *Bursts // messages come in bursts
@@ -115,7 +116,7 @@ func (m *Model) Of(topic int) Times {
 		t.Behind = max(t.Behind, s.behind, m.recorded.behindOf(topic))
 		t.Unordered = t.Unordered || s.unordered
 		if s.stamped {
-			t.Constant = s.constant()
+			t.Unused, t.Misread = s.unused(), s.misread()
 		} else if m.Timeless() || s.still() {
 			t.Untimed = s.n
 			continue
@@ -131,7 +132,7 @@ func (m *Model) Of(topic int) Times {
 		}
 		t.Rate = s.rate()
 		switch {
-		case t.Constant && s.to > s.from:
+		case t.Unused && s.to > s.from:
 			t.Step, t.Rate = (s.to-s.from)/int64(s.n-1), float64(s.n-1)/(1e-9*float64(s.to-s.from))
 		case t.Coarse > 0:
 			t.Step = t.Coarse

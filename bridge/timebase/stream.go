@@ -286,5 +286,36 @@ func (s *stream) rate() float64 {
 // still reports whether times do not count time: nearly all are the same.
 func (s *stream) still() bool { return s.n >= 4*agree && 50*(s.n-s.again-s.standing) < s.n }
 
-// constant reports whether stamps do not count time.
+// constant reports whether stamps are nearly all the same.
 func (s *stream) constant() bool { return s.stamped && s.still() }
+
+// A clock that runs slower or faster than the recorder's by more than farOff, where messages are recorded at steps that
+// a robot has, is none: its stamps are written in another unit.
+const (
+	farOff         = 500
+	leastStep      = 20e3  // ns
+	mostStep       = 100e9 // ns
+	fewestMistimed = 4 * agree
+)
+
+// misread returns at which share of the recorder's rate stamps run, where they are in no unit of time that they should be
+// in; 0 = they count.
+func (s *stream) misread() float64 {
+	span := float64(s.to - s.from)
+	if step := span / float64(max(1, s.n-1)); !s.stamped || s.still() || s.n < fewestMistimed || step < leastStep || step > mostStep {
+		return 0
+	}
+	lasted := 0.0
+	for _, e := range s.epochs {
+		lasted += float64(e.high - e.low)
+	}
+	all := float64(abs(s.epochs[len(s.epochs)-1].high - s.epochs[0].low)) // with the pauses
+	off := func(by float64) bool { return by < 1./farOff || by > farOff }
+	if rate := s.rate(); rate == 0 || !off(1e9*float64(s.n-1)/span/rate) || !off(lasted/span) || !off(all/span) {
+		return 0
+	}
+	return lasted / span
+}
+
+// unused reports whether stamps do not count time: times of recording do.
+func (s *stream) unused() bool { return s.constant() || s.misread() > 0 }

@@ -80,7 +80,7 @@ func (tl *Timeline) clocks(base int, used []int) map[Sender]bool {
 	for _, topic := range used {
 		for _, s := range tl.m.of(topic) {
 			clocks[s.clock] = true
-			if s == tl.m.main(topic) && topic == base && s.stamped && !s.constant() {
+			if s == tl.m.main(topic) && topic == base && s.stamped && !s.unused() {
 				tl.home = s.clock
 			}
 		}
@@ -98,7 +98,7 @@ type eventOf struct {
 // events returns those of all streams of the clocks, and of the clocks, in the order of the log.
 func (m *Model) events(clocks map[Sender]bool) (all []eventOf) {
 	for i, s := range m.streams {
-		if s == nil || !clocks[s.clock] || s.constant() {
+		if s == nil || !clocks[s.clock] || s.unused() {
 			continue
 		}
 		for _, e := range s.events {
@@ -188,7 +188,7 @@ const Reorder = int64(250e6)
 const mostBehind = 2e9
 
 func (tl *Timeline) cursor(s *stream, own map[int]int) *cursor {
-	c := &cursor{s: s, skipped: s.constant()}
+	c := &cursor{s: s, skipped: s.unused()}
 	for k := range len(tl.epochs) {
 		at, ok := own[k+1]
 		if !ok {
@@ -371,7 +371,7 @@ func (tl *Timeline) Restarts(epoch int) bool {
 // Step returns the step of messages of a topic that have one stamp, ns; 0 where that is a
 // repetition.
 func (tl *Timeline) Step(topic int) int64 {
-	if s := tl.m.main(topic); s != nil && !s.constant() {
+	if s := tl.m.main(topic); s != nil && !s.unused() {
 		return s.coarse()
 	}
 	return 0
