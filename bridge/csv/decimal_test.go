@@ -44,7 +44,7 @@ func TestParseTime(t *testing.T) {
 		{"inf", 9, 0, errNotNumber},
 		{"12:30", 9, 0, errNotNumber},
 	} {
-		got, err := parseTime(c.s, scale{c.power, 1})
+		got, err := parseTime(c.s, scale{power: c.power, factor: 1})
 		if got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%q, 10^%d: %d, %v; want %d, %v", c.s, c.power, got, err, c.want, c.err)
 		}
@@ -60,6 +60,7 @@ func TestParseTimeIsExact(t *testing.T) {
 		if !ok {
 			t.Fatalf("%q is no number to math/big", s)
 		}
+		exact.Sub(exact, new(big.Rat).SetInt64(unit.origin))
 		exact.Mul(exact, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(unit.power)), nil)))
 		exact.Mul(exact, new(big.Rat).SetInt64(unit.factor))
 		// Half away from zero: floor(|v| + 1/2), with the sign.

@@ -177,12 +177,7 @@ func unitOf(c *Column) string {
 		return "s"
 	}
 	slices.Sort(c.steps)
-	for _, unit := range short {
-		if step := c.steps[len(c.steps)/2] * scales[unit].ns(); step >= 1 && step < 1e18 && plausible(step) {
-			return unit
-		}
-	}
-	return "s"
+	return cmp.Or(unitBy(c.steps[len(c.steps)/2], c.Low), "s")
 }
 
 // nearlyTime returns why a column is no time that is called like one; "" without such a column.

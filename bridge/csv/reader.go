@@ -357,18 +357,12 @@ func (r *Reader) checkRate() error {
 		return nil
 	}
 	remedy := "correct time.unit in the map"
-	for _, unit := range units {
-		if step := digits * scales[unit].ns(); plausible(step) {
-			remedy = fmt.Sprintf("with unit = %q it would be %s: correct time.unit in the map", unit, seconds(step))
-			break
-		}
+	if unit := unitBy(digits, r.written); unit != "" {
+		remedy = fmt.Sprintf("with unit = %q it would be %s: correct time.unit in the map", unit, seconds(digits*scales[unit].ns()))
 	}
 	return r.fail(0, "time.unit", fmt.Sprintf("with unit = %q the median step is %s", r.cfg.Unit, seconds(median)),
 		remedy+", or write any_rate = true under [time] if it is right")
 }
-
-// plausible reports whether a robot may be sampled with such a step, ns.
-func plausible(step float64) bool { return step > 50_000 && step < 1_000_000_000 }
 
 // seconds prints a time in ns.
 func seconds[T int64 | float64](ns T) string {

@@ -17,7 +17,7 @@ import (
 // Time describes the time of a table and its segments: keys of [time] in a map.
 type Time struct {
 	Column        string           `toml:"column"`
-	Unit          string           `toml:"unit"`           // s, ms, us, ns, min, h, d; iso: date and time as in 2026-03-05T12:30:00.25+01:00; clock: time of day
+	Unit          string           `toml:"unit"`           // s, ms, us, ns, min, h, d; datenum: days since the year 0; iso: date and time as in 2026-03-05T12:30:00.25+01:00; clock: time of day
 	Step          mapfile.Duration `toml:"step"`           // (optional) in place of column and unit: the time from each row to the next
 	Fraction      string           `toml:"fraction"`       // (optional) a second column that is added: the stamps of ROS
 	FractionUnit  string           `toml:"fraction_unit"`  // (optional) ms, us or ns; defaults to ns
@@ -69,21 +69,47 @@ func (n *Names) UnmarshalTOML(v any) error {
 type scale struct {
 	power  int
 	factor int64
+	origin int64 // 1970, in the unit, where it counts from the year 0
 }
 
 // ns returns a scale as a number.
 func (s scale) ns() float64 { return float64(s.factor) * math.Pow10(s.power) }
 
-var scales = map[string]scale{"s": {9, 1}, "ms": {6, 1}, "us": {3, 1}, "ns": {0, 1}, "min": {10, 6}, "h": {11, 36}, "d": {11, 864}, isoUnit: {0, 1}, clockUnit: {0, 1}}
+var scales = map[string]scale{"s": {power: 9, factor: 1}, "ms": {power: 6, factor: 1}, "us": {power: 3, factor: 1}, "ns": {factor: 1}, "min": {power: 10, factor: 6}, "h": {power: 11, factor: 36}, "d": {power: 11, factor: 864}, datenum: {power: 11, factor: 864, origin: 719529}, isoUnit: {factor: 1}, clockUnit: {factor: 1}}
 
 // units in the order in which a wrong one is looked for. Those from long on are only read where a
 // name or a map says them: steps of any are those of a robot in a shorter unit.
 var (
-	units = []string{"s", "ms", "us", "ns", "min", "h", "d"}
+	units = []string{"s", "ms", "us", "ns", "min", "h", "d", datenum}
 	short = units[:long]
 )
 
 const long = 4
+
+// datenum is days since the year 0, as MATLAB counts them.
+const datenum = "datenum"
+
+// plausible reports whether a robot may be sampled with such a step, ns.
+func plausible(step float64) bool { return step > 50_000 && step < 1_000_000_000 }
+
+// unitBy returns the first unit in which a robot could have been sampled with a step, at a time: days where that counts
+// them as spreadsheets do, from 1900, or MATLAB from the year 0. "" = there is none.
+func unitBy(step, at float64) string {
+	fits := func(unit string) bool { return plausible(step * scales[unit].ns()) }
+	if i := slices.IndexFunc(short, fits); i >= 0 {
+		return short[i]
+	}
+	switch {
+	case at > 7e5 && at < 8e5 && fits(datenum):
+		return datenum
+	case at > 2e4 && at < 8e4 && fits("d"):
+		return "d"
+	}
+	if i := slices.IndexFunc(units, fits); i >= 0 {
+		return units[i]
+	}
+	return ""
+}
 
 // Check sets the policies that are left open and returns the first key that is
 // wrong, with the reason and the remedy; "" where there is none.
@@ -100,7 +126,7 @@ func (t *Time) Check() (key, reason, remedy string) {
 	case t.Column == "" && t.Step == 0:
 		return "column", "is missing", "name the column that holds the time, or write step = \"10ms\" where the rows are that far apart"
 	case !unitKnown:
-		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us, ns, min, h, d, iso or clock"
+		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us, ns, min, h, d, datenum, iso or clock"
 	case t.FractionUnit != "" && (t.Fraction == "" || t.FractionUnit == "s" || !slices.Contains(short, t.FractionUnit)):
 		return "fraction_unit", quote(t.FractionUnit) + " is no unit of a fraction, or there is none", "write ms, us or ns beside fraction"
 	case t.Fraction != "" && (t.Unit == isoUnit || t.Unit == clockUnit), t.Date != "" && t.Unit != isoUnit:
@@ -192,6 +218,9 @@ func parseTime(s string, unit scale) (int64, error) {
 	if digits == "" || strings.Trim(digits, "0123456789") != "" || len(unsigned) < len(s)-1 {
 		return 0, errNotNumber
 	}
+	if unit.origin != 0 {
+		return sinceOrigin(mantissa+"e"+strconv.Itoa(exponent), s[0] == '-', unit)
+	}
 	// places of the digits precede the decimal point of the nanoseconds.
 	places := len(whole) + exponent + unit.power
 	if unit.factor != 1 {
@@ -215,4 +244,21 @@ func parseTime(s string, unit scale) (int64, error) {
 		v = -v
 	}
 	return v, nil
+}
+
+// sinceOrigin reads a number of a unit that does not count from 1970, into ns since then.
+func sinceOrigin(number string, negative bool, unit scale) (int64, error) {
+	v, ok := new(big.Rat).SetString(number)
+	if !ok {
+		return 0, errNotNumber
+	}
+	if negative {
+		v.Neg(v)
+	}
+	v.Sub(v, new(big.Rat).SetInt64(unit.origin))
+	ns, ok := new(big.Int).SetString(v.Mul(v, new(big.Rat).SetFloat64(unit.ns())).FloatString(0), 10)
+	if !ok || !ns.IsInt64() {
+		return 0, errTooLarge
+	}
+	return ns.Int64(), nil
 }

@@ -11,19 +11,20 @@ import (
 
 // spellings of the units of times, in lower case.
 var spellings = map[string][]string{
-	"s":   {"s", "sec", "secs", "second", "seconds"},
-	"ms":  {"ms", "msec", "msecs", "milli", "millis", "millisec", "millisecs", "millisecond", "milliseconds"},
-	"us":  {"us", "\u00b5s", "\u03bcs", "usec", "usecs", "\u00b5sec", "\u03bcsec", "micro", "micros", "microsec", "microsecs", "microsecond", "microseconds"},
-	"ns":  {"ns", "nsec", "nsecs", "nano", "nanos", "nanosec", "nanosecs", "nanosecond", "nanoseconds"},
-	"min": {"min", "mins", "minute", "minutes"},
-	"h":   {"h", "hr", "hrs", "hour", "hours"},
-	"d":   {"d", "day", "days"},
+	"s":     {"s", "sec", "secs", "second", "seconds"},
+	"ms":    {"ms", "msec", "msecs", "milli", "millis", "millisec", "millisecs", "millisecond", "milliseconds"},
+	"us":    {"us", "\u00b5s", "\u03bcs", "usec", "usecs", "\u00b5sec", "\u03bcsec", "micro", "micros", "microsec", "microsecs", "microsecond", "microseconds"},
+	"ns":    {"ns", "nsec", "nsecs", "nano", "nanos", "nanosec", "nanosecs", "nanosecond", "nanoseconds"},
+	"min":   {"min", "mins", "minute", "minutes"},
+	"h":     {"h", "hr", "hrs", "hour", "hours"},
+	"d":     {"d", "day", "days"},
+	datenum: {"datenum"},
 }
 
 // Units of times that are not read, at the end of a name, and words beside a unit that say from
 // where times count.
 var (
-	otherUnits = []string{"week", "weeks", "datenum", "ticks"}
+	otherUnits = []string{"week", "weeks", "ticks"}
 	aboutTimes = []string{"since", "after", "from", "of", "in", "the", "start", "begin", "beginning", "boot", "launch", "epoch", "unix", "posix", "utc", "gmt", "gps", "tai", "local", "rel", "relative", "abs", "absolute", "elapsed", "monotonic", "ros", "sim", "wall", "host", "system", "device", "sensor", "header", "stamp", "time", "clock"}
 )
 
