@@ -38,8 +38,20 @@ const (
 // newAlternating returns what looks at the states and inputs of a plan.
 func newAlternating(p *plan) *alternating {
 	a := &alternating{}
+	for _, names := range p.fieldChannels() {
+		fields := make([]turns, len(names))
+		for i, name := range names {
+			fields[i].channel = name
+		}
+		a.fields = append(a.fields, fields)
+	}
+	return a
+}
+
+// fieldChannels returns the states and inputs that are made of fields, by track and column; "" = none is.
+func (p *plan) fieldChannels() (names [][]string) {
 	for i := range p.tracks {
-		a.fields = append(a.fields, make([]turns, len(p.tracks[i].paths)))
+		names = append(names, make([]string, len(p.tracks[i].paths)))
 	}
 	for i := range p.outputs {
 		o, s := &p.outputs[i], &p.config.Signals[p.outputs[i].signal]
@@ -49,11 +61,11 @@ func newAlternating(p *plan) *alternating {
 				name = o.names[k]
 			}
 			if o.role != channel.Aux && (len(s.At) != len(o.names) || channel.Index(p.header, name) >= 0) {
-				a.fields[s.Track][column].channel = name
+				names[s.Track][column] = name
 			}
 		}
 	}
-	return a
+	return names
 }
 
 // add takes the values of a message of a track.

@@ -152,9 +152,13 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if j.plan.held == nil && j.Map.IsTable() && !j.Map.Time.KeepHeld {
 		l.stays = newHolds(len(states))
 	}
-	made, err := j.rows(ctx, nil, nil, l.add)
+	filled := newFills(j.plan)
+	made, err := j.rows(ctx, nil, nil, filled, l.add)
 	if err != nil {
 		return err
+	}
+	if filled.found(j.plan) {
+		return j.learn(ctx, s) // without them
 	}
 	if l.stays != nil {
 		if j.plan.held = l.stays.found(); anyHeld(j.plan.held) {

@@ -19,7 +19,8 @@ type plan struct {
 	phases   []phase
 	valid    []validity
 	resets   []reset
-	held     []int // of a table, by state made: rows for which it is held; nil = not known
+	held     []int         // of a table, by state made: rows for which it is held; nil = not known
+	fills    [][][]float64 // by track and column: numbers that stand for what was not measured; nil = not known
 	config   timebase.Config
 	outputs  []output
 	header   []channel.Channel

@@ -28,6 +28,7 @@ type rowMaker struct {
 	joiner *timebase.Joiner
 	judge  *judge
 	turns  *alternating       // nil: not looked for
+	fills  *fills             // nil: not looked for
 	wires  []float64          // of work
 	row    row                // what is emitted
 	seen   []float64          // the states of the row before, where some are held
@@ -121,6 +122,7 @@ func (r *rowMaker) add(track int, t int64, values []float64) error {
 	if n := len(r.plan.tracks); track >= n && track < n+len(r.plan.m.Primaries) {
 		return r.begin()
 	}
+	r.plan.unfill(track, values)
 	if r.judge.message(track, values) {
 		if err := r.begin(); err != nil {
 			return err
@@ -132,6 +134,9 @@ func (r *rowMaker) add(track int, t int64, values []float64) error {
 	r.joiner.Add(track, t, values)
 	if r.turns != nil && r.wanted(t) {
 		r.turns.add(track, values)
+	}
+	if r.fills != nil && r.wanted(t) {
+		r.fills.add(track, values)
 	}
 	for i := range r.plan.phases {
 		p := &r.plan.phases[i]
@@ -215,9 +220,13 @@ func (r *rowMaker) joined(jr *timebase.Row) error {
 
 // table makes a row of a table, whose reader has ordered and divided it.
 func (r *rowMaker) table(m *telemetry.Message) error {
+	r.plan.unfill(0, m.Values)
 	jr := r.joiner.Direct(m.Time, m.Values)
 	if r.turns != nil {
 		r.turns.add(0, m.Values)
+	}
+	if r.fills != nil {
+		r.fills.add(0, m.Values)
 	}
 	r.row.name, r.row.begins = m.Row.Segment, m.Row.Begins
 	for i := range r.plan.outputs {

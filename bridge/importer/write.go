@@ -29,7 +29,7 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 	}
 	var last int64
 	count := newCounter(j.plan.header)
-	rows, err := j.rows(ctx, note, newAlternating(j.plan), func(r *row) error {
+	rows, err := j.rows(ctx, note, newAlternating(j.plan), nil, func(r *row) error {
 		s.Rows++
 		if r.begins {
 			s.Segments++
