@@ -147,11 +147,16 @@ func peeked(r io.Reader) (*bufio.Reader, []byte, error) {
 	return text, head, err
 }
 
+// tarAt is where an archive of tar says that it is one.
+const tarAt = 257
+
 // isTable returns an error for what is no text in lines.
 func (t *table) isTable(head []byte) error {
 	switch {
 	case len(bytes.TrimSpace(head)) == 0 && len(head) < mostHead:
 		return t.fail(0, "", "the file is empty", "export it again")
+	case len(head) > tarAt && bytes.HasPrefix(head[tarAt:], []byte("ustar")):
+		return t.fail(0, "", "the file is an archive (tar)", "unpack it with tar -xf, and give what is in it")
 	case bytes.IndexByte(head, 0) >= 0 && !unwritten(head):
 		return t.fail(0, "", "the file is not text", "give a table of text, as UTF-8; other logs have importers of their own")
 	case bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,7 @@ func openRows(path string) (csv.Rows, error) {
 	switch {
 	case bytes.HasPrefix(head, parquet.Magic):
 		return rows(parquet.Open(path))
-	case bytes.HasPrefix(head, npz.Magic):
+	case bytes.HasPrefix(head, npz.Magic) && !isWorkbook(head) && !isArchive(head):
 		return rows(npz.Open(path))
 	case bytes.HasPrefix(head, mat.Magic):
 		return rows(mat.Open(path))
@@ -157,6 +158,42 @@ var others = []struct {
 	{begins([]byte("\x89HDF\r\n\x1a\n")), "a file in HDF5, as of MATLAB 7.3", saveAgain},
 	{begins([]byte("MATLAB 7.3 MAT-file")), "a file of MATLAB in HDF5", saveAgain},
 	{mat.IsLevel4, "a file of MATLAB, level 4 (save -v4)", saveAgain},
+	{begins([]byte("BZh")), "a file packed with bzip2", "bunzip2 -k %s"},
+	{begins([]byte("\xfd7zXZ\x00")), "a file packed with xz", "xz -dk %s"},
+	{begins([]byte("7z\xbc\xaf\x27\x1c")), "an archive (7z)", "7z x %s"},
+	{isWorkbook, "a workbook of a spreadsheet", "save each sheet as CSV; or in Python: import pandas; pandas.read_excel('%s').to_csv('log.csv')"},
+	{isArchive, "an archive (zip)", "unzip %s, and give what is in it"},
+	{begins([]byte("ARROW1")), "a table of Apache Arrow (Feather)", "in Python: import pandas; pandas.read_feather('%s').to_parquet('log.parquet')"},
+	{begins([]byte("\x93NUMPY")), "one array of NumPy (.npy)", "in Python: import numpy; numpy.savez('log.npz', x=numpy.load('%s')), with the times in an array of their own"},
+	{isPickle, "a pickle of Python", "in Python: import pandas; pandas.read_pickle('%s').to_csv('log.csv')"},
+	{begins([]byte("{")), "JSON", "in Python: import pandas; pandas.read_json('%s', lines=True).to_csv('log.csv')"},
+}
+
+// entryAt is where the name of the first file of an archive stands, whose length is entryLengthAt.
+const entryLengthAt, entryAt = 26, 30
+
+// firstEntry returns the name of the first file of an archive; "" of what is none.
+func firstEntry(head []byte) string {
+	if !bytes.HasPrefix(head, npz.Magic) || len(head) < entryAt {
+		return ""
+	}
+	return string(head[entryAt:min(len(head), entryAt+int(binary.LittleEndian.Uint16(head[entryLengthAt:])))])
+}
+
+func isWorkbook(head []byte) bool {
+	name := firstEntry(head)
+	return name == "[Content_Types].xml" || strings.HasPrefix(name, "xl/") || name == "_rels/.rels" || name == "mimetype"
+}
+
+// isArchive reports whether a file is an archive of other files than arrays. A long name is cut off.
+func isArchive(head []byte) bool {
+	name := firstEntry(head)
+	return name != "" && !strings.HasSuffix(name, ".npy") && entryAt+len(name) < len(head)
+}
+
+// isPickle reports whether a file begins as Python's protocols 2 to 5 do.
+func isPickle(head []byte) bool {
+	return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5
 }
 
 const saveAgain = `in MATLAB: s = load('%s'); save('log.mat', '-struct', 's', '-v7'), then dgm-bridge topics log.mat --suggest`
