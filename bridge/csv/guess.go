@@ -180,20 +180,28 @@ func unitOf(c *Column) string {
 	return cmp.Or(unitBy(c.steps[len(c.steps)/2], c.Low), "s")
 }
 
-// nearlyTime returns why a column is no time that is called like one; "" without such a column.
-func (o *Outline) nearlyTime() string {
+// addTimes is the remedy of a table without times.
+const addTimes = "add a column of times, such as the seconds since the start, or write the map by hand, with step = \"10ms\" under [time] where rows are that far apart (a counter of rows is no time: its rate is not known)"
+
+// nearlyTime returns why a column is no time that is called like one, and what to do; an empty reason without such a column.
+func (o *Outline) nearlyTime() (reason, remedy string) {
+	const sorts = "sort the rows by it, or write the map by hand, with join = true under [time], which does so"
 	for i := range o.Columns {
 		c := &o.Columns[i]
 		switch {
 		case c.timeUnit() == "" && !hasWord(c.Name, timeWords):
 			continue
+		case c.Numbers > 10*c.Others && c.Others > 0:
+			return fmt.Sprintf(": column %s has %d numbers, and cells that are none, the first %s", quote(c.Column), c.Numbers, quote(c.other)), "correct these lines, or delete them"
 		case c.Others > 0:
-			return fmt.Sprintf(": %s of column %s is no number, no date as 2026-03-05T12:30:00.25 and no time as 12:30:00.25", quote(c.other), quote(c.Column))
+			return fmt.Sprintf(": %s of column %s is no number, no date as 2026-03-05T12:30:00.25 and no time as 12:30:00.25", quote(c.other), quote(c.Column)), addTimes
 		case c.Low == c.High:
-			return fmt.Sprintf(": column %s is %g throughout", quote(c.Column), c.Low)
-		case 2*c.falls > c.Numbers:
-			return fmt.Sprintf(": column %s falls, the rows are in reverse order", quote(c.Column))
+			return fmt.Sprintf(": column %s is %g throughout", quote(c.Column), c.Low), addTimes
+		case 10*c.falls > 9*(c.Numbers-1):
+			return fmt.Sprintf(": column %s falls, the rows are in reverse order", quote(c.Column)), sorts
+		case c.falls > 0:
+			return fmt.Sprintf(": column %s goes back in %d of %d rows", quote(c.Column), c.falls, c.Numbers), "if it is the time, " + sorts
 		}
 	}
-	return ""
+	return "", addTimes
 }

@@ -87,7 +87,8 @@ func Look(path string, open Opener) (*Outline, error) {
 	o.findCopies()
 	o.findSegments()
 	if o.Time = o.timeOf(); o.Rows == 0 || o.Time < 0 {
-		return nil, t.fail(0, "", "no column of it looks like a time"+o.nearlyTime(), "add a column of times, such as the seconds since the start, or write the map by hand, with step = \"10ms\" under [time] where rows are that far apart (a counter of rows is no time: its rate is not known)")
+		reason, remedy := o.nearlyTime()
+		return nil, t.fail(0, "", "no column of it looks like a time"+reason, remedy)
 	}
 	o.findFraction()
 	o.findUnit()

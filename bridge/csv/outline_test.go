@@ -261,3 +261,34 @@ func TestEmptyInputsAreALoss(t *testing.T) {
 		}
 	}
 }
+
+// A column that is called as a time is one whose cells or order are wrong: which ones is said.
+func TestTimesInNoOrder(t *testing.T) {
+	shuffled := func(i int) int { return i * 149 % 300 }
+	for want, c := range map[string]struct {
+		at   func(i int) int
+		text string
+	}{
+		`column "time" goes back in 148 of 300 rows; if it is the time, sort the rows by it, or write the map by hand, with join = true under [time]`: {shuffled, ""},
+		`column "time" falls, the rows are in reverse order; sort the rows by it`:                                                                  {func(i int) int { return 299 - i }, ""},
+		`column "time" has 300 numbers, and cells that are none, the first "Rows"; correct these lines, or delete them`:                            {func(i int) int { return i }, "Rows,300,0\n"},
+	} {
+		table := rowsOf("time,theta,tau", func(i int, _, _, _ float64) string {
+			theta, _, tau := swing(0.02 * float64(c.at(i)))
+			return fmt.Sprintf("%g,%g,%g", 0.02*float64(c.at(i)), theta, tau)
+		}) + c.text
+		if _, err := mapOf(t, table); err == nil && c.text != "" || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	table := rowsOf("time,theta,tau", func(i int, _, _, _ float64) string {
+		theta, _, tau := swing(0.02 * float64(shuffled(i)))
+		return fmt.Sprintf("%g,%g,%g", 0.02*float64(shuffled(i)), theta, tau)
+	})
+	log, _ := run(t, "vehicle = \"v\"\n[time]\ncolumn = \"time\"\nunit = \"s\"\njoin = true\n"+thetaTau, table)
+	for i, x := range log.Segments[0].X {
+		if theta, _, _ := swing(0.02 * float64(i)); math.Abs(x-theta) > 1e-6 || len(log.Segments[0].T) != 300 {
+			t.Fatalf("row %d of %d: %g, want %g", i, len(log.Segments[0].T), x, theta)
+		}
+	}
+}

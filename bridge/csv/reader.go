@@ -253,7 +253,7 @@ func (r *Reader) order(t int64, digits float64, segment string, cells []string) 
 		return false, r.fail(r.line, field, fmt.Sprintf("the time begins anew: it seems to count within the %s", what), "write the whole time into one column")
 	case step < 0 && r.cfg.OnBackwards == Fail:
 		return false, r.fail(r.line, field, fmt.Sprintf("the time runs backwards by %s", seconds(-step)),
-			`sort the file by time; or, if the clock was set or another recording begins here, write on_backwards = "segment" under [time]`)
+			`sort the file by time, or write join = true under [time], which does so; or, if the clock was set or another recording begins here, write on_backwards = "segment" under [time]`)
 	case step < 0:
 		counts.Backwards.Add(r.path, r.line)
 		begins = r.cfg.OnBackwards == Segment
