@@ -270,8 +270,8 @@ func TestTimesInNoOrder(t *testing.T) {
 		text string
 	}{
 		`column "time" goes back in 148 of 300 rows; if it is the time, sort the rows by it, or write the map by hand, with join = true under [time]`: {shuffled, ""},
-		`column "time" falls, the rows are in reverse order; sort the rows by it`:                                                                  {func(i int) int { return 299 - i }, ""},
-		`column "time" has 300 numbers, and cells that are none, the first "Rows"; correct these lines, or delete them`:                            {func(i int) int { return i }, "Rows,300,0\n"},
+		`column "time" falls, the rows are in reverse order; sort the rows by it`:                                                                     {func(i int) int { return 299 - i }, ""},
+		`column "time" has 300 numbers, and cells that are none, the first "Rows"; correct these lines, or delete them`:                               {func(i int) int { return i }, "Rows,300,0\n"},
 	} {
 		table := rowsOf("time,theta,tau", func(i int, _, _, _ float64) string {
 			theta, _, tau := swing(0.02 * float64(c.at(i)))

@@ -49,6 +49,7 @@ type Found struct {
 	Slope       float64 // of the channel's rate of change on the derivative; 1 = equal scale
 	Correlation float64 //
 	Heading     string  // (optional) of one that is none: the state along which it moves the channel
+	Units       string  // (optional) of one that is none: the units by which the slope is explained
 }
 
 // Detector gathers samples in memory that does not depend on their number.
@@ -159,23 +160,14 @@ func (d *Detector) Found() (found, near []Found) {
 		if c.Derivative != "" {
 			continue
 		}
-		for j, other := range d.states {
+		for j := range d.states {
 			if !d.candidates[i*d.K+j] {
 				continue
 			}
-			slope, corr, _ := d.best(i, j, func(corr float64) float64 { return corr })
-			if s, c, ok := d.voted(i, j); ok && (corr < correlationMin || slope < slopeMin || slope > slopeMax) {
-				slope, corr = s, c
-			}
-			p := pair{i: i, j: j, slope: slope, corr: corr}
-			switch {
-			case corr >= correlationMin && slope >= slopeMin && slope <= slopeMax:
-				if p.heading = d.kept.turned(d.states, i, j); p.heading == "" {
-					good = append(good, p)
-				} else {
-					off = append(off, p)
-				}
-			case corr >= correlationNear && (channel.SameUnit(other.Unit, c.Unit+"/s") || slope > 0.5 && slope < 2):
+			switch p, is := d.judge(i, j); {
+			case is:
+				good = append(good, p)
+			case p.corr > 0:
 				off = append(off, p)
 			}
 		}
@@ -184,11 +176,49 @@ func (d *Detector) Found() (found, near []Found) {
 	return d.choose(good, hasOne, isOne), d.choose(off, hasOne, isOne)
 }
 
+// judge reports whether channel j is the derivative of channel i. Of one that is nearly it returns the pair, else a
+// correlation of 0.
+func (d *Detector) judge(i, j int) (p pair, is bool) {
+	c, other := &d.states[i], &d.states[j]
+	slope, corr, _ := d.best(i, j, func(corr float64) float64 { return corr })
+	if s, c, ok := d.voted(i, j); ok && (corr < correlationMin || slope < slopeMin || slope > slopeMax) {
+		slope, corr = s, c
+	}
+	p = pair{i: i, j: j, slope: slope, corr: corr}
+	switch {
+	case corr >= correlationMin && slope >= slopeMin && slope <= slopeMax:
+		p.heading = d.kept.turned(d.states, i, j)
+		return p, p.heading == ""
+	case corr >= correlationNear && unitsOf(slope) != "":
+		p.units = unitsOf(slope)
+		return p, false
+	case corr >= correlationNear && (channel.SameUnit(other.Unit, c.Unit+"/s") || slope > 0.5 && slope < 2):
+		return p, false
+	}
+	return pair{}, false
+}
+
 // pair is a channel i and a candidate j for its derivative.
 type pair struct {
 	i, j        int
 	slope, corr float64
 	heading     string
+	units       string
+}
+
+// unitFactors are what the slope of a channel on its derivative is where one of them is in another unit.
+var unitFactors = map[float64]string{
+	180 / math.Pi: "degrees, and radians in a second", math.Pi / 180: "radians, and degrees in a second", 1000: "thousandths, and units in a second", 0.001: "units, and thousandths in a second",
+}
+
+// unitsOf returns the units that explain a slope; "" where none do.
+func unitsOf(slope float64) string {
+	for factor, units := range unitFactors {
+		if by := slope / factor; by >= slopeMin && by <= slopeMax {
+			return units
+		}
+	}
+	return ""
 }
 
 // choose chooses the pairs with the highest correlation first, each channel once on
@@ -205,7 +235,7 @@ func (d *Detector) choose(all []pair, hasOne, isOne []bool) []Found {
 	slices.SortFunc(chosen, func(a, b pair) int { return cmp.Compare(a.i, b.i) })
 	var out []Found
 	for _, p := range chosen {
-		out = append(out, Found{d.states[p.i].Name, d.states[p.j].Name, p.slope, p.corr, p.heading})
+		out = append(out, Found{d.states[p.i].Name, d.states[p.j].Name, p.slope, p.corr, p.heading, p.units})
 	}
 	return out
 }

@@ -243,3 +243,20 @@ func differentRates(t *testing.T, together bool) {
 		t.Errorf("found %+v", got)
 	}
 }
+
+// A rate in another unit is no derivative, and nearly one with the units that explain it.
+func TestRatesInOtherUnits(t *testing.T) {
+	for scale, want := range map[float64]string{1: "", 180 / math.Pi: "radians, and degrees in a second", math.Pi / 180: "degrees, and radians in a second", 1000: "units, and thousandths in a second", 7: "-"} {
+		d := derivative.New([]channel.Channel{state("theta", ""), state("omega", "")})
+		for i := range 2000 {
+			s := 0.01 * float64(i)
+			d.Add(int64(i)*10_000_000, []float64{math.Sin(s) + 0.3*math.Sin(3.1*s), scale * (math.Cos(s) + 0.93*math.Cos(3.1*s))})
+		}
+		found, near := d.Found()
+		switch {
+		case want == "" && len(found) == 1 && len(near) == 0, want == "-" && len(found)+len(near) == 0:
+		case len(found) > 0 || len(near) != 1 || near[0].Units != want:
+			t.Errorf("%g: found %+v, near %+v", scale, found, near)
+		}
+	}
+}

@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
+	"github.com/dgm-robotics/dgm/bridge/derivative"
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
@@ -24,10 +26,10 @@ func newImportReport(s *importer.Summary) *importReport {
 	r := &importReport{s.Rows, s.Segments, s.Channels, []importer.Remark{}, s.Clocks}
 	r.Remarks = append(r.Remarks, s.Remarks...)
 	for _, f := range s.Found {
-		r.Remarks = append(r.Remarks, importer.Remark{
-			Kind: "derivative", Severity: importer.Info,
-			Text: fmt.Sprintf("derivative of %s is %s, by the data (slope %.4f, correlation %.4f)", f.Channel, f.Derivative, f.Slope, f.Correlation),
-		})
+		r.Remarks = append(r.Remarks, importer.Remark{Kind: "derivative", Severity: importer.Info, Text: foundText(f)})
+	}
+	for _, f := range s.Near {
+		r.Remarks = append(r.Remarks, nearRemark(f))
 	}
 	for _, text := range s.Problems[:min(len(s.Problems), mostProblems)] {
 		r.Remarks = append(r.Remarks, importer.Remark{Kind: "unread", Severity: importer.Warning, Text: text})
@@ -38,23 +40,36 @@ func newImportReport(s *importer.Summary) *importReport {
 	return r
 }
 
+func foundText(f derivative.Found) string {
+	return fmt.Sprintf("derivative of %s is %s, by the data (slope %.4f, correlation %.4f)", f.Channel, f.Derivative, f.Slope, f.Correlation)
+}
+
+// nearRemark is about a pair that is nearly a channel and its derivative.
+func nearRemark(f derivative.Found) importer.Remark {
+	switch {
+	case f.Heading != "":
+		return importer.Remark{Kind: "derivative", Severity: importer.Info, Text: fmt.Sprintf("%s moves %s along %s: it is not its derivative", f.Derivative, f.Channel, f.Heading)}
+	case f.Units != "":
+		return importer.Remark{Kind: "unit", Severity: importer.Warning, Text: fmt.Sprintf("%s changes %.4g times as fast as %s has it, as of %s (correlation %.4f): it is not used as its derivative", f.Channel, f.Slope, f.Derivative, f.Units, f.Correlation),
+			Remedy: fmt.Sprintf("write scale = %.6g for %s, and the units of both", 1/f.Slope, f.Channel)}
+	}
+	return importer.Remark{Kind: "derivative", Severity: importer.Info, Text: fmt.Sprintf("derivative of %s is perhaps %s (slope %.4f, correlation %.4f): not used", f.Channel, f.Derivative, f.Slope, f.Correlation),
+		Remedy: fmt.Sprintf("if it is, write derivative = %q, or correct scale", f.Derivative)}
+}
+
 // report writes what was written and what the user should know about it.
 func report(w io.Writer, s *importer.Summary, written bool) (err error) {
 	if written {
 		_, err = fmt.Fprintf(w, "wrote %s: vehicle %s, %s in %s, %.6g s\n", s.Out, s.Vehicle, cli.Count(s.Rows, "row"), cli.Count(s.Segments, "segment"), 1e-9*float64(s.Duration))
 	}
 	for _, f := range s.Found {
-		fmt.Fprintf(w, "derivative of %s is %s, by the data (slope %.4f, correlation %.4f)\n", f.Channel, f.Derivative, f.Slope, f.Correlation)
+		fmt.Fprintln(w, foundText(f))
 	}
-	for _, f := range s.Near {
-		if f.Heading != "" {
-			fmt.Fprintf(w, "%s moves %s along %s: it is not its derivative\n", f.Derivative, f.Channel, f.Heading)
-			continue
-		}
-		fmt.Fprintf(w, "derivative of %s is perhaps %s (slope %.4f, correlation %.4f): not used; if it is, write derivative = %q, or correct scale\n",
-			f.Channel, f.Derivative, f.Slope, f.Correlation, f.Derivative)
+	remarks := s.Remarks
+	for i, f := range s.Near {
+		remarks = slices.Insert(slices.Clone(remarks), i, nearRemark(f))
 	}
-	for _, r := range s.Remarks {
+	for _, r := range remarks {
 		switch r.Severity {
 		case importer.Info:
 			fmt.Fprintln(w, r)
