@@ -197,7 +197,7 @@ func (o *Outline) nearlyTime() (reason, remedy string) {
 			return fmt.Sprintf(": %s of column %s is no number, no date as 2026-03-05T12:30:00.25 and no time as 12:30:00.25", quote(c.other), quote(c.Column)), addTimes
 		case c.Low == c.High:
 			return fmt.Sprintf(": column %s is %g throughout", quote(c.Column), c.Low), addTimes
-		case 10*c.falls > 9*(c.Numbers-1):
+		case c.falls > 0 && 10*c.falls > 9*(c.Numbers-1):
 			return fmt.Sprintf(": column %s falls, the rows are in reverse order", quote(c.Column)), sorts
 		case c.falls > 0:
 			return fmt.Sprintf(": column %s goes back in %d of %d rows", quote(c.Column), c.falls, c.Numbers), "if it is the time, " + sorts

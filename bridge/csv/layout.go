@@ -13,7 +13,10 @@ type layout struct {
 	comment rune     // begins lines that are no rows
 	decimal bool     // numbers have a decimal comma
 	names   []string // of the columns, where no row of the table holds them; nil = the first row does
-	units   []string // of the columns, where the row behind the names holds them; nil = none does
+	units   []string // of the columns, where a row beside the names holds them; nil = none does
+	rows    []string // the first ones, where one of them holds the names
+	heads   int      // rows ahead of those of data: of names, units, descriptions; 0 = none
+	named   int      // which of these has the names
 	mend    string   // (optional) what may be wrong if a column is not there
 }
 
@@ -26,7 +29,7 @@ const mostLines = 50
 // are wanted, as programs for computation write it. Where the first row holds numbers they are
 // named by the last comment ahead that has as many cells, else by their numbers, from 1.
 func layoutOf(head []byte, wanted []string) layout {
-	l := layout{comma: ',', comment: '#'}
+	l := layout{comma: ',', comment: '#', heads: 1}
 	comments, rows := l.lines(head)
 	if len(rows) == 0 {
 		return l
@@ -56,7 +59,7 @@ func layoutOf(head []byte, wanted []string) layout {
 		l.name(first, comments, wanted)
 	}
 	if l.names == nil {
-		l.units = unitRow(rows, l.comma)
+		l.rows = rows
 	}
 	if l.mend == "" {
 		l.mend = l.remedy(rows, wanted)
@@ -139,24 +142,6 @@ func numbered(cells, rows []string, sep rune) bool {
 	return len(cells) > 2 || len(cells) == 2 && 2*points > len(rows)
 }
 
-// unitRow returns the cells of the second row where they are no numbers and those of the
-// third are; nil else.
-func unitRow(rows []string, sep rune) []string {
-	if len(rows) < 3 {
-		return nil
-	}
-	units := split(rows[1], sep)
-	for _, c := range units {
-		if c != "" && number(c) || len(c) > 12 {
-			return nil
-		}
-	}
-	if strings.Join(units, "") == "" || len(units) != len(split(rows[0], sep)) || !slices.ContainsFunc(split(rows[2], sep), number) || numbers(rows[2:3], sep) < len(units)/2 {
-		return nil
-	}
-	return units
-}
-
 // name sets the names of the columns, of which cells is the first row, where that does not
 // hold them.
 func (l *layout) name(cells, comments, wanted []string) {
@@ -167,7 +152,7 @@ func (l *layout) name(cells, comments, wanted []string) {
 		}
 	}
 	if slices.ContainsFunc(cells, func(c string) bool { return !number(c) }) {
-		if k := len(comments) - 1; k >= 0 && l.named(split(comments[k], l.comma), cells) {
+		if k := len(comments) - 1; k >= 0 && l.fits(split(comments[k], l.comma), cells) {
 			l.names = split(comments[k], l.comma)
 		}
 		return
@@ -186,9 +171,9 @@ func (l *layout) name(cells, comments, wanted []string) {
 	l.mend = "; its first line holds numbers: name the columns in it, or by their numbers, as in column = \"1\""
 }
 
-// named reports whether names, of a comment ahead, are those of the columns, though some of
+// fits reports whether names, of a comment ahead, are those of the columns, though some of
 // the cells of the first row are texts, as ROS writes %time,field.header.frame_id.
-func (l *layout) named(names, cells []string) bool {
+func (l *layout) fits(names, cells []string) bool {
 	return len(names) == len(cells) && len(cells) > 1 && !slices.ContainsFunc(names, number) && 2*len(slices.DeleteFunc(slices.Clone(cells), func(c string) bool { return !number(c) })) >= len(cells)
 }
 

@@ -84,9 +84,12 @@ func Look(path string, open Opener) (*Outline, error) {
 			o.Columns[i].add(t.point(cells[i]), o.Rows%sampledRows == 0)
 		}
 	}
+	if o.Rows == 0 {
+		return nil, t.fail(0, "", "the file names its columns and holds no row", "export it again")
+	}
 	o.findCopies()
 	o.findSegments()
-	if o.Time = o.timeOf(); o.Rows == 0 || o.Time < 0 {
+	if o.Time = o.timeOf(); o.Time < 0 {
 		reason, remedy := o.nearlyTime()
 		return nil, t.fail(0, "", "no column of it looks like a time"+reason, remedy)
 	}

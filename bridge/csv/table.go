@@ -85,6 +85,7 @@ func (t *table) start(f *input.File, wanted []string) error {
 		return err
 	}
 	t.layout = layoutOf(head, wanted)
+	t.layout.head()
 	t.lines = &lines{r: text, spaces: t.comma == ' ', comment: byte(t.comment)}
 	t.records = csv.NewReader(t.lines)
 	t.records.Comma = t.comma
@@ -176,23 +177,22 @@ func unwritten(head []byte) bool {
 func (t *table) head() error {
 	names := t.names
 	if names == nil {
-		var err error
-		names, err = t.records.Read()
-		if errors.Is(err, io.EOF) {
-			return t.fail(0, "", "the file is empty", "export it again")
+		for i := range t.heads {
+			cells, err := t.records.Read()
+			if errors.Is(err, io.EOF) {
+				return t.fail(0, "", "the file is empty", "export it again")
+			}
+			if err != nil {
+				return t.failed(err)
+			}
+			if i == t.named {
+				names = slices.Clone(cells)
+				t.line, _ = t.records.FieldPos(0)
+			}
 		}
-		if err != nil {
-			return t.failed(err)
-		}
-		t.line, _ = t.records.FieldPos(0)
 	}
 	for _, n := range names {
 		t.columns = append(t.columns, strings.TrimSpace(n))
-	}
-	if t.units != nil {
-		if _, err := t.records.Read(); err != nil {
-			return t.failed(err)
-		}
 	}
 	return nil
 }

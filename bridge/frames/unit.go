@@ -2,6 +2,7 @@ package frames
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -60,6 +61,12 @@ func Unit(from, to string) (scale, offset float64, ok bool) {
 		return 1, 0, false
 	}
 	return a.factor / b.factor, (a.offset - b.offset) / b.factor, true
+}
+
+// IsUnit reports whether a text is a unit that is known here, or one of forces and torques.
+func IsUnit(name string) bool {
+	_, ok := lookUp(name)
+	return ok || slices.Contains([]string{"n", "nm", "n.m", "n*m", "-", "hz", "rad/s^2", "rad/s²", "deg/s^2", "w", "ohm", "n/m"}, plain(name))
 }
 
 // lookUp finds a unit by name, with a number before it or without, as in "0.1 s".

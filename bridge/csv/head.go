@@ -1,0 +1,102 @@
+package csv
+
+import (
+	"slices"
+
+	"github.com/dgm-robotics/dgm/bridge/frames"
+)
+
+// What rows ahead of the data are.
+const (
+	mostHeads    = 4  // rows
+	longUnit     = 12 // bytes: what is longer is no unit
+	longNames    = 60 // bytes: what is longer is no name
+	mostlyUnits  = 0.5
+	numericShare = 0.5 // of the cells of the first row of data, less twice those that are no numbers
+)
+
+// head finds which rows ahead of the data have the names and the units: programs write the units in a row behind the
+// names, or ahead of them, a row of descriptions, and frames of pandas names of two levels, of which the last counts.
+func (l *layout) head() {
+	rows := l.rows
+	var heads [][]string
+	for i := 0; i < min(len(rows), mostHeads+1); i++ {
+		cells := split(rows[i], l.comma)
+		if i > 0 && float64(numbers(rows[i:i+1], l.comma)) >= float64(int(numericShare*float64(len(cells)))) && slices.ContainsFunc(cells, number) {
+			l.choose(heads)
+			return
+		}
+		if i > 0 && (len(cells) != len(heads[0]) || !texts(cells)) {
+			return
+		}
+		heads = append(heads, cells)
+	}
+}
+
+// choose chooses the names and the units among several rows ahead of the data.
+func (l *layout) choose(heads [][]string) {
+	if len(heads) < 2 {
+		return
+	}
+	l.named = max(0, slices.IndexFunc(heads, func(cells []string) bool { return !areUnits(cells) && different(cells) }))
+	units := -1
+	for i, cells := range heads {
+		if i != l.named && areUnits(cells) && units < 0 {
+			units = i
+		}
+	}
+	if units < 0 && len(heads) == 2 && l.named == 0 {
+		if slices.ContainsFunc(heads[1], func(c string) bool { return len(c) > longUnit }) {
+			return
+		}
+		units = 1 // that are not known
+	}
+	l.heads = len(heads)
+	if units >= 0 {
+		l.units = heads[units]
+	}
+}
+
+// texts reports whether cells are texts ahead of data: some, and none of them is a number or a date.
+func texts(cells []string) bool {
+	some := false
+	for _, c := range cells {
+		if c == "" {
+			continue
+		}
+		_, date := parseDate(c)
+		_, clock := parseClock(c)
+		if number(c) || date == nil || clock == nil || len(c) > longNames {
+			return false
+		}
+		some = true
+	}
+	return some
+}
+
+// areUnits reports whether cells are units: most of those that are not empty.
+func areUnits(cells []string) bool {
+	n, of := 0, 0
+	for _, c := range cells {
+		if c = plainUnit(c); c == "" {
+			continue
+		}
+		of++
+		if spelled(c) != "" || frames.IsUnit(c) {
+			n++
+		}
+	}
+	return n > 0 && float64(n) >= mostlyUnits*float64(of)
+}
+
+// different reports whether cells may be the names of columns: none is empty but the first, of an index, and no two are alike.
+func different(cells []string) bool {
+	seen := map[string]bool{}
+	for i, c := range cells {
+		if c == "" && i > 0 && i < len(cells)-1 || seen[c] {
+			return false
+		}
+		seen[c] = true
+	}
+	return true
+}
