@@ -292,3 +292,19 @@ func TestTimesInNoOrder(t *testing.T) {
 		}
 	}
 }
+
+// Counts of an encoder, and numbers of 16 bits that overflow, wrap: the suggested period is that.
+func TestCountsWrap(t *testing.T) {
+	for _, c := range []struct {
+		counts, from float64
+		want         bool
+	}{{4096, 0, true}, {16384, 0, true}, {65536, -32768, true}, {5000, 0, false}} {
+		text, err := mapOf(t, rowsOf("time,position,tau", func(i int, a, _, u float64) string {
+			at := math.Round(1.3*c.counts*math.Sin(0.02*float64(i))) - c.from
+			return fmt.Sprintf("%.2f,%.0f,%g", 0.02*float64(i), at-c.counts*math.Floor(at/c.counts)+c.from, u)
+		}))
+		if got := strings.Contains(text, fmt.Sprintf("unit = \"counts\"\nrole = \"state\"\nperiod = %v", c.counts)); err != nil || got != c.want {
+			t.Errorf("%g: %v\n%s", c.counts, err, text)
+		}
+	}
+}

@@ -2,8 +2,8 @@ package frames
 
 import "math"
 
-// Turns looks for an angle that is wrapped among the values of a signal: jumps by a turn
-// between values near the ends of a range of one turn. The zero value is ready.
+// Turns looks for an angle that is wrapped among the values of a signal, or the counts of an encoder or of a number of 16
+// bits: jumps by a turn between values near the ends of a range of one turn. The zero value is ready.
 type Turns struct {
 	last  float64
 	n     int
@@ -17,11 +17,13 @@ type turnCounts struct {
 	beyond int // values that no range of one turn holds
 }
 
-// turns are a turn in radians and in degrees, and turnUnits their units.
+// turns are a turn in radians, in degrees and in counts, and turnUnits their units.
 var (
-	turns     = [2]float64{2 * math.Pi, 360}
-	turnUnits = [len(turns)]string{"rad", "deg"}
+	turns     = [...]float64{2 * math.Pi, 360, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16}
+	turnUnits = [len(turns)]string{"rad", "deg", counts, counts, counts, counts, counts, counts, counts}
 )
+
+const counts = "counts"
 
 const (
 	turnShare  = 0.05 // of a turn: how far a jump, or a range, is from one turn at most
