@@ -1,6 +1,6 @@
 """Distributions of a robot's state to come.
 
-fit learns a model from arrays. Model predicts in process, from a model file, by libdgm. jax and casadi make a model a function of those packages, with
+fit learns a model from arrays. Model predicts in process, from a model file, by libdgm, and compares its predictions with flights. jax and casadi make a model a function of those packages, with
 derivatives of their own; they need the packages of dgm[jax] and dgm[casadi]. Live sends states to an estimator over NATS and
 receives its predictions and estimates, QueryClient asks it; they need the packages of dgm[queries].
 """
@@ -11,7 +11,8 @@ import os
 from importlib import metadata
 from typing import TYPE_CHECKING, Optional, Union
 
-from .fit import Evaluation, FittedModel, Report, fit
+from .evaluation import Evaluation, Report
+from .fit import fit
 from .live import Distribution, Estimate, Live
 from .model import Gradient, Jacobians, Model, Prediction, StateEstimate, Violation
 from .queries import Answer, QueryClient, Refused
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from .program_casadi import CasadiFunction
     from .program_jax import JaxFunction
 
-__all__ = ["Answer", "Distribution", "Estimate", "Evaluation", "FittedModel", "Gradient", "Jacobians", "Live", "Model", "Prediction", "QueryClient", "Refused", "Report", "StateEstimate", "Violation", "casadi", "fit", "jax"]
+__all__ = ["Answer", "Distribution", "Estimate", "Evaluation", "Gradient", "Jacobians", "Live", "Model", "Prediction", "QueryClient", "Refused", "Report", "StateEstimate", "Violation", "casadi", "fit", "jax"]
 
 try:
     __version__ = metadata.version("dgm")

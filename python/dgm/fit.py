@@ -1,169 +1,21 @@
-"""Models from arrays, by dgm-train, and what they score, by dgm-eval."""
+"""Models from arrays, by dgm-train."""
 
 from __future__ import annotations
 
-import html
 import os
 import pathlib
 import re
-import shutil
 import tempfile
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
-
-import numpy as np
+from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import log, programs
-from .model import HALF95, Model
-
-
-class Report(Dict[str, Any]):
-    """The report of a training as data; a notebook shows its page. html is the page."""
-
-    def __init__(self, data: Mapping[str, Any], page: str):
-        super().__init__(data)
-        self.html = page
-
-    def _repr_html_(self) -> str:
-        return f'<iframe srcdoc="{html.escape(self.html)}" style="width:100%;height:40em;border:0"></iframe>'
-
-    def __repr__(self) -> str:
-        return f"{self['verdict']}: {self['reason']} {self['next']}"
-
-
-class Evaluation(Dict[str, Any]):
-    """What a model scores on flights, the document of dgm-eval --json; a notebook shows a table."""
-
-    @property
-    def verdict(self) -> str:
-        """use, care or no."""
-        return self["verdict"]
-
-    def rows(self) -> List[Tuple[float, str, str, float, float, float]]:
-        """Horizon in s, state, unit, RMSE of the model and of the best simple predictor, share in intervals of 95 %."""
-        out = []
-        for h in self["horizons"]:
-            for c in h["channels"]:
-                simple = min(v for v in (c.get("hold"), c.get("velocity"), c.get("linear"), c.get("ridge")) if v is not None)
-                out.append((h["t"], c["name"], c["unit"], c["rmse"], simple, c["coverage95"]))
-        return out
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{n}</th>" for n in ("ahead", "state", "RMSE", "best simple predictor", "in 95 %"))
-        body = "".join(f"<tr><td>{t:g} s</td><td>{html.escape(name)}</td><td>{e:.3g} {html.escape(unit)}</td><td>{s:.3g}</td><td>{100 * c:.0f} %</td></tr>"
-                       for t, name, unit, e, s, c in self.rows())
-        return f"<p>{html.escape(repr(self))}</p><table><tr>{head}</tr>{body}</table>"
-
-    def __repr__(self) -> str:
-        return f"{self['verdict']}: {self['reason']}"
-
-
-class FittedModel(Model):
-    """A model that fit made: predictions as of any Model, with its report, plots, and evaluations on other flights."""
-
-    def __init__(self, path: Union[str, "os.PathLike[str]"], report: Report, columns: Sequence[log.Channel], vehicle: str, folder: Any = None):
-        self._folder = folder  # lives as long as the model
-        super().__init__(path)
-        self._columns, self._vehicle = list(columns), vehicle
-        self.report = report
-
-    @property
-    def verdict(self) -> str:
-        """use, care or no: what the report advises."""
-        return self.report["verdict"]
-
-    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the model, and beside it the report as NAME.report.html and NAME.report.json."""
-        target = pathlib.Path(path)
-        shutil.copyfile(self.path, target)
-        source = pathlib.Path(self.path)
-        for kind in ("html", "json"):
-            shutil.copyfile(source.with_suffix(f".report.{kind}"), target.with_suffix(f".report.{kind}"))
-
-    def evaluate(self, t: Any, x: Any, u: Any = None, *, adapt: bool = False) -> Evaluation:
-        """What the model scores on other flights, given as those of fit; adapt: also with adaptation in flight."""
-        flights = self._flights(t, x, u)
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "flights.msgpack")
-            log.write(path, self._vehicle, flights, self._columns)
-            return Evaluation(programs.document("dgm-eval", ["--model", os.fspath(self.path), "--log", path, *(["--adapt"] if adapt else [])]))
-
-    def plot(self, t: Any, x: Any, u: Any = None, at: Optional[float] = None, states: Optional[Sequence[str]] = None) -> Any:
-        """A figure of matplotlib: measurements, and the prediction with the intervals of 95 % of them from the first sample at or after at, s,
-        by default the middle of the flight. The inputs that follow are the plan."""
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError as e:
-            raise ImportError(f"{e}: plots are drawn by matplotlib; pip install matplotlib") from e
-
-        f = self._flights(t, x, u)[0]
-        s = 1e-9 * (f.t - f.t[0])
-        i = min(int(np.searchsorted(s, s[-1] / 2 if at is None else at)), len(s) - 2)
-        p = self.after(t, x, u, i)
-        low, high = p.mean - HALF95 * p.obs_std, p.mean + HALF95 * p.obs_std
-        shown = list(states or self.states)
-        figure, axes = plt.subplots(len(shown), 1, sharex=True, squeeze=False, figsize=(8, 2.2 * len(shown)))
-        measured = {c.name: k for k, c in enumerate(c for c in self._columns if c.role == "state")}
-        view = (s >= s[i] - self.horizon) & (s <= s[i] + self.horizon)
-        for ax, name in zip(axes[:, 0], shown):
-            k = self.states.index(name)
-            if name in measured:
-                ax.plot(s[view], f.x[view, measured[name]], ".", color="0.4", markersize=3, label="measured")
-            ax.plot(s[i] + p.times, p.mean[:, k], color="C0", label="predicted")
-            ax.fill_between(s[i] + p.times, low[:, k], high[:, k], color="C0", alpha=0.25, linewidth=0, label="95 % of measurements")
-            ax.set_ylabel(f"{name}, {self.units[k]}" if self.units[k] else name)
-        axes[0, 0].legend(loc="best", fontsize="small")
-        axes[-1, 0].set_xlabel("s")
-        figure.tight_layout()
-        return figure
-
-    def estimates(self, t: Any, x: Any, u: Any = None) -> Tuple[np.ndarray, np.ndarray]:
-        """What the model's filter makes of a flight up to each sample: the states (n, K) and their standard deviations (n, K), NaN
-        until it has settled. ValueError where the model has no filter: then all states are as measured."""
-        f = self._flights(t, x, u)[0]
-        with tempfile.TemporaryDirectory() as folder:
-            path, table = os.path.join(folder, "flight.msgpack"), os.path.join(folder, "estimates.csv")
-            log.write(path, self._vehicle, [f], self._columns)
-            programs.document("dgm-eval", ["--model", os.fspath(self.path), "--log", path, "--estimates", table])
-            rows = np.genfromtxt(table, delimiter=",", skip_header=1)[:, 2:]
-            at = np.round(1e9 * np.genfromtxt(table, delimiter=",", skip_header=1, usecols=1)).astype(np.int64)
-        out = np.full((len(f.t), rows.shape[1]), np.nan)
-        out[np.searchsorted(f.t - f.t[0], at - 500)] = rows  # the table has microseconds
-        return out[:, 0::2], out[:, 1::2]
-
-    def after(self, t: Any, x: Any, u: Any, i: int) -> Any:
-        """The prediction from sample i of a flight, its samples before as history, its inputs after as plan. Where a filter estimates
-        states, from its estimate."""
-        f = self._flights(t, x, u)[0]
-        states, P0 = f.x, None
-        if len(self.states) > f.x.shape[1]:
-            states, std = self.estimates(t, x, u)
-            P0 = np.diag(std[i] ** 2)
-        s = 1e-9 * (f.t - f.t[i])
-        history = None
-        if self.history_rows:
-            from_ = int(np.searchsorted(s, -1.5 * self.history_seconds))
-            known = np.flatnonzero(~np.isfinite(states[from_:i]).all(axis=1))
-            from_ += int(known[-1]) + 1 if len(known) else 0
-            history = (s[from_:i], states[from_:i], f.u[from_:i]) if i > from_ else None
-        if not self.inputs:
-            return self.predict(states[i], history=history, P0=P0)
-        rows = 50
-        at = np.clip(np.searchsorted(s, self.horizon / rows * np.arange(rows), side="right") - 1, i, None)
-        return self.predict(states[i], plan=f.u[at], history=history, P0=P0)
-
-    def _flights(self, t: Any, x: Any, u: Any) -> List[log.Flight]:
-        flights = log.flights(t, x, u)
-        K, P = (sum(c.role == role for c in self._columns) for role in ("state", "input"))
-        for f in flights:
-            if f.x.shape[1] != K or f.u.shape[1] != P:
-                raise ValueError(f"x and u: have {f.x.shape[1]} and {f.u.shape[1]} columns, the model was fitted to {K} states and {P} inputs")
-        return flights
+from .model import Model
 
 
 def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None, inputs: Optional[Sequence[str]] = None,
         units: Optional[Mapping[str, str]] = None, horizon: float = 0.5, preset: str = "default", periods: Optional[Mapping[str, float]] = None,
         rates: Optional[Mapping[str, str]] = None, seed: int = 1, filter: str = "auto", vehicle: str = "robot", out: Union[None, str, "os.PathLike[str]"] = None,
-        progress: bool = True) -> FittedModel:
+        progress: bool = True) -> Model:
     """Learns a model of a robot from arrays: the distribution of its state over the horizon, s, given state, inputs and plan.
 
     t (n) are the times in s, or datetime64; x (n, K) the states, NaN = not measured; u (n, P) the inputs, each held from its sample
@@ -174,6 +26,11 @@ def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None
     that nothing measures; such a model starts from the messages of a robot at an estimator, or from all states. The model is written to out with its report beside it, by default to a
     temporary folder that lives as long as the model. Ctrl-C ends the training with the model so far.
     """
+    for what, given in (("units", units), ("periods", periods), ("rates", rates)):
+        if given is not None and not isinstance(given, Mapping):
+            raise TypeError(f"{what}: {given!r} is no mapping by names, as {{'theta': …}}")
+    if isinstance(horizon, str):
+        raise TypeError(f"horizon: {horizon!r} is no number of seconds, as 0.5")
     flights = log.flights(t, x, u)
     states = log.names(states, x, "x", log.several(t))
     inputs = log.names(inputs, u, "u", log.several(t))
@@ -196,9 +53,8 @@ def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None
         log.write(path, vehicle, flights, columns)
         arguments = ["--log", path, "--out", os.fspath(target), "--horizon", f"{horizon:.9g}s", "--preset", preset, "--seed", str(seed), "--filter", filter]
         try:
-            data = programs.document("dgm-train", arguments, programs.printer("dgm-train") if progress else None)
+            programs.document("dgm-train", arguments, programs.printer("dgm-train") if progress else None)
         except ValueError as e:
-            text = str(e).replace(path, "the arrays")
-            raise ValueError(re.sub(r"--horizon ([\d.]+)s", r"horizon=\1", text)) from None
-    page = target.with_suffix(".report.html").read_text(encoding="utf-8")
-    return FittedModel(target, Report(data, page), columns, vehicle, folder)
+            text = re.sub(r" \(see dgm-train --help\)", "", str(e).replace(path, "the arrays"))
+            raise ValueError(re.sub(r"--(horizon|preset|filter|seed) ([\d.e+]+(?=s\b)|\"\w*\")s?", r"\1=\2", text).replace("--horizon", "horizon")) from None
+    return Model(target, folder)

@@ -6,15 +6,15 @@ import operator
 import os
 import weakref
 from dataclasses import dataclass
-from typing import Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import library
+from .evaluation import HALF95, Evaluated
 from .library import numbers, pointer
 
-HALF95 = 1.959963984540054
 TUBES = (0.5, 0.9, 0.95)
 PLAN_ROWS = 20  # of a program at most, where none are given
 
@@ -29,7 +29,7 @@ class Tube(Dict[float, Floats]):
         raise KeyError(f"tube: none of {level}; a model has {', '.join(map(str, TUBES))} with std wanted, and none if trained by an earlier release")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Prediction:
     """The distribution of the state at T times; of a batch all but times have N questions before the other axes.
 
@@ -46,6 +46,13 @@ class Prediction:
     no_history: NDArray[np.bool_]  # () the model reads history, and there was too little
     cov: Optional[Floats]  # (T, K, K) covariance of the states at a time; its diagonal is std**2
     tube: Dict[float, Floats]  # () by probability 0.5, 0.9, 0.95: see Tube
+
+    def __repr__(self) -> str:
+        shape, flagged = self.mean.shape, np.count_nonzero(self.out_of_distribution)
+        many = "" if len(shape) == 2 else f"{shape[0]} predictions, each "
+        last = [] if self.std is None or many else [f"{m:.3g} ± {d:.2g}" for m, d in zip(self.mean[-1], self.std[-1])]
+        end = f"; the last one {', '.join(last)}" if last else ""
+        return f"<Prediction: {many}of {shape[-1]} states at {shape[-2]} times up to {self.times[-1]:g} s{end}; {flagged} of {self.ood.size} out of distribution>"
 
     def interval(self, level: float = 0.95) -> Tuple[Floats, Floats]:
         """Lower and upper ends (T, K) of the interval that holds the state with probability 0.5 or 0.95."""
@@ -102,11 +109,11 @@ class StateEstimate:
     reset: str  # why the filter began anew with it; "" = it went on
 
 
-class Model:
+class Model(Evaluated):
     """A model file of dgm-train, opened. It may be used by several threads at once."""
 
-    def __init__(self, path: Union[str, "os.PathLike[str]"]):
-        self.path = os.fspath(path)
+    def __init__(self, path: Union[str, "os.PathLike[str]"], folder: Any = None):
+        self.path, self._folder = os.fspath(path), folder  # the folder, if it is temporary, lives as long as the model
         if not os.path.exists(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.path)
         self._library = library.load()
@@ -141,6 +148,10 @@ class Model:
     def load(cls, path: Union[str, "os.PathLike[str]"]) -> "Model":
         """Opens a model file and evaluates its self-checks."""
         return cls(path)
+
+    def __repr__(self) -> str:
+        named = [", ".join(f"{n} [{unit}]" if unit else n for n, unit in zip(*c)) for c in ((self.states, self.units), (self.inputs, self.input_units))]
+        return f"<Model {self.path}: predicts {named[0]}" + (f" from {named[1]}" if self.inputs else "") + f", {self.horizon:g} s ahead>"
 
     def close(self) -> None:
         """Releases the model; calls after it raise ValueError."""

@@ -26,7 +26,7 @@ def find(name: str) -> str:
 def document(name: str, arguments: Sequence[str], show: Optional[Callable[[str], None]] = None) -> Any:
     """Runs a program and returns the JSON document that it prints.
 
-    show is called with each line of its messages. A KeyboardInterrupt interrupts the program, whose document of what it has
+    show is called with each line of its messages but those of an error. A KeyboardInterrupt interrupts the program, whose document of what it has
     made so far is returned; a second one ends it. ValueError with its messages where it refuses its input.
     """
     child = subprocess.Popen([find(name), *arguments, "--json"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -38,12 +38,13 @@ def document(name: str, arguments: Sequence[str], show: Optional[Callable[[str],
 
     reader = threading.Thread(target=lambda: out.append(child.stdout.read()), daemon=True)  # type: ignore[union-attr]
     reader.start()
-    interrupted = False
+    interrupted = failed = False
     while True:
         try:
             for line in child.stderr:
                 messages.append(line.rstrip())
-                if show:
+                failed = failed or line.startswith(name + ": ")
+                if show and not failed:
                     show(line.rstrip())
             reader.join()
             code = child.wait()
@@ -55,7 +56,8 @@ def document(name: str, arguments: Sequence[str], show: Optional[Callable[[str],
             interrupted = True
             child.send_signal(signal.SIGINT)
     if code not in (0, None) and not (interrupted and out and out[0]):
-        text = "\n".join(messages[-12:]) or f"{name} ended with {code}"
+        begin = next((i for i, line in enumerate(messages) if line.startswith(name + ": ")), -12)
+        text = "\n".join(messages[begin:]) or f"{name} ended with {code}"
         raise (KeyboardInterrupt(text) if interrupted else ValueError(text))
     return json.loads(out[0])
 

@@ -55,8 +55,13 @@ def test_fit(m, tmp_path):
     assert (t, name, unit) == (0.5, "omega", "rad/s") and error < 0.7 * simple and 0.85 < covered <= 1
     m.save(tmp_path / "pendulum.dgm")
     assert (tmp_path / "pendulum.report.html").exists() and json.loads((tmp_path / "pendulum.report.json").read_text())["verdict"] == "use"
-    with dgm.Model.load(tmp_path / "pendulum.dgm") as saved:
-        assert saved.id == m.id
+    with dgm.Model.load(tmp_path / "pendulum.dgm") as saved:  # it is what fit returned
+        assert saved.id == m.id and saved.verdict == "use" and saved.report == m.report and saved.evaluate(*fly(99)).rows() == e.rows()
+        assert "theta [rad], omega [rad/s] from torque [N·m], 0.5 s ahead" in repr(saved)
+    assert len(str(e).splitlines()) == 3 + len(e.rows()) and str(e).startswith(repr(e))
+    (tmp_path / "pendulum.report.json").unlink()
+    with dgm.Model.load(tmp_path / "pendulum.dgm") as alone, pytest.raises(FileNotFoundError, match="pendulum.report.json"):
+        alone.report
 
 
 @needs_programs
@@ -65,7 +70,7 @@ def test_prediction_after_a_sample(m):
     p = m.after(t, x, u, 300)
     later = np.interp(t[300] + p.times, t, x[:, 0])
     assert np.abs(p.mean[:, 0] - later).max() < 0.1
-    with pytest.raises(ValueError, match="1 and 1 columns"):
+    with pytest.raises(ValueError, match="1 and 1 columns, the model has 2 measured states and 1 inputs: theta, omega, torque"):
         m.evaluate(t, x[:, 0], u)
 
 
@@ -146,11 +151,20 @@ def test_wrong_arrays(change, message):
         dgm.fit(**{"t": t, "x": x, "u": u, **NAMES, **change})
 
 
+@pytest.mark.parametrize("change, message", [(dict(units=["rad"]), "units: .* no mapping"), (dict(horizon="500ms"), "horizon: '500ms' is no number of seconds")])
+def test_wrong_types(change, message):
+    with pytest.raises(TypeError, match=message):
+        dgm.fit(*fly(1), **{**NAMES, **change})
+
+
 @needs_programs
-def test_what_training_refuses_is_an_error():
+def test_what_training_refuses_is_an_error(capfd):
     t, x, u = fly(1, seconds=1.0)
-    with pytest.raises(ValueError, match="or choose horizon=0.07 or shorter"):
+    with pytest.raises(ValueError, match="^dgm-train: .* or choose horizon=0.07 or shorter$"):
         dgm.fit(t, x, u, **NAMES, progress=False)
+    with pytest.raises(ValueError, match='preset="fast" is neither default nor quick$'):
+        dgm.fit(t, x, u, **NAMES, preset="fast")
+    assert "dgm-train: dgm-train" not in capfd.readouterr().err
 
 
 def test_missing_files(monkeypatch, tmp_path):

@@ -12,7 +12,11 @@ import argparse
 import sys
 from typing import Optional, Sequence
 
-import rclpy
+try:
+    import rclpy
+except ImportError as e:
+    sys.exit(f"dgm_ros: {e}: source /opt/ros/<distribution>/setup.bash in the shell, and make a virtual environment with "
+             "--system-site-packages; or pip install 'ros-kilted-rclpy[fastrtps]' and the messages: see python/ros/README.md")
 from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.utilities import remove_ros_args

@@ -1,0 +1,184 @@
+"""What a model scores on flights, by dgm-eval, and its predictions beside what was measured."""
+
+from __future__ import annotations
+
+import functools
+import html
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import log, programs
+
+HALF95 = 1.959963984540054
+
+
+class Report(Dict[str, Any]):
+    """The report of a training as data; a notebook shows its page. html is the page."""
+
+    def __init__(self, data: Mapping[str, Any], page: str):
+        super().__init__(data)
+        self.html = page
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{html.escape(self.html)}" style="width:100%;height:40em;border:0"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"{self['verdict']}: {self['reason']} {self['next']}"
+
+
+class Evaluation(Dict[str, Any]):
+    """What a model scores on flights, the document of dgm-eval --json; a notebook shows a table."""
+
+    @property
+    def verdict(self) -> str:
+        """use, care or no."""
+        return self["verdict"]
+
+    def rows(self) -> List[Tuple[float, str, str, float, float, float]]:
+        """Horizon in s, state, unit, RMSE of the model and of the best simple predictor, share in intervals of 95 %."""
+        out = []
+        for h in self["horizons"]:
+            for c in h["channels"]:
+                simple = min(v for v in (c.get("hold"), c.get("velocity"), c.get("linear"), c.get("ridge")) if v is not None)
+                out.append((h["t"], c["name"], c["unit"], c["rmse"], simple, c["coverage95"]))
+        return out
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{n}</th>" for n in ("ahead", "state", "RMSE", "best simple predictor", "in 95 %"))
+        body = "".join(f"<tr><td>{t:g} s</td><td>{html.escape(name)}</td><td>{e:.3g} {html.escape(unit)}</td><td>{s:.3g}</td><td>{100 * c:.0f} %</td></tr>"
+                       for t, name, unit, e, s, c in self.rows())
+        return f"<p>{html.escape(repr(self))}</p><table><tr>{head}</tr>{body}</table>"
+
+    def __repr__(self) -> str:
+        return f"{self['verdict']}: {self['reason']}"
+
+    def __str__(self) -> str:
+        width = max((len(name) for _, name, *_ in self.rows()), default=5)
+        table = [f"{t:7g} s  {name:{width}}  {e:10.3g}  {s:10.3g}  {100 * c:5.0f} %  {unit}" for t, name, unit, e, s, c in self.rows()]
+        return "\n".join([repr(self), f"    ahead  {'state':{width}}        RMSE  of simple*  in 95 %", *table, "* hold, constant velocity, linear or ridge regression: the best of them"])
+
+
+class Evaluated:
+    """The part of a model that compares it with flights. The methods take t, x and u as fit does, arrays or lists of them: x has the
+    states that sensors measure, u the inputs, both in the model's order."""
+
+    path: str
+    states: Tuple[str, ...]
+    units: Tuple[str, ...]
+    inputs: Tuple[str, ...]
+    input_units: Tuple[str, ...]
+    estimated: Tuple[str, ...]
+    horizon: float
+    history_rows: int
+    history_seconds: float
+    predict: Callable[..., Any]
+
+    @functools.cached_property
+    def report(self) -> Report:
+        """The report of the training, NAME.report.json and NAME.report.html beside the model. FileNotFoundError where they are not."""
+        data, page = (pathlib.Path(self.path).with_suffix(f".report.{kind}").read_text(encoding="utf-8") for kind in ("json", "html"))
+        return Report(json.loads(data), page)
+
+    @property
+    def verdict(self) -> str:
+        """use, care or no: what the report advises."""
+        return self.report["verdict"]
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the model, and beside it the report as NAME.report.html and NAME.report.json."""
+        source, target = pathlib.Path(self.path), pathlib.Path(path)
+        shutil.copyfile(source, target)
+        for kind in (".report.html", ".report.json"):
+            shutil.copyfile(source.with_suffix(kind), target.with_suffix(kind))
+
+    def evaluate(self, t: Any, x: Any, u: Any = None, *, adapt: bool = False) -> Evaluation:
+        """What the model scores on other flights; adapt: also with adaptation in flight."""
+        flights = self._flights(t, x, u)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "flights.msgpack")
+            log.write(path, "robot", flights, self._columns)
+            return Evaluation(programs.document("dgm-eval", ["--model", os.fspath(self.path), "--log", path, *(["--adapt"] if adapt else [])]))
+
+    def plot(self, t: Any, x: Any, u: Any = None, at: Optional[float] = None, states: Optional[Sequence[str]] = None) -> Any:
+        """A figure of matplotlib: measurements, and the prediction with the intervals of 95 % of them from the first sample at or after at, s,
+        by default the middle of the flight. The inputs that follow are the plan."""
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as e:
+            raise ImportError(f"{e}: plots are drawn by matplotlib; pip install matplotlib") from e
+
+        f = self._flights(t, x, u)[0]
+        s = 1e-9 * (f.t - f.t[0])
+        i = min(int(np.searchsorted(s, s[-1] / 2 if at is None else at)), len(s) - 2)
+        p = self.after(t, x, u, i)
+        low, high = p.mean - HALF95 * p.obs_std, p.mean + HALF95 * p.obs_std
+        shown = list(states or self.states)
+        figure, axes = plt.subplots(len(shown), 1, sharex=True, squeeze=False, figsize=(8, 2.2 * len(shown)))
+        measured = {c.name: k for k, c in enumerate(c for c in self._columns if c.role == "state")}
+        view = (s >= s[i] - self.horizon) & (s <= s[i] + self.horizon)
+        for ax, name in zip(axes[:, 0], shown):
+            k = self.states.index(name)
+            if name in measured:
+                ax.plot(s[view], f.x[view, measured[name]], ".", color="0.4", markersize=3, label="measured")
+            ax.plot(s[i] + p.times, p.mean[:, k], color="C0", label="predicted")
+            ax.fill_between(s[i] + p.times, low[:, k], high[:, k], color="C0", alpha=0.25, linewidth=0, label="95 % of measurements")
+            ax.set_ylabel(f"{name}, {self.units[k]}" if self.units[k] else name)
+        axes[0, 0].legend(loc="best", fontsize="small")
+        axes[-1, 0].set_xlabel("s")
+        figure.tight_layout()
+        return figure
+
+    def estimates(self, t: Any, x: Any, u: Any = None) -> Tuple[np.ndarray, np.ndarray]:
+        """What the model's filter makes of a flight up to each sample: the states (n, K) and their standard deviations (n, K), NaN
+        until it has settled. ValueError where the model has no filter: then all states are as measured."""
+        f = self._flights(t, x, u)[0]
+        with tempfile.TemporaryDirectory() as folder:
+            path, table = os.path.join(folder, "flight.msgpack"), os.path.join(folder, "estimates.csv")
+            log.write(path, "robot", [f], self._columns)
+            programs.document("dgm-eval", ["--model", os.fspath(self.path), "--log", path, "--estimates", table])
+            rows = np.genfromtxt(table, delimiter=",", skip_header=1)[:, 2:]
+            at = np.round(1e9 * np.genfromtxt(table, delimiter=",", skip_header=1, usecols=1)).astype(np.int64)
+        out = np.full((len(f.t), rows.shape[1]), np.nan)
+        out[np.searchsorted(f.t - f.t[0], at - 500)] = rows  # the table has microseconds
+        return out[:, 0::2], out[:, 1::2]
+
+    def after(self, t: Any, x: Any, u: Any, i: int) -> Any:
+        """The prediction from sample i of a flight, its samples before as history, its inputs after as plan. Where a filter estimates
+        states, from its estimate."""
+        f = self._flights(t, x, u)[0]
+        states, P0 = f.x, None
+        if len(self.states) > f.x.shape[1]:
+            states, std = self.estimates(t, x, u)
+            P0 = np.diag(std[i] ** 2)
+        s = 1e-9 * (f.t - f.t[i])
+        history = None
+        if self.history_rows:
+            from_ = int(np.searchsorted(s, -1.5 * self.history_seconds))
+            known = np.flatnonzero(~np.isfinite(states[from_:i]).all(axis=1))
+            from_ += int(known[-1]) + 1 if len(known) else 0
+            history = (s[from_:i], states[from_:i], f.u[from_:i]) if i > from_ else None
+        if not self.inputs:
+            return self.predict(states[i], history=history, P0=P0)
+        rows = 50
+        at = np.clip(np.searchsorted(s, self.horizon / rows * np.arange(rows), side="right") - 1, i, None)
+        return self.predict(states[i], plan=f.u[at], history=history, P0=P0)
+
+    @property
+    def _columns(self) -> List[log.Channel]:
+        """What a log has for the model: the states that sensors measure, and the inputs."""
+        measured = [log.Channel(n, "state", unit) for n, unit in zip(self.states, self.units) if n not in self.estimated]
+        return measured + [log.Channel(n, "input", unit) for n, unit in zip(self.inputs, self.input_units)]
+
+    def _flights(self, t: Any, x: Any, u: Any) -> List[log.Flight]:
+        flights = log.flights(t, x, u)
+        K, P = (sum(c.role == role for c in self._columns) for role in ("state", "input"))
+        for f in flights:
+            if f.x.shape[1] != K or f.u.shape[1] != P:
+                raise ValueError(f"x and u: have {f.x.shape[1]} and {f.u.shape[1]} columns, the model has {K} measured states and {P} inputs: {', '.join(c.name for c in self._columns)}")
+        return flights
