@@ -36,11 +36,21 @@ async def show(robot):
             print(f"in {p.horizon[-1]:g} s: {band}", flush=True)
 
 
+async def warn(robot):
+    known = 0
+    async for status in await robot.statuses():
+        count = sum(r["count"] for r in status["reasons"])
+        if count > known:
+            worst = max(status["reasons"], key=lambda r: r["count"])
+            print(f"{count} states were not answered: {worst['text']}; the last: {worst['last']}", flush=True)
+        known = count
+
+
 async def main():
     url, vehicle = (sys.argv[1:] + ["nats://127.0.0.1:4222", "v1"][len(sys.argv) - 1 :])[:2]
     nc = await nats.connect(url)
     robot = dgm.Live(nc, vehicle)
-    shown = asyncio.create_task(show(robot))
+    shown, _ = asyncio.create_task(show(robot)), asyncio.create_task(warn(robot))
     due = time.time()
     while not shown.done():
         await robot.send(sensors(), t=due)  # when it was measured: at 8 rad/s a time that is off by 5 ms is an error of 0.04 rad

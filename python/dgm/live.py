@@ -15,7 +15,7 @@ from .queries import vector
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Distribution:
     """A prediction: distributions of K channels at T times after a state."""
 
@@ -31,6 +31,11 @@ class Distribution:
     factor: Optional[Floats]  # (T, K) by which intervals must be scaled to cover 95 % at present; None = not known
     ood: float  # above 1 is out of distribution
     flags: int  # the first 16 bits are warnings
+    tube: Optional[Floats] = None  # (3) factors: a whole trajectory stays within mean ± factor·std with probability 0.5, 0.9, 0.95
+
+    def __repr__(self) -> str:
+        last = ", ".join(f"{n} {m:.3g} ± {s:.2g} {unit}".rstrip() for n, m, s, unit in zip(self.channels, self.mean[-1], self.std[-1], self.units))
+        return f"<Distribution of state {self.seq} at {len(self.horizon)} times; in {self.horizon[-1]:g} s {last}; ood {self.ood:.2g}, warnings {self.flags & 0xFFFF:#x}>"
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,8 @@ class Live:
         predictions = await live.predictions()
         await live.send(x, u=u)
         print((await predictions.__anext__()).mean)
+
+    A state that the estimator refuses is not answered: statuses says why.
     """
 
     def __init__(self, nc: Any, vehicle: str):
@@ -96,6 +103,11 @@ class Live:
         """Returns an iterator over the estimates from now on: of a model with a filter, else there are none."""
         return _decoded(await self.nc.subscribe("dgm.estimate." + self.vehicle), estimate)
 
+    async def statuses(self) -> AsyncIterator[Dict[str, Any]]:
+        """Returns an iterator over the estimator's status, once a second from now on: the fields of Status in PROTOCOL.md. reasons has, for
+        each kind of state that was not answered, its count, text and last error."""
+        return _decoded(await self.nc.subscribe("dgm.status." + self.vehicle), _message)
+
 
 async def _decoded(subscription: Any, decode: Any) -> AsyncIterator[Any]:
     async for m in subscription.messages:
@@ -109,7 +121,8 @@ def prediction(data: bytes) -> Distribution:
     shaped = [vector(m[k]).reshape(T, K) for k in ("mean", "std", "obs_std")]
     factor = vector(m["factor"]) if m.get("factor") else None
     return Distribution(m["seq"], 1e-9 * m["t"], 1e-9 * m["valid_until"], m["channels"], m["units"], vector(m["horizon"]), *shaped,
-                        factor=None if factor is None else factor.reshape(T, K), ood=float(m["ood"]), flags=m["flags"])
+                        factor=None if factor is None else factor.reshape(T, K), ood=float(m["ood"]), flags=m["flags"],
+                        tube=vector(m["tube"]) if m.get("tube") else None)
 
 
 def estimate(data: bytes) -> Estimate:

@@ -69,12 +69,22 @@ def test_predictions_and_estimates():
     assert nc.subjects == ["dgm.predict.pend1"] and list(p.channels) == ["theta", "omega"] and p.seq == 7
     assert p.mean.tolist() == [[-0.5, -1.5], [-1, 0.25]] and p.obs_std.tolist() == [[0.25, 0.5], [0.5, 0.75]]
     assert p.factor.tolist() == [[1, 1.5], [2, 0.5]] and p.ood == 1.5 and abs(p.valid_until - p.t - 1) < 1e-6
-    assert live.prediction(golden("prediction-v1.msgpack")).factor is None
+    assert live.prediction(golden("prediction-v1.msgpack")).factor is None and "theta -1 ±" in repr(p)
     nc = Connection(golden("estimate-v1.msgpack"))
     e = asyncio.run(first(dgm.Live(nc, "pend1").estimates()))
     K = len(e.channels)
     assert nc.subjects == ["dgm.estimate.pend1"] and e.x.shape == (K,) and e.P.shape == (K, K) and (e.P == e.P.T).all()
     assert e.settled and e.nis > 0 and math.isnan(e.innovation[1]) and e.sensors == [e.channels[0]] and e.sensor == ""
+
+
+def test_a_status_says_why_states_are_not_answered():
+    nc = Connection(golden("status-v1.msgpack"))
+
+    async def first():
+        return await (await dgm.Live(nc, "pend1").statuses()).__anext__()
+
+    s = asyncio.run(first())
+    assert nc.subjects == ["dgm.status.pend1"] and s["vehicle"] == "pend1" and all(r["count"] > 0 and r["text"] for r in s["reasons"]) and s["reasons"]
 
 
 def test_other_messages():

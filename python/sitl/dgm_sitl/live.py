@@ -50,7 +50,6 @@ def _free():
 
 async def _fly(url, flown, changes):
     import dgm
-    import msgpack
     import nats
 
     nc = await nats.connect(url)
@@ -64,14 +63,13 @@ async def _fly(url, flown, changes):
     listening = [asyncio.create_task(listen(i)) for i in range(len(KINDS))]
     amounts = []  # what the estimator with adaptation has learned: time of flight, and the value and standard deviation of each gain
 
-    async def hear(status):
-        async for m in status.messages:
-            doc = msgpack.unpackb(m.data)
+    async def hear(statuses):
+        async for doc in statuses:
             if states and doc.get("amounts"):
                 gains = {a["name"].removeprefix("gain "): (a["value"], a["std"]) for a in doc["amounts"] if a["name"].startswith("gain ")}
                 amounts.append((states[-1][0], gains))
 
-    listening.append(asyncio.create_task(hear(await nc.subscribe(f"dgm.status.quad{list(KINDS.values()).index('on')}"))))
+    listening.append(asyncio.create_task(hear(await robots[list(KINDS.values()).index("on")].statuses())))
     loop, states, queue = asyncio.get_running_loop(), [], asyncio.Queue()
 
     def watch(t, sensed, motors):  # in the thread of the flight
