@@ -84,7 +84,7 @@ def read(path: Union[str, pathlib.Path], measured: Sequence[str], inputs: Sequen
                 raise MapError(f"{label}: has neither topic nor type: it is of a table, not of messages")
             source = sources.setdefault(key_, Source(key_[0], key_[1], where))
             for name, get in _getters(one, channels, label).items():
-                if name in measured or name in inputs:
+                if name in {"state": measured, "input": inputs}.get(one.get("role", ""), (*measured, *inputs)):
                     place = channels.index(name)
                     source.getters[place] = _scaled(get, float(one.get("scale", 1)), float(one.get("offset", 0)))
                     found[name] = place

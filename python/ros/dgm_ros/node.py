@@ -129,7 +129,7 @@ class Predictor(LifecycleNode):
         self._made.append(lambda: self.destroy_lifecycle_publisher(made))
         return made
 
-    def _subscribe(self, kind: Any, topic: str, call: Callable[[Any], None], qos: Any) -> None:
+    def _subscribe(self, kind: Any, topic: str, call: Callable[..., None], qos: Any) -> None:
         made = self.create_subscription(kind, topic, call, qos)
         self._made.append(lambda: self.destroy_subscription(made))
 
@@ -156,7 +156,7 @@ class Predictor(LifecycleNode):
                 continue
             package, _, name = kind.split("/")
             message = getattr(importlib.import_module(f"{package}.msg"), name)
-            self._subscribe(message, s.topic, lambda m, s=s: self.on_message(s, m), qos_profile_sensor_data)
+            self._subscribe(message, s.topic, lambda m, info, s=s: self.on_message(s, m, info["received_timestamp"]), qos_profile_sensor_data)
             self.waiting.remove(s)
 
     def on_plan(self, m: Any) -> None:
@@ -187,13 +187,14 @@ class Predictor(LifecycleNode):
         answer.layout.data_offset = m.layout.data_offset
         self.out["~/plans_prediction"].publish(answer)
 
-    def on_message(self, s: mapping.Source, m: Any) -> None:
+    def on_message(self, s: mapping.Source, m: Any, received: int) -> None:
+        """Takes a message that was received at a time of the computer's clock, ns."""
         began = time.perf_counter()
         if not s.accepts(m):
             return
         header = getattr(m, "header", None)
         stamp = 0 if header is None else header.stamp.sec * 10**9 + header.stamp.nanosec
-        t = self.clock.seconds(stamp) if stamp else self.now()
+        t = self.clock.seconds(stamp or received) if stamp or received and not self.setting("use_sim_time") else self.now()
         self.robot.update(t, s.read(m))
         if s is not self.base:
             return

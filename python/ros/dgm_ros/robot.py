@@ -13,6 +13,7 @@ Floats = NDArray[np.float64]
 HALF95 = 1.959963984540054
 PENDING = 400  # predictions that wait for what is measured later
 RECENT = 2000  # comparisons of a channel that its coverage is of
+MOST_ROWS = 100  # of a plan that a new command makes
 NIS_MEMORY = 500  # samples that the mean of the normalised innovations squared is over, about
 
 
@@ -28,6 +29,7 @@ class Robot:
         self.K, self.P = len(model.states), len(model.inputs)
         self.values = np.full(self.K + self.P, np.nan)
         self.times = np.full(self.K + self.P, -np.inf)
+        self.commands: Deque[Tuple[float, Floats]] = collections.deque()  # inputs (P) with the time from which they hold
         self.estimate: Any = None  # dgm.StateEstimate, at newest
         self.newest = -math.inf
         self.samples: Deque[Tuple[float, Floats, Floats]] = collections.deque()
@@ -40,25 +42,42 @@ class Robot:
         self.plan: Optional[Tuple[float, Floats]] = None  # when it begins, and its rows
 
     def update(self, t: float, values: Dict[int, float]) -> None:
-        """Takes values of channels, by their places, at t, s. A time before the newest one, by more than max_age, is that of a clock
+        """Takes values of channels, by their places, at t, s. A time before that of their last values, by more than max_age, is that of a clock
         that was set: what is known is of before, and is dropped."""
-        if t < self.times.max() - self.max_age:
+        if t < self.times[list(values)].max() - self.max_age:
             self.values[:], self.times[:] = np.nan, -np.inf
-            self.samples.clear()
-            self.pending.clear()
+            for known in (self.samples, self.pending, self.commands):
+                known.clear()
             self.estimate, self.newest = None, -math.inf
             self.model.forget()
             self.restarts += 1
         for place, v in values.items():
             if t >= self.times[place]:
                 self.values[place], self.times[place] = v, t
+        if any(place >= self.K for place in values):
+            self.commands.append((max([t, *(c[0] for c in list(self.commands)[-1:])]), self.values[self.K :].copy()))
+            while len(self.commands) > 1 and self.commands[1][0] < t - 2 * self.max_age:
+                self.commands.popleft()
         if self.model.filtered and any(place < self.K for place in values):
             self._filter(t, {place: v for place, v in values.items() if place < self.K and np.isfinite(v)})
 
+    def measured(self, values: Dict[int, float]) -> Floats:
+        """The states (K) of values by their places, NaN for the others."""
+        y = np.full(self.K, np.nan)
+        for place, v in values.items():
+            if place < self.K:
+                y[place] = v
+        return y
+
+    def input_at(self, t: float) -> Floats:
+        """The inputs (P) that hold at t, as a log has them, the oldest known before all of them; NaN = not received. Where stamps are of
+        another clock than the commands', more than max_age behind it, the newest ones."""
+        if self.commands and self.commands[-1][0] <= t + self.max_age:
+            return next((u for at, u in reversed(self.commands) if at <= t), self.commands[0][1])
+        return self.values[self.K :]
+
     def _filter(self, t: float, measured: Dict[int, float]) -> None:
-        y, u = np.full(self.K, np.nan), self.values[self.K :]
-        for place, v in measured.items():
-            y[place] = v
+        y, u = self.measured(measured), self.input_at(t)
         self.estimate = e = self.model.update(t, y, u if np.isfinite(u).all() else None)
         self.newest = max(self.newest, t)
         self.outliers += np.nan_to_num(e.ratio) > 1
@@ -70,13 +89,13 @@ class Robot:
 
     def sample(self, t: float) -> Optional[str]:
         """Makes what is known the sample at t. It returns why not, where it is not enough."""
-        for j in range(self.P):
-            if not np.isfinite(self.values[self.K + j]):
-                return f"the input {self.model.inputs[j]} has not been received"
+        u = self.input_at(t).copy()
+        if not np.isfinite(u).all():
+            return f"the input {self.model.inputs[int(np.argmin(np.isfinite(u)))]} has not been received"
         reason = self._estimated() if self.model.filtered else self._measured(t)
         if reason:
             return reason
-        x, u = self.values[: self.K].copy(), self.values[self.K :].copy()
+        x = self.values[: self.K].copy()
         if self.model.filtered:
             fresh = (self.times[: self.K] == self.newest) & np.isfinite(x) & ~(np.nan_to_num(self.estimate.ratio) > 1)
             t, compared, x = self.newest, np.where(fresh, x, self.estimate.x), self.estimate.x
@@ -115,15 +134,19 @@ class Robot:
         return self.estimate.P0 if self.model.filtered else None
 
     def planned(self, t: float) -> Optional[Floats]:
-        """The rows (R, P) of the plan over the horizon from t on, the last one held beyond its end; None without one, and when it
-        has ended: then the input is held."""
-        if self.plan is None:
+        """The rows (R, P) of the plan over the horizon from t on, the last one held beyond its end. Without a plan, and when it has
+        ended, the input is held: None, or after a command that is newer than the state that one from the next sample on."""
+        if self.plan is not None:
+            begin, rows = self.plan
+            passed = max(0, int((t - begin) / self.model.horizon * len(rows) + 1e-6))
+            if passed < len(rows):
+                return rows[np.minimum(passed + np.arange(len(rows)), len(rows) - 1)]
+        u, newest = self.input_at(t), self.values[self.K :]
+        if len(self.samples) < 2 or (u == newest).all() or not np.isfinite(newest).all():
             return None
-        begin, rows = self.plan
-        passed = max(0, int((t - begin) / self.model.horizon * len(rows) + 1e-6))
-        if passed >= len(rows):
-            return None
-        return rows[np.minimum(passed + np.arange(len(rows)), len(rows) - 1)]
+        rows = np.tile(newest, (min(MOST_ROWS, max(2, round(self.model.horizon / (t - self.samples[-2][0])))), 1))
+        rows[0] = u
+        return rows
 
     def history(self) -> Optional[Tuple[Floats, Floats, Floats]]:
         """The samples before the newest one; None where the model reads none, or there are none."""
@@ -138,9 +161,13 @@ class Robot:
         plan = self.planned(t)
         asked: Dict[str, Any] = {} if not self.P else {"u": u} if plan is None else {"plan": plan}
         p = self.model.predict(x, history=self.history(), P0=self.P0, **asked)
+        self.expect(t, p)
+        return p
+
+    def expect(self, t: float, p: Any) -> None:
+        """Compares a prediction from t with what is measured later."""
         middle = len(p.times) // 2
         self.pending.append((t + p.times[middle], p.mean[middle], p.obs_std[middle]))
-        return p
 
     def predict_plans(self, plans: Floats) -> Any:
         """The predictions of plans (N, R, P) that divide the horizon, from the newest sample."""

@@ -87,6 +87,8 @@ def test_the_presets_are_read(tmp_path):
 def test_joints_are_found_by_their_names_in_every_message(tmp_path):
     (source,) = read(tmp_path, JOINTS, ["elbow", "elbow_velocity", "wrist"])
     assert source.read(Message(name=["wrist", "elbow"], position=[1.0, 2.0], velocity=[3.0, 4.0])) == {0: 2.0, 1: 4.0, 2: 1.0}
+    both = read(tmp_path, JOINTS + '[[channel]]\nname = "target"\ntopic = "/target"\nfield = "data[0]"\nrole = "input"\n', ["elbow", "elbow_velocity"], ["target"])
+    assert [sorted(s.getters) for s in both] == [[0, 1], [2]]  # an input is no joint, whatever its name
     late = source.read(Message(name=["elbow"], position=[5.0], velocity=[]))
     assert late[0] == 5.0 and math.isnan(late[1]) and math.isnan(late[2])
 
@@ -133,7 +135,11 @@ def test_a_state_is_complete_fresh_and_in_order():
     assert "b is not measured" in r.sample(1.1)
     r.update(1.4, {0: 1.0})
     assert "b has not been received for 0.3 s" in r.sample(1.4)
-    r.update(0.5, {0: 1.0, 1: 2.0, 2: 0.0})  # a clock that was set
+    r.update(1.9, {2: 0.0})  # commands have the time of their receipt: a state that comes late is no clock that was set
+    r.update(1.5, {0: 1.0, 1: 2.0})
+    assert r.restarts == 0 and r.sample(1.5) is None
+    r.update(0.5, {0: 1.0, 1: 2.0})  # a clock that was set
+    r.update(0.5, {2: 0.0})
     assert r.restarts == 1 and r.sample(0.5) is None and len(r.samples) == 1
 
 
@@ -144,6 +150,20 @@ def test_a_plan_passes_and_ends():
     for t, rows in ((0.99, [1, 2, 3, 4]), (1.0, [1, 2, 3, 4]), (1.05, [2, 3, 4, 4]), (1.16, [4, 4, 4, 4])):
         assert r.planned(t)[:, 0].tolist() == rows
     assert r.planned(1.2) is None
+
+
+def test_inputs_are_those_of_the_time_of_the_state():
+    r = Robot(Still(), 0.25)
+    for t, u in ((0.9, 1.0), (1.05, 2.0), (1.11, 3.0)):
+        r.update(t, {2: u})
+    r.update(1.0, {0: 1.0, 1: 2.0})
+    assert r.sample(1.0) is None and r.samples[-1][2] == [1.0] and r.planned(1.0) is None  # no second sample yet: when the next one comes is not known
+    r.update(1.1, {0: 1.0, 1: 2.0})
+    assert r.sample(1.1) is None and r.samples[-1][2] == [2.0] and r.planned(1.1)[:, 0].tolist() == [2, 3]
+    assert r.input_at(0.89).tolist() == [1] and r.input_at(0.8).tolist() == [3]  # stamps of another clock
+    for i in range(1000):
+        r.update(1.2 + 0.01 * i, {2: 0.0})
+    assert len(r.commands) < 60
 
 
 def test_coverage_is_of_later_measurements():

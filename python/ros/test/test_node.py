@@ -24,6 +24,7 @@ import dgm  # noqa: E402
 from dgm import programs  # noqa: E402
 
 DEAD, LAG, DT = 0.06, 0.02, 0.02
+BEFORE = 0.006  # s, a command is sent before the state that it is in a row with, as in the log
 NAMES = dict(states=["x", "y", "yaw", "vx", "r"], inputs=["cmd_vx", "cmd_r"],
              units={"x": "m", "y": "m", "yaw": "rad", "vx": "m/s", "r": "rad/s", "cmd_vx": "m/s", "cmd_r": "rad/s"})
 MAP = """
@@ -227,7 +228,7 @@ class Session:
     def drive(self, n, spoil=lambda i, x: x, before=lambda i: None):
         """n samples of a simulated drive; their times and states, as measured."""
         drive, truth, self.sent = Drive(77), [], {}
-        began = time.time()
+        began = time.time() + BEFORE
         for i in range(n):
             x, u = drive.step(i)
             t = began + i * DT
@@ -236,11 +237,11 @@ class Session:
             m.linear.x, m.angular.z = float(u[0]), float(u[1])
             self.command.publish(m)
             before(i)
-            time.sleep(0.002)  # the command is received before the state, as in the log
+            time.sleep(max(0, t - time.time()))
             m = odometry(spoil(i, x.copy()), t)
             self.sent[m.header.stamp.sec, m.header.stamp.nanosec] = time.time()
             self.odom.publish(m)
-            while time.time() < t + DT:
+            while time.time() < t + DT - BEFORE:
                 rclpy.spin_once(self.robot, timeout_sec=0.001)
         for _ in range(100):
             rclpy.spin_once(self.robot, timeout_sec=0.01)
@@ -299,7 +300,7 @@ def test_node(network, files):
         assert (low < high).all() and (high - low > 2 * 1.96 * rows[:, 1 + K :]).all()
     # The odometry of the time when a command acts is nearer to what comes then than the odometry of now.
     assert odom_now(s, times, states) < 0.3
-    assert len(s.got["/dgm/predicted_path"]) == len(s.got["/dgm/odom_now"]) and 10 < len(s.messages("/dgm/predicted_path")[-1].poses) <= 20
+    assert len(s.got["/dgm/predicted_path"]) > 0.9 * len(s.got["/dgm/odom_now"]) and 10 < len(s.messages("/dgm/predicted_path")[-1].poses) <= 20
     marks = s.messages("/dgm/predicted_markers")[-1].markers
     assert len(marks) == len(s.messages("/dgm/predicted_path")[-1].poses) + 1 and all(k.scale.x > 0 for k in marks)
     (answer,) = s.messages("/dgm/plans_prediction")
@@ -327,7 +328,7 @@ def test_positions_alone(network, files):
     assert set(dgm.Model.load(files / "pose.dgm").estimated) == {"x_rate", "y_rate", "yaw_rate"}, m.verdict
 
     def spoil(i, x):
-        if i == 150:
+        if i in (150, 180, 210, 240):  # a busy computer loses some states
             x[0] += 1
         return x
 
@@ -365,18 +366,18 @@ def test_arm(network, files):
         while (joints.get_subscription_count() == 0 or targets.get_subscription_count() == 0) and time.time() < end:
             assert node.poll() is None, node.stderr.read()
             rclpy.spin_once(robot, timeout_sec=0.05)
-        arm, truth, began = Arm(77), [], time.time()
+        arm, truth, began = Arm(77), [], time.time() + BEFORE
         for i in range(250):
             x, u = arm.step(i)
             truth.append(x)
             targets.publish(Float64MultiArray(data=u.tolist()))
-            time.sleep(0.002)
             order = [0, 1] if i % 3 else [1, 0]
             m = JointState(name=[names[k] for k in order], position=[x[k] for k in order], velocity=[x[2 + k] for k in order])
             t = began + i * DT
+            time.sleep(max(0, t - time.time()))
             m.header.stamp.sec, m.header.stamp.nanosec = int(t), int((t - int(t)) * 1e9)
             joints.publish(m)
-            while time.time() < t + DT:
+            while time.time() < t + DT - BEFORE:
                 rclpy.spin_once(robot, timeout_sec=0.001)
         for _ in range(50):
             rclpy.spin_once(robot, timeout_sec=0.01)
