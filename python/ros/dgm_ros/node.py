@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import time
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, NamedTuple
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -17,7 +17,7 @@ from std_msgs.msg import Float64MultiArray
 
 import dgm
 
-from . import mapping, output
+from . import mapping, output, stream
 from .robot import Robot
 
 PARAMETERS = {
@@ -29,9 +29,14 @@ PARAMETERS = {
     "max_age": (0.25, "s, a state older than the newest one by this much is not known"),
     "latency": (-1.0, "s from now until a command acts; -1 = as learned"),
     "frame_id": ("", "frame of what is published; empty = that of the states"),
+    "nats": ("", "server of a dgm-estimator that predicts in place of the node, as nats://127.0.0.1:4222; empty = the node predicts"),
+    "vehicle": ("robot", "with nats: the vehicle that the estimator serves"),
     "adapt": (False, "learn what has changed of the robot, and correct predictions by it"),
     "tf": (False, "publish odom_now on /tf too, as the child frame with _predicted after its name; needs tf2_msgs"),
 }
+KINDS = {float: "a number", bool: "true or false", str: "text", int: "a whole number"}
+OF_ROS = ("use_sim_time", "start_type_description_service")  # parameters of every node
+Start = NamedTuple("Start", [("t", float), ("x", Any), ("P", Any), ("began", float)])  # of a prediction: the state (K) at t, s, its covariance, and the time of its receipt
 DRAWING = 0.1  # s between two sets of ellipses, which cost more than all the rest
 
 
@@ -39,17 +44,27 @@ class Predictor(LifecycleNode):
     """Predicts at each state while it is active."""
 
     def __init__(self, model: str = "", map_: str = ""):
-        super().__init__("dgm")
+        super().__init__("dgm", automatically_declare_parameters_from_overrides=True)
         given = {"model": model, "map": map_}
         for name, (value, text) in PARAMETERS.items():
-            self.declare_parameter(name, given.get(name) or value, ParameterDescriptor(description=text))
+            described = ParameterDescriptor(description=text, dynamic_typing=True)  # an integer is a number, too: setting converts
+            if self.has_parameter(name):
+                self.set_descriptor(name, described)
+            else:
+                self.declare_parameter(name, given.get(name) or value, described)
         self.failure = ""  # why the node could not be configured
         self.active = False
         self.diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 1)  # of a node that is not active, too
         self._made: List[Callable[[], Any]] = []  # what cleanup undoes
 
     def setting(self, name: str) -> Any:
-        return self.get_parameter(name).value
+        """The value of a parameter. ValueError where it has the type of another."""
+        value, kind = self.get_parameter(name).value, type(PARAMETERS[name][0])
+        if kind is float and type(value) is int:
+            return float(value)
+        if type(value) is not kind:
+            raise ValueError(f"{name}: is {value!r}, must be {KINDS[kind]}: {PARAMETERS[name][1]}")
+        return value
 
     # Transitions.
 
@@ -85,7 +100,12 @@ class Predictor(LifecycleNode):
             self._made.pop()()
 
     def _configure(self) -> None:
+        for name in PARAMETERS:
+            self.setting(name)  # of a wrong type, it says so
         model, map_, latency = self.setting("model"), self.setting("map"), self.setting("latency")
+        unknown = [n for n in self.get_parameters_by_prefix("") if n not in PARAMETERS and n not in OF_ROS and not n.startswith("qos_overrides.")]
+        if unknown:
+            raise ValueError(f"{', '.join(unknown)}: no parameter of this node, which has {', '.join(PARAMETERS)}")
         if not model or not map_:
             raise ValueError("model and map: both are needed: --model flight.dgm --map map.toml")
         self.model = dgm.Model.load(model)
@@ -93,6 +113,8 @@ class Predictor(LifecycleNode):
         self.latency = max((dead + lag for dead, lag in self.model.latency.values()), default=0.0) if latency < 0 else latency
         self.period = 1 / self.setting("rate") if self.setting("rate") > 0 else 0.0
         self.adapts = self.setting("adapt")
+        if self.adapts and self.setting("nats"):
+            raise ValueError("adapt: with nats it is the estimator that adapts: dgm-estimator --adapt on")
         self.clock = output.Clock()
         self.robot, self.layout = Robot(self.model, self.setting("max_age")), output.Layout(self.model.states, self.clock)
         self.sources = mapping.read(map_, [n for n in self.model.states if n not in self.model.estimated], self.model.inputs, self.model.states)
@@ -107,9 +129,17 @@ class Predictor(LifecycleNode):
         for period, call in ((0.5, self.subscribe), (1.0, self.diagnose)):
             timer = self.create_timer(period, call)
             self._made.append(lambda timer=timer: self.destroy_timer(timer))
+        self.stream = self._stream(self.setting("nats")) if self.setting("nats") else None
         self.subscribe()
         filtered = f", with a filter that estimates {', '.join(self.model.estimated) or 'them from what is measured'}" if self.model.filtered else ""
         self.get_logger().info(f"{model}: predicts {', '.join(self.model.states)} {self.model.horizon:g} s ahead{filtered}; commands act after {1000 * self.latency:.0f} ms")
+
+    def _stream(self, url: str) -> stream.Stream:
+        came = self.create_guard_condition(self.on_predictions)
+        self._made.append(lambda: self.destroy_guard_condition(came))
+        made = stream.Stream(url, self.setting("vehicle"), came.trigger)
+        self._made.append(made.close)
+        return made
 
     def _topics(self) -> Dict[str, Any]:
         topics: Dict[str, Any] = {"~/prediction": Float64MultiArray, "~/tube": Float64MultiArray, "~/plans_prediction": Float64MultiArray}
@@ -194,34 +224,65 @@ class Predictor(LifecycleNode):
             return
         header = getattr(m, "header", None)
         stamp = 0 if header is None else header.stamp.sec * 10**9 + header.stamp.nanosec
-        t = self.clock.seconds(stamp or received) if stamp or received and not self.setting("use_sim_time") else self.now()
-        self.robot.update(t, s.read(m))
+        t = self.clock.seconds(stamp or received) if stamp or received and not self.get_parameter("use_sim_time").value else self.now()
+        values = s.read(m)
+        self.robot.update(t, values)
         if s is not self.base:
+            if self.stream and self.active and self.model.filtered and min(s.getters) < self.robot.K:
+                self.stream.measure(self.clock.ns(t), self.robot.measured(values), s.topic)
             return
         self.counts["states"] += 1
         if header is not None:
             self.frames = (header.frame_id, getattr(m, "child_frame_id", ""))
         reason = self.robot.sample(t)
-        if not reason and self.active:
-            if -1e-9 < t - self.last < self.period * 0.999:
-                return
-            self.last = t
+        if reason:
+            self.reject(reason)
+        elif self.active and self.stream:
+            self.ask(t, values, s.topic, self.start(began))
+        elif self.active and self.due(t):
             try:
                 if self.adapts:
                     self.learn()
-                p = self.robot.predict()
-                if not (np.isfinite(p.mean).all() and np.isfinite(p.std).all()):
-                    reason = "a prediction is not finite"
+                self.publish(self.robot.predict(), self.start(began))
             except (ValueError, ArithmeticError) as e:
-                reason = str(e)
-        if reason:
-            self.counts["rejected"] += 1
-            self.reason = reason
-        elif self.active:
-            self.counts["predictions"] += 1
-            self.counts["out of distribution"] += bool(p.out_of_distribution)
-            self.publish(p)
-            self.took.append(time.perf_counter() - began)
+                self.reject(str(e))
+
+    def due(self, t: float) -> bool:
+        """Reports whether a prediction from t is wanted, by the parameter rate."""
+        if -1e-9 < t - self.last < self.period * 0.999:
+            return False
+        self.last = t
+        return True
+
+    def start(self, began: float) -> Start:
+        t, x, _ = self.robot.samples[-1]
+        return Start(t, x, self.robot.estimate.P, began)
+
+    def reject(self, reason: str) -> None:
+        self.counts["rejected"] += 1
+        self.reason = reason
+
+    def ask(self, t: float, values: Dict[int, float], topic: str, start: Start) -> None:
+        """Sends the newest sample to the estimator: what was measured at t, which its filter reads, or the state."""
+        inputs: Dict[str, Any] = {}
+        if self.robot.P:
+            inputs["u"], plan = self.robot.samples[-1][2], self.robot.planned(start.t)
+            if plan is not None:
+                inputs.update(plan=plan, plan_dt=self.model.horizon / len(plan))
+        several = self.model.filtered and sum(min(s.getters) < self.robot.K for s in self.sources) > 1
+        self.stream.ask(self.clock.ns(t), self.robot.measured(values) if self.model.filtered else start.x, start, topic if several else "", **inputs)
+
+    def on_predictions(self) -> None:
+        """Publishes what the estimator has predicted."""
+        for p, after, start in self.stream.take() if self.stream else []:
+            if list(p.channels) != list(self.model.states):
+                self.reject(f"the estimator of {self.stream.vehicle} predicts {', '.join(p.channels)}, the model of the node {', '.join(self.model.states)}: give both the same model")
+            elif self.now() > start.t + after + p.valid_until - p.t:
+                self.reject("a prediction of the estimator came after the end of its validity")
+            elif self.active and self.due(start.t + after):
+                answer = stream.prediction(p)
+                self.robot.expect(start.t + after, answer)
+                self.publish(answer, start._replace(t=start.t + after))
 
     def learn(self) -> None:
         try:
@@ -235,9 +296,13 @@ class Predictor(LifecycleNode):
     def now(self) -> float:
         return self.clock.seconds(self.get_clock().now().nanoseconds)
 
-    def publish(self, p: Any) -> None:
-        t, x, _ = self.robot.samples[-1]
-        covariance = self.robot.estimate.P
+    def publish(self, p: Any, start: Start) -> None:
+        """Publishes a prediction from a start, unless it is not finite."""
+        if not (np.isfinite(p.mean).all() and np.isfinite(p.std).all()):
+            return self.reject("a prediction is not finite")
+        self.counts["predictions"] += 1
+        self.counts["out of distribution"] += bool(p.out_of_distribution)
+        t, x, covariance, began = start
         ahead = max(0.0, self.now() - t)  # the age of the state, and the latency after it
         ahead = (ahead if ahead < self.model.horizon else 0.0) + self.latency
         soon, uncertain = output.at(ahead, x, covariance, p)
@@ -261,6 +326,7 @@ class Predictor(LifecycleNode):
             m = make()
             if m is not None:
                 publisher.publish(m)
+        self.took.append(time.perf_counter() - began)
 
     def drawn(self, t: float) -> bool:
         """Whether it is time to draw ellipses again."""
@@ -274,6 +340,9 @@ class Predictor(LifecycleNode):
         took, self.took = self.took, []
         items: Dict[str, str] = {k: str(v) for k, v in self.counts.items()}
         items["clock restarts"] = str(self.robot.restarts)
+        if self.stream:
+            items["sent to the estimator"] = str(self.stream.sent)
+            self.reason = self.stream.silence() or self.reason
         if took:
             items["latency p50, ms"] = f"{1000 * float(np.median(took)):.2f}"
         if self.model.filtered:

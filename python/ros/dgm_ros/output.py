@@ -29,8 +29,11 @@ class Clock:
             self.origin = ns
         return 1e-9 * (ns - self.origin)
 
+    def ns(self, t: float) -> int:
+        return self.origin + round(t * 1e9)
+
     def stamp(self, t: float) -> Time:
-        ns = self.origin + round(t * 1e9)
+        ns = self.ns(t)
         return Time(sec=int(ns // 10**9), nanosec=int(ns % 10**9))
 
 

@@ -33,7 +33,7 @@ def main(args: Optional[Sequence[str]] = None) -> int:
     rclpy.init(args=args)
     try:
         node = Predictor(own.model, own.map)
-        if node.setting("autostart"):
+        if node.get_parameter("autostart").value:
             if node.trigger_configure() != TransitionCallbackReturn.SUCCESS:
                 print(f"dgm_ros: {node.failure}", file=sys.stderr)
                 return 1

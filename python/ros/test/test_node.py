@@ -1,7 +1,9 @@
 """The node with the real rclpy: a simulated diff-drive publishes, the node predicts in a process of its own, this one receives."""
+import contextlib
 import math
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import time
@@ -293,11 +295,19 @@ def test_node(network, files):
     n = len(s.got["/dgm/prediction"])
     assert n > 150, (n, [d.status[0].message for d in s.messages("/diagnostics")], s.errors)
     K = 5
-    for m, tube in zip(s.messages("/dgm/prediction"), s.messages("/dgm/tube")):
+    halves = {}  # of tubes, by the mean at their end: a busy computer loses messages of one topic and not of the other
+    for m in s.messages("/dgm/tube"):
+        low, high = np.split(np.reshape(m.data, (-1, 1 + 2 * K))[:, 1:], 2, axis=1)
+        assert (low < high).all()
+        halves[tuple(np.round((low + high)[-1] / 2, 9))] = (high - low) / 2
+    inside = 0
+    for m in s.messages("/dgm/prediction"):
         rows = np.reshape(m.data, (-1, 1 + 2 * K))
-        assert np.isfinite(rows).all() and (rows[:, 1 + K :] > 0).all() and m.layout.dim[1].label.startswith("t,x,y,yaw,vx,r,x_std")
-        low, high = np.split(np.reshape(tube.data, (-1, 1 + 2 * K))[:, 1:], 2, axis=1)
-        assert (low < high).all() and (high - low > 2 * 1.96 * rows[:, 1 + K :]).all()
+        mean, std = rows[:, 1 : 1 + K], rows[:, 1 + K :]
+        assert np.isfinite(rows).all() and (std > 0).all() and m.layout.dim[1].label.startswith("t,x,y,yaw,vx,r,x_std")
+        half = halves.get(tuple(np.round(mean[-1], 9)))
+        inside += half is not None and bool((half > 1.96 * std).all())
+    assert inside > 150
     # The odometry of the time when a command acts is nearer to what comes then than the odometry of now.
     assert odom_now(s, times, states) < 0.3
     assert len(s.got["/dgm/predicted_path"]) > 0.9 * len(s.got["/dgm/odom_now"]) and 10 < len(s.messages("/dgm/predicted_path")[-1].poses) <= 20
@@ -401,6 +411,76 @@ def test_arm(network, files):
     ratio = np.sqrt(np.mean(np.square(errors)) / np.mean(np.square(holds)))
     print(f"an arm: error 0.2 s ahead over that of holding, targets held: {ratio:.2f}")
     assert ratio < 0.7  # targets that change within the 0.2 s are not known ahead
+
+
+@contextlib.contextmanager
+def server(files):
+    """A NATS server and a function that starts an estimator at it, with the node's arguments for them."""
+    pytest.importorskip("nats")
+    try:
+        nats, estimator = programs.find("nats-server"), programs.find("dgm-estimator")
+    except FileNotFoundError as e:
+        pytest.skip(str(e))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    url, children = f"nats://127.0.0.1:{port}", []
+
+    def start(*command):
+        children.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        time.sleep(2)
+        return children[-1]
+
+    try:
+        yield (["--model", str(files / "drive.dgm"), "--map", str(files / "map.toml"), "--ros-args", "-p", f"nats:={url}", "-p", "vehicle:=drive"],
+               lambda: start(nats, "-a", "127.0.0.1", "-p", str(port)), lambda: start(estimator, "--model", files / "drive.dgm", "--vehicle", "drive", "--nats", url))
+    finally:
+        for c in reversed(children):
+            c.terminate()
+            c.wait(timeout=10)
+
+
+def test_an_estimator_predicts(network, files):
+    """With nats the states go to an estimator, and its predictions come back; a server or an estimator that is missing is named."""
+    with server(files) as (arguments, serve, estimate):
+        refused = subprocess.run([sys.executable, "-B", "-m", "dgm_ros.predict", *arguments], capture_output=True, text=True, timeout=60)
+        assert refused.returncode == 1 and "no server at nats://127.0.0.1" in refused.stderr, refused.stderr
+        serve()
+        estimator = estimate()
+        with Session(*arguments) as s:
+            times, states = s.drive(450, before=lambda i: estimator.terminate() if i == 300 else None)
+    n = len(s.got["/dgm/prediction"])
+    assert 100 < n < 350, (n, [d.status[0].message for d in s.messages("/diagnostics")], s.errors)
+    assert odom_now(s, times, states) < 0.5
+    rows = np.reshape(s.messages("/dgm/prediction")[-1].data, (-1, 11))
+    assert np.isfinite(rows).all() and (rows[:, 6:] > 0).all() and s.got["/dgm/tube"] and s.got["/dgm/predicted_markers"]
+    assert "no predictions: no estimator answers for drive" in [d.status[0].message for d in s.messages("/diagnostics")][-5:]
+    delays = s.delays("/dgm/estimate")
+    print(f"from a state to the estimate, after the estimator's prediction over NATS: {np.median(delays):.2f} ms p50; an echo beside it {np.median(s.delays('/echo')):.2f}")
+
+
+@pytest.mark.skipif("DGM_SOAK" not in os.environ, reason="DGM_SOAK has no seconds to drive")
+@pytest.mark.parametrize("who", ["node", "estimator"])
+def test_soak(network, files, who):
+    """The node's memory and rate stay what they are: DGM_SOAK=3600 python3 -m pytest -s python/ros/test -k soak."""
+    resident, answered = [], []
+
+    def before(i):
+        if i % 500 == 0:
+            status = pathlib.Path(f"/proc/{s.node.pid}/status").read_text()
+            resident.append(int(status.split("VmRSS:")[1].split()[0]) / 1024)
+            answered.append(len(s.got["/dgm/odom_now"]))
+            for messages in s.got.values():
+                messages.clear()
+
+    with server(files) if who == "estimator" else contextlib.nullcontext((["--model", str(files / "drive.dgm"), "--map", str(files / "map.toml")], lambda: 0, lambda: 0)) as (arguments, serve, estimate):
+        serve()
+        estimate()
+        with Session(*arguments) as s:
+            s.drive(int(float(os.environ["DGM_SOAK"]) / DT), before=before)
+    early, late = resident[len(resident) // 5], resident[-1]
+    print(f"{who} predicts: resident {resident[0]:.1f} MB at the start, {early:.1f} MB after a fifth, {late:.1f} MB at the end of {os.environ['DGM_SOAK']} s; {sum(answered)} of {500 * (len(answered) - 1)} states were answered")
+    assert late < early + 3 and sum(answered[-len(answered) // 5 :]) > 0.5 * 500 * len(answered) // 5
 
 
 def test_lifecycle(network, files):
