@@ -13,6 +13,7 @@ from nav_msgs.msg import Odometry, Path
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 from rclpy.qos import qos_profile_sensor_data
+from rclpy.subscription import Subscription
 from std_msgs.msg import Float64MultiArray
 
 import dgm
@@ -34,6 +35,7 @@ PARAMETERS = {
     "adapt": (False, "learn what has changed of the robot, and correct predictions by it"),
     "tf": (False, "publish odom_now on /tf too, as the child frame with _predicted after its name; needs tf2_msgs"),
 }
+TIMED = hasattr(Subscription, "CallbackType")  # whether rclpy says when a message was received: that of Humble does not
 KINDS = {float: "a number", bool: "true or false", str: "text", int: "a whole number"}
 OF_ROS = ("use_sim_time", "start_type_description_service")  # parameters of every node
 Start = NamedTuple("Start", [("t", float), ("x", Any), ("P", Any), ("began", float)])  # of a prediction: the state (K) at t, s, its covariance, and the time of its receipt
@@ -186,7 +188,8 @@ class Predictor(LifecycleNode):
                 continue
             package, _, name = kind.split("/")
             message = getattr(importlib.import_module(f"{package}.msg"), name)
-            self._subscribe(message, s.topic, lambda m, info, s=s: self.on_message(s, m, info["received_timestamp"]), qos_profile_sensor_data)
+            timed, untimed = lambda m, info, s=s: self.on_message(s, m, info["received_timestamp"]), lambda m, s=s: self.on_message(s, m, 0)
+            self._subscribe(message, s.topic, timed if TIMED else untimed, qos_profile_sensor_data)
             self.waiting.remove(s)
 
     def on_plan(self, m: Any) -> None:
@@ -218,7 +221,7 @@ class Predictor(LifecycleNode):
         self.out["~/plans_prediction"].publish(answer)
 
     def on_message(self, s: mapping.Source, m: Any, received: int) -> None:
-        """Takes a message that was received at a time of the computer's clock, ns."""
+        """Takes a message that was received at a time of the computer's clock, ns; 0 = not known."""
         began = time.perf_counter()
         if not s.accepts(m):
             return
