@@ -74,6 +74,7 @@ class Evaluated:
     inputs: Tuple[str, ...]
     input_units: Tuple[str, ...]
     estimated: Tuple[str, ...]
+    filtered: bool
     horizon: float
     history_rows: int
     history_seconds: float
@@ -137,24 +138,31 @@ class Evaluated:
     def estimates(self, t: Any, x: Any, u: Any = None) -> Tuple[np.ndarray, np.ndarray]:
         """What the model's filter makes of a flight up to each sample: the states (n, K) and their standard deviations (n, K), NaN
         until it has settled. ValueError where the model has no filter: then all states are as measured."""
-        f = self._flights(t, x, u)[0]
-        with tempfile.TemporaryDirectory() as folder:
-            path, table = os.path.join(folder, "flight.msgpack"), os.path.join(folder, "estimates.csv")
-            log.write(path, "robot", [f], self._columns)
-            programs.document("dgm-eval", ["--model", os.fspath(self.path), "--log", path, "--estimates", table])
-            rows = np.genfromtxt(table, delimiter=",", skip_header=1)[:, 2:]
-            at = np.round(1e9 * np.genfromtxt(table, delimiter=",", skip_header=1, usecols=1)).astype(np.int64)
-        out = np.full((len(f.t), rows.shape[1]), np.nan)
-        out[np.searchsorted(f.t - f.t[0], at - 500)] = rows  # the table has microseconds
-        return out[:, 0::2], out[:, 1::2]
+        if not self.filtered:
+            raise ValueError("the model has no filter: its states are as measured")
+        return self._estimates(self._flights(t, x, u)[0])
+
+    def _estimates(self, f: log.Flight) -> Tuple[np.ndarray, np.ndarray]:
+        K = len(self.states)
+        measured = [k for k, n in enumerate(self.states) if n not in self.estimated]
+        mean, std, y = np.full((len(f.t), K), np.nan), np.full((len(f.t), K), np.nan), np.full(K, np.nan)
+        with type(self)(self.path) as robot:  # an open model has one robot
+            for i, at in enumerate(f.t - f.t[0]):
+                y[measured] = f.x[i]
+                e = robot.update(1e-9 * at, y, f.u[i])
+                if e.settled:
+                    mean[i], std[i] = e.x, np.sqrt(np.diagonal(e.P))
+        return mean, std
 
     def after(self, t: Any, x: Any, u: Any, i: int) -> Any:
-        """The prediction from sample i of a flight, its samples before as history, its inputs after as plan. Where a filter estimates
-        states, from its estimate."""
+        """The prediction from sample i of a flight, its samples before as history, its inputs after as plan. That of a model with a filter
+        starts from the filter's estimate. ValueError where the filter has not settled by then."""
         f = self._flights(t, x, u)[0]
         states, P0 = f.x, None
-        if len(self.states) > f.x.shape[1]:
-            states, std = self.estimates(t, x, u)
+        if self.filtered:
+            states, std = self._estimates(log.Flight(f.t[: i + 1], f.x[: i + 1], f.u[: i + 1]))
+            if not np.isfinite(states[i]).all():
+                raise ValueError(f"sample {i}: the filter has not settled by then; choose a later one")
             P0 = np.diag(std[i] ** 2)
         s = 1e-9 * (f.t - f.t[i])
         history = None

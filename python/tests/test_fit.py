@@ -70,6 +70,10 @@ def test_prediction_after_a_sample(m):
     p = m.after(t, x, u, 300)
     later = np.interp(t[300] + p.times, t, x[:, 0])
     assert np.abs(p.mean[:, 0] - later).max() < 0.1
+    at = 0.2  # s; the error from samples of a flight is what evaluate has, so a model with a filter starts from its estimates
+    found = [np.interp(t[i] + at, t, x[:, 0]) - np.interp(at, p.times, p.mean[:, 0]) for i in range(100, 500, 40) for p in [m.after(t, x, u, i)]]
+    (expected,) = [rmse for ahead, name, _, rmse, *_ in m.evaluate(t, x, u).rows() if (ahead, name) == (at, "theta")]
+    assert np.sqrt(np.mean(np.square(found))) < 1.5 * expected
     with pytest.raises(ValueError, match="1 and 1 columns, the model has 2 measured states and 1 inputs: theta, omega, torque"):
         m.evaluate(t, x[:, 0], u)
 
@@ -86,6 +90,8 @@ def test_a_robot_that_measures_positions_only():
     assert np.sqrt(np.mean((estimates[100:, 1] - x[100:, 1]) ** 2)) < 0.1 and (std[100:] > 0).all()
     p = m.after(t, x[:, 0], u, 300)
     assert np.abs(p.mean[:, 1] - np.interp(t[300] + p.times, t, x[:, 1])).max() < 0.3
+    with pytest.raises(ValueError, match="sample 0: the filter has not settled"):
+        m.after(t, x[:, 0], u, 0)
 
 
 @needs_programs
