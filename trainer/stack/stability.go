@@ -12,7 +12,7 @@ import (
 
 const (
 	exchanged = 400  // windows at most whose starts and inputs are exchanged
-	divergent = 20.0 // times the largest displacement that was measured
+	divergent = 20.0 // times the largest displacement within the horizon that was measured: a servo that is far from its command is fast at once
 )
 
 // stable returns the candidates whose roll-outs stay finite under inputs that did not follow their starts: each start of a window gets the
@@ -25,12 +25,13 @@ func (t *Task) stable(flights []window.Flight, candidates []Candidate) (out []Ca
 	}
 	at := window.Thin(window.Cut(flights, t.Horizon, t.Horizon/10), exchanged)
 	var starts [][]float64
-	largest := make([]float64, len(times)*len(t.States))
+	largest := make([]float64, len(t.States)) // within the horizon
 	for w := range replay.Each(flights, at, times) {
 		starts = append(starts, slices.Clone(w.X0))
 		for i, y := range w.Measured {
 			if !math.IsNaN(y) {
-				largest[i] = math.Max(largest[i], math.Abs(y))
+				k := i % len(t.States)
+				largest[k] = math.Max(largest[k], math.Abs(y))
 			}
 		}
 	}
@@ -59,10 +60,10 @@ func (t *Task) diverges(c *Candidate, flights []window.Flight, at []window.Windo
 			past = nil
 		}
 		prior.Start(x0, w.Signal(model.Plan), model.Plan, past)
-		for n, h := range times {
+		for _, h := range times {
 			prior.At(d, nil, h)
 			for k, v := range d {
-				if most := largest[n*K+k]; most > 0 && !(math.Abs(v) <= divergent*most) {
+				if most := largest[k]; most > 0 && !(math.Abs(v) <= divergent*most) {
 					return true
 				}
 			}
