@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,7 +52,10 @@ type roles struct {
 	violations []string
 }
 
-func secured(t *testing.T) *roles {
+func secured(t *testing.T) *roles { return securedBut(t, strings.NewReplacer()) }
+
+// securedBut is secured by a configuration that is not quite what the Authority says.
+func securedBut(t *testing.T, mistake *strings.Replacer) *roles {
 	t.Helper()
 	r := &roles{t: t, of: &Authority{Robots: []string{"drone-1", "drone-2"}, Keys: map[string]string{}}, key: map[string]nkeys.KeyPair{}}
 	for _, role := range r.of.Roles() {
@@ -69,7 +73,7 @@ func secured(t *testing.T) *roles {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "nats.conf")
-	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(mistake.Replace(config)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	o, err := server.ProcessConfigFile(path)
@@ -297,5 +301,21 @@ func TestTheAuditFinds(t *testing.T) {
 	}
 	if len(audit.Through) < 50 {
 		t.Errorf("%d got through", len(audit.Through))
+	}
+}
+
+// The audit finds one subject that a server's configuration has too wide: a robot writes keys of another one.
+func TestTheAuditFindsAWiderSubject(t *testing.T) {
+	index := "$KV." + logIndex
+	r := securedBut(t, strings.NewReplacer(index+".drone-1.*", index+".>"))
+	for _, v := range r.of.Robots {
+		r.uploaded(v)
+	}
+	audit, err := r.of.ExamineAs(t.Context(), r.connect, RobotRole("drone-1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Through{RobotRole("drone-1"), index + ".drone-2.x", "changed " + keysOf("drone-2")}); !slices.Contains(audit.Through, want) {
+		t.Errorf("%v got through, not %v", audit.Through, want)
 	}
 }
