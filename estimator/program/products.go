@@ -178,30 +178,40 @@ func (o *products[T]) tangent(m *Machine[T]) {
 		for b := range t.blocks {
 			out := d[c*t.size+b*t.stride:]
 			clear(out[:o.rows*t.width])
-			if o.runs != nil && t.width > 1 {
+			switch {
+			case o.runs != nil && t.width > 1:
 				o.tangentRuns(m, out, b, c)
-				continue
-			}
-			if o.double != nil && o.out.width > 1 {
-				if o.a.active {
-					m.addTerms(out, blockOf(m.d[o.a.r], &o.a, b, c, true), blockOf(m.v[o.b.r], &o.b, b, c, false), &o.double.ab, true)
-				}
-				if o.b.active {
-					m.addTerms(out, blockOf(m.d[o.b.r], &o.b, b, c, true), blockOf(m.v[o.a.r], &o.a, b, c, false), &o.double.ba, true)
-				}
-				continue
-			}
-			for i := range o.terms {
-				term := &o.terms[i]
-				row := out[term.row*t.width : (term.row+1)*t.width]
-				if o.a.active {
-					addProduct(row, term.s, rowOf(m.v[o.b.r], &o.b, term.b, b), tangentRow(m.d[o.a.r], &o.a.t, term.a, b, c))
-				}
-				if o.b.active {
-					addProduct(row, term.s, rowOf(m.v[o.a.r], &o.a, term.a, b), tangentRow(m.d[o.b.r], &o.b.t, term.b, b, c))
-				}
+			case o.double != nil && o.out.width > 1:
+				o.tangentTerms(m, out, b, c)
+			default:
+				o.tangentRows(m, out, b, c)
 			}
 		}
+	}
+}
+
+// tangentRows adds the tangents of a block to dst, term by term.
+func (o *products[T]) tangentRows(m *Machine[T], dst []T, b, c int) {
+	w := o.out.t.width
+	for i := range o.terms {
+		term := &o.terms[i]
+		row := dst[term.row*w : (term.row+1)*w]
+		if o.a.active {
+			addProduct(row, term.s, rowOf(m.v[o.b.r], &o.b, term.b, b), tangentRow(m.d[o.a.r], &o.a.t, term.a, b, c))
+		}
+		if o.b.active {
+			addProduct(row, term.s, rowOf(m.v[o.a.r], &o.a, term.a, b), tangentRow(m.d[o.b.r], &o.b.t, term.b, b, c))
+		}
+	}
+}
+
+// tangentTerms is tangentRows of columns or lanes in double precision.
+func (o *products[T]) tangentTerms(m *Machine[T], dst []T, b, c int) {
+	if o.a.active {
+		m.addTerms(dst, blockOf(m.d[o.a.r], &o.a, b, c, true), blockOf(m.v[o.b.r], &o.b, b, c, false), &o.double.ab, true)
+	}
+	if o.b.active {
+		m.addTerms(dst, blockOf(m.d[o.b.r], &o.b, b, c, true), blockOf(m.v[o.a.r], &o.a, b, c, false), &o.double.ba, true)
 	}
 }
 

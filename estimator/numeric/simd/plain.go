@@ -65,6 +65,20 @@ func addScaledGo(dst, scale, src []float32) {
 	}
 }
 
+func addTermsGo(dst, a, b []float64, terms []Term, sparse bool) {
+	for i := range terms {
+		t := &terms[i]
+		u, w := (*[Width]float64)(a[t.A*Width:]), (*[Width]float64)(b[t.B*Width:])
+		if sparse && *u == ([Width]float64{}) {
+			continue
+		}
+		y := (*[Width]float64)(dst[t.Row*Width:])
+		for j := range y {
+			y[j] += float64(float64(t.S*u[j]) * w[j]) // conversions keep the products from being fused with the sum
+		}
+	}
+}
+
 func randomFeaturesGo(x, mean, omega, weights, z []float32, half, d int) {
 	for j := range half {
 		om := omega[j*d : (j+1)*d]

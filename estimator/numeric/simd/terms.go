@@ -37,17 +37,3 @@ func (u Unit) AddTerms(dst, a, b []float64, terms *Terms, sparse bool) {
 		u.addTerms(dst, a, b, terms.list, sparse)
 	}
 }
-
-func addTermsGo(dst, a, b []float64, terms []Term, sparse bool) {
-	for i := range terms {
-		t := &terms[i]
-		u, w := (*[Width]float64)(a[t.A*Width:]), (*[Width]float64)(b[t.B*Width:])
-		if sparse && *u == ([Width]float64{}) {
-			continue
-		}
-		y := (*[Width]float64)(dst[t.Row*Width:])
-		for j := range y {
-			y[j] += float64(float64(t.S*u[j]) * w[j]) // conversions keep the products from being fused with the sum
-		}
-	}
-}
