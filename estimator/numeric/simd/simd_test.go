@@ -148,10 +148,9 @@ func TestAddTerms(t *testing.T) {
 			u.AddTerms(got[:4*simd.Width], a, b, &terms, sparse)
 			for _, term := range list {
 				for i := range simd.Width {
-					y, product := &want[term.Row*simd.Width+i], term.S*a[term.A*simd.Width+i]
-					product *= b[term.B*simd.Width+i]
+					y, scaled := &want[term.Row*simd.Width+i], float64(term.S*a[term.A*simd.Width+i])
 					if term.A != 2 || !sparse {
-						*y += product
+						*y += float64(scaled * b[term.B*simd.Width+i]) // a conversion keeps arm64 from fusing product and sum
 					}
 				}
 			}
