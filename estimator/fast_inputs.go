@@ -141,7 +141,11 @@ func (f *batchedPrior) inputAt(w *inputWork, lane, first, P, numbers int) {
 		if f.outside && f.buffers[i] != nil {
 			ranges = f.ranges[lane]
 		}
-		f32.Scale(w.other, w.first, -1)
+		if f.prior.spec.Stack[i].Residual {
+			clear(w.other)
+		} else {
+			f32.Scale(w.other, w.first, -1)
+		}
 		f.components[i].inputAt(w.other, lane)
 		for k, v := range weight[lane*K : (lane+1)*K] {
 			row := w.sum[k*simd.Width : (k+1)*simd.Width]

@@ -72,7 +72,9 @@ func (f *batchedPrior) evaluate() {
 			continue
 		}
 		f.components[i].evaluate(d)
-		f64.Sub(d, d, f.first)
+		if !f.prior.spec.Stack[i].Residual {
+			f64.Sub(d, d, f.first)
+		}
 	}
 	f.setRanges()
 	for i := 1; i < len(f.components); i++ {
@@ -126,7 +128,7 @@ func (f *batchedPrior) spreads() []float64 {
 	n := 1.0
 	for i := 1; i < len(f.components); i++ {
 		weight := f.faded[i]
-		if weight == nil {
+		if weight == nil || f.prior.spec.Stack[i].Residual {
 			continue
 		}
 		n++
@@ -139,7 +141,7 @@ func (f *batchedPrior) spreads() []float64 {
 	for j, v := range f.displacement {
 		mean, squares := 0.0, 0.0
 		for i := 1; i < len(f.components); i++ {
-			if f.weight(i) != nil {
+			if f.weight(i) != nil && !f.prior.spec.Stack[i].Residual {
 				d := f.difference[i][j]
 				mean, squares = mean+d, squares+d*d
 			}

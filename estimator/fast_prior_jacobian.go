@@ -78,11 +78,7 @@ func (f *batchedPrior) jacobianAt(block int) []float32 {
 	panels := K * simd.Panels(K)
 	if len(f.components) == 0 {
 		clear(j.sum)
-		for k := range K {
-			for lane := range simd.Width {
-				j.sum[(k*simd.Padded(K)+k)*simd.Width+lane] = 1
-			}
-		}
+		addIdentity(j.sum, K, 1)
 		return j.sum
 	}
 	j.unit.Product(j.sum, panels, f.components[0].parts(j.parts, block))
@@ -92,10 +88,23 @@ func (f *batchedPrior) jacobianAt(block int) []float32 {
 			continue
 		}
 		j.unit.Product(j.other, panels, f.components[i].parts(j.parts, block))
-		f32.Sub(j.other, j.other, j.first)
+		if f.prior.spec.Stack[i].Residual {
+			addIdentity(j.other, K, -1)
+		} else {
+			f32.Sub(j.other, j.other, j.first)
+		}
 		f.addJacobian(i, block)
 	}
 	return j.sum
+}
+
+// addIdentity adds a multiple of the identity to Jacobians (K×K) of a block.
+func addIdentity(dst []float32, K int, factor float32) {
+	for k := range K {
+		for lane := range simd.Width {
+			dst[(k*simd.Padded(K)+k)*simd.Width+lane] += factor
+		}
+	}
 }
 
 // addJacobian adds what component i contributes to the Jacobian at a block; its own, less

@@ -48,6 +48,7 @@ type PriorDynamics struct {
 
 	apart, apartSquares []float64 // K, sums over components of their distance from the first, and its square
 	firstWeight         []float64 // K, of component 0
+	none                []float64 // K zeros
 }
 
 // NewPriorDynamics allocates the prior dynamics of a spec for K state channels and so many
@@ -55,7 +56,7 @@ type PriorDynamics struct {
 func NewPriorDynamics(states []channel.Channel, inputs int, spec PriorDynamicsSpec) *PriorDynamics {
 	K, Q := len(states), len(spec.Knots)
 	b := &PriorDynamics{spec: spec, du: make([]float64, inputs), mean: make([]float64, inputs), row: K + inputs, weights: make([][]float64, len(spec.Stack)), knots: make([]float64, Q), dknots: make([]float64, Q)}
-	for _, v := range []*[]float64{&b.x0, &b.dx, &b.first, &b.dfirst, &b.other, &b.dother, &b.spread, &b.variance, &b.firstWeight, &b.apart, &b.apartSquares} {
+	for _, v := range []*[]float64{&b.x0, &b.dx, &b.first, &b.dfirst, &b.other, &b.dother, &b.spread, &b.variance, &b.firstWeight, &b.apart, &b.apartSquares, &b.none} {
 		*v = make([]float64, K)
 	}
 	b.actuators = NewActuators(spec.Actuators, spec.History, K, spec.Horizon)
@@ -155,15 +156,23 @@ func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
 			continue
 		}
 		b.components[i].at(b.other, derivative(b.dother, ddst), t)
+		first, dfirst := b.less(i)
+		for k := range dst {
+			w, dw := b.weight(i, k)
+			d := b.other[k] - first[k]
+			dst[k] += w * d
+			if ddst != nil {
+				ddst[k] += w*(b.dother[k]-dfirst[k]) + dw*d
+			}
+		}
+		if b.spec.Stack[i].Residual {
+			continue // it is no prediction by itself, of which others can be apart
+		}
 		n++
 		b.components[i].memberVariance(b.variance)
 		for k := range dst {
-			w, dw := b.weight(i, k)
+			w, _ := b.weight(i, k)
 			d := b.other[k] - b.first[k]
-			dst[k] += w * d
-			if ddst != nil {
-				ddst[k] += w*(b.dother[k]-b.dfirst[k]) + dw*d
-			}
 			b.firstWeight[k] -= w
 			b.apart[k] += d
 			b.apartSquares[k] += d * d
@@ -174,6 +183,15 @@ func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
 	for k, w := range b.firstWeight {
 		b.spread[k] = math.Sqrt(b.spread[k] + w*w*b.variance[k] + apart(dst[k]-b.first[k], b.apart[k]/n, b.apartSquares[k]/n))
 	}
+}
+
+// less returns what the displacement of component i, and its derivative by time, are taken less of (K each): that of component 0, but for a map
+// of residuals.
+func (b *PriorDynamics) less(i int) (first, dfirst []float64) {
+	if b.spec.Stack[i].Residual {
+		return b.none, b.none
+	}
+	return b.first, b.dfirst
 }
 
 // apart returns the mean square over components of their distance from their weighted sum;
@@ -274,9 +292,10 @@ func (b *PriorDynamics) stackTangent(dst []float64, t float64, at func(c compone
 			continue
 		}
 		at(b.components[i], b.dother, t)
+		first, dfirst := b.less(i)
 		for k := range dst {
 			w, _ := b.weight(i, k)
-			dst[k] += w * (b.dother[k] - b.dfirst[k])
+			dst[k] += w * (b.dother[k] - dfirst[k])
 		}
 		slope := fade(i)
 		if slope == 0 {
@@ -286,7 +305,7 @@ func (b *PriorDynamics) stackTangent(dst []float64, t float64, at func(c compone
 		b.components[i].at(b.other, nil, t)
 		Q := len(b.knots)
 		for k := range dst {
-			dst[k] += slope * dot(b.knots, b.weights[i][k*Q:(k+1)*Q]) * (b.other[k] - b.first[k])
+			dst[k] += slope * dot(b.knots, b.weights[i][k*Q:(k+1)*Q]) * (b.other[k] - first[k])
 		}
 	}
 }

@@ -39,7 +39,13 @@ func at(b *estimator.PriorDynamics, K int, t float64) (d, rate []float64) {
 // A stack is the first component and, by the weights of the condition, the distances of the
 // others from it.
 func TestStackIsTheWeightedSum(t *testing.T) {
-	m, rng := make1("stack", 81)
+	for _, name := range []string{"stack", "residual"} {
+		t.Run(name, func(t *testing.T) { stackIsTheWeightedSum(t, name) })
+	}
+}
+
+func stackIsTheWeightedSum(t *testing.T, name string) {
+	m, rng := make1(name, 81)
 	for i := range m.Stack {
 		m.Stack[i].Near, m.Stack[i].Far = 0, 0
 	}
@@ -64,7 +70,11 @@ func TestStackIsTheWeightedSum(t *testing.T) {
 				want := first[k]
 				for _, other := range m.Stack[1:] {
 					d, _ := at(priorOf(m, q, other), m.K, tau*m.Horizon)
-					want += other.Weights[c.condition][k*Q+knot] * (d[k] - first[k])
+					if w := other.Weights[c.condition][k*Q+knot]; other.Residual {
+						want += w * d[k]
+					} else {
+						want += w * (d[k] - first[k])
+					}
 				}
 				near(t, fmt.Sprintf("condition %d", c.condition), sum[k], want, 1e-12)
 			}

@@ -20,14 +20,15 @@ var update = flag.Bool("update", false, "make the reference models and their ans
 
 // referenceShapes are what the references are made from.
 var referenceShapes = map[string]modeltest.Shape{
-	"windows": {K: 3, P: 2, F: 6, D: 3, Basis: 2, Knots: 4, Core: []int{5, 4, 6}, Members: 2, Refits: 2, Readouts: 2, ScaleFactor: true, Velocity: true},
-	"stack":   {K: 3, P: 1, F: 4, Basis: 1, Core: []int{5, 4}, Members: 2, Readouts: 2, Calibrated: true, Filtered: true, Prior: 2, Nets: 2, Direct: true, History: 2},
-	"late":    {K: 3, P: 2, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, History: 2, Late: true},
-	"changes": {K: 2, P: 1, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, Direct: true, Range: true, Change: true},
-	"past":    {K: 3, P: 1, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, Direct: true, History: 2, Range: true, Change: true},
-	"body":    {K: 12, P: 1, Core: []int{3}, D: 1, F: 2, Knots: 1, Prior: 1, Body: true},
-	"paper":   {K: 2, P: 1, F: 6, Basis: 2, Core: []int{4}, Members: 2, Paper: true},
-	"exact":   {K: 2, P: 1, Core: []int{4}, Exact: 7, Basis: 1, Readouts: 2, Velocity: true},
+	"windows":  {K: 3, P: 2, F: 6, D: 3, Basis: 2, Knots: 4, Core: []int{5, 4, 6}, Members: 2, Refits: 2, Readouts: 2, ScaleFactor: true, Velocity: true},
+	"stack":    {K: 3, P: 1, F: 4, Basis: 1, Core: []int{5, 4}, Members: 2, Readouts: 2, Calibrated: true, Filtered: true, Prior: 2, Nets: 2, Direct: true, History: 2},
+	"late":     {K: 3, P: 2, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, History: 2, Late: true},
+	"changes":  {K: 2, P: 1, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, Direct: true, Range: true, Change: true},
+	"past":     {K: 3, P: 1, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, Direct: true, History: 2, Range: true, Change: true},
+	"residual": {K: 3, P: 1, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, Direct: true, Residual: true, History: 2, Range: true, Change: true},
+	"body":     {K: 12, P: 1, Core: []int{3}, D: 1, F: 2, Knots: 1, Prior: 1, Body: true},
+	"paper":    {K: 2, P: 1, F: 6, Basis: 2, Core: []int{4}, Members: 2, Paper: true},
+	"exact":    {K: 2, P: 1, Core: []int{4}, Exact: 7, Basis: 1, Readouts: 2, Velocity: true},
 }
 
 func makeReferences(t *testing.T) {

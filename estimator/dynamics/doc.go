@@ -12,7 +12,7 @@
 //	equation of motion of a planar chain                               chain.go
 //	equations of motion with physical parameters                       package motion
 //	d(t) = t (v0 + Σ ω(t) column(t)), leverage, range of the inputs    direct.go, leverage.go
-//	d = d_0 + Σ w_j f_j (d_j − d_0), fades, spread                     stack.go, fade.go
+//	d = d_0 + Σ w_j f_j (d_j − d_0) + w_r f_r d_r, fades, spread       stack.go, fade.go
 //	mean = mu + φ·w, v = ‖L⁻¹φ‖²                                       ensemble.go, exact.go
 //	std² = factor (v + σ² − R) …                                       calibration.go, interval.go
 //	out-of-distribution score                                          ood.go

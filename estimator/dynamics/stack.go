@@ -17,7 +17,9 @@ type stack struct {
 
 // stack appends the weighted sum of the components,
 //
-//	d(t) = d_0(t) + Σ_{j≥1} w_j(t) f_j(t) (d_j(t) − d_0(t))
+//	d(t) = d_0(t) + Σ_{j≥1} w_j(t) f_j(t) (d_j(t) − d_0(t)) + w_r(t) f_r(t) d_r(t)
+//
+// d_r being of a map of residuals.
 func (c *compiler) stack() stack {
 	m, K, T := c.m, c.m.K, c.T()
 	if len(m.Stack) == 0 {
@@ -42,9 +44,14 @@ func (c *compiler) stack() stack {
 		}
 		part := c.component(of, s.direct)
 		w := c.faded(f, of, c.table(table, c.times))
-		difference := c.sum(K, nil, weighted{part.displacement, 1}, weighted{first.displacement, -1})
+		difference := part.displacement
+		if !of.Residual {
+			difference = c.sum(K, nil, weighted{part.displacement, 1}, weighted{first.displacement, -1})
+		}
 		terms = append(terms, weighted{c.Times(w, difference), 1})
-		moved, weights, members = append(moved, difference), append(weights, w), append(members, part)
+		if !of.Residual { // by itself it is no prediction, of which others can be apart
+			moved, weights, members = append(moved, difference), append(weights, w), append(members, part)
+		}
 	}
 	s.displacement = c.sum(K, nil, terms...)
 	s.spread = c.spread(s.displacement, first, moved, weights, members)

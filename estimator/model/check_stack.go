@@ -60,6 +60,7 @@ func (m *Model) checkComponent(c *checker, p *Component, path string, first bool
 		c.lift(path+".direct.lift", &p.Direct.Lift, m.K)
 		c.right(path+".direct", p.Direct.Check(m.K, m.P, m.History.Rows()))
 	}
+	c.that(!p.Residual || p.Kind == Direct && !first, path+".residual", "belongs to a direct map that is added to an equation of motion")
 	c.finite(path+".near", []float64{p.Near})
 	c.finite(path+".far", []float64{p.Far})
 	c.that(p.Near >= 0 && (p.Near > 0 || p.Far == 0), path+".near", "%v must be positive", p.Near)
@@ -90,7 +91,7 @@ func (m *Model) checkSums(c *checker) {
 		for j := range m.K * len(m.NoiseKnots) {
 			sum := 0.0
 			for i := 1; i < len(m.Stack); i++ {
-				if w, ok := ForCondition(m.Stack[i].Weights, condition); ok {
+				if w, ok := ForCondition(m.Stack[i].Weights, condition); ok && !m.Stack[i].Residual {
 					sum += w[j]
 				}
 			}

@@ -20,6 +20,9 @@ func componentFields(p *Component, c *coder, version int) {
 	})
 	if p.Kind == Direct {
 		c.object("direct", func(c *coder) { directFields(&p.Direct, c, version) })
+		if version >= versionWithResiduals && c.optional("residual", p.Residual) {
+			c.flag("residual", &p.Residual)
+		}
 	}
 	c.matrix("weights", &p.Weights, double)
 	c.float("near", &p.Near)

@@ -16,12 +16,13 @@ import (
 // with weights w linear in √τ between the noise knots. The first component counts where
 // the others do not: it is the one that extrapolates best. The others fade by f with the
 // leverage of the start: linear in its logarithm between Near and Far. In a stack without a
-// direct map f is linear in the distance from the training states.
+// direct map f is linear in the distance from the training states. A component of residuals is added as it is: w_jk(τ) f_j d_jk(t).
 type Component struct {
 	Kind      Kind
 	Members   []priordynamics.Model // of Equation: at least one; their displacements are averaged
 	Direct    direct.Model          // of Direct
-	Weights   [][]float64           // per condition: K×Q weights w at the noise knots, ≥ 0, the sum over components ≤ 1; the first component has none
+	Residual  bool                  // of Direct: the map is of what the equation of motion of the stack leaves; not of the first component
+	Weights   [][]float64           // per condition: K×Q weights w at the noise knots, ≥ 0, the sum over components ≤ 1 (without one of residuals); the first component has none
 	Near, Far float64               // leverage of the start (see direct.Map.StartLeverage; in a stack without direct map its distance, see ood.Detector) up to which f is 1 and from which it is 0; Far 0 = f is 1 everywhere, else f is also multiplied by the direct map's RangeFactor
 }
 
@@ -35,7 +36,11 @@ func (c *Component) String() string {
 		for _, l := range c.Direct.Levels {
 			rows = max(rows, l.Rows)
 		}
-		return fmt.Sprintf("direct linear map, %d rows of history", rows)
+		what := "direct linear map"
+		if c.Residual {
+			what = "direct linear map of the residuals of the equation of motion"
+		}
+		return fmt.Sprintf("%s, %d rows of history", what, rows)
 	}
 	e := &c.Members[0]
 	if !e.Motion.Empty() {

@@ -44,6 +44,7 @@ type Shape struct {
 	Motion      bool // with a Prior of 4 states: the first equation is that of a differential drive
 	Nets        int  // (optional) with a Prior: members of a further component, each with a net
 	Direct      bool // with a Prior: a direct map is the last component, which fades
+	Residual    bool // with Direct: a further one, of residuals, which fades
 	History     int  // (optional) with Direct: rows of history that it reads
 	Late        bool // with a Prior and inputs: these follow their commands late
 	Range       bool // with Direct and inputs: many standard normal inputs leave the map's range
@@ -269,18 +270,27 @@ func stack(m *model.Model, s Shape, rng *rand.Rand) []model.Component {
 	if s.Direct {
 		out = append(out, model.Component{Kind: model.Direct, Direct: directMap(m, s, rng), Near: 0.1, Far: 100})
 	}
+	for i := range out[1:] {
+		out[1+i].Weights = weights(m, s, float64(len(out)-1), rng)
+	}
+	if s.Residual {
+		out = append(out, model.Component{Kind: model.Direct, Direct: directMap(m, s, rng), Residual: true, Weights: weights(m, s, 1, rng), Near: 0.2, Far: 50})
+	}
+	return out
+}
+
+// weights returns those of a component, of so many that share what there is.
+func weights(m *model.Model, s Shape, components float64, rng *rand.Rand) (out [][]float64) {
 	conditions := model.Readouts
 	if s.History > 0 {
 		conditions = model.Conditions
 	}
-	for i := range out[1:] {
-		for range conditions {
-			w := shares(s.K*len(m.NoiseKnots), rng)
-			for j := range w {
-				w[j] /= float64(len(out) - 1)
-			}
-			out[1+i].Weights = append(out[1+i].Weights, w)
+	for range conditions {
+		w := shares(s.K*len(m.NoiseKnots), rng)
+		for j := range w {
+			w[j] /= components
 		}
+		out = append(out, w)
 	}
 	return out
 }
