@@ -69,13 +69,14 @@ const singleLink = 2
 
 // Names of the candidates of the stack.
 const (
-	equationName = "difference equation"
-	linearName   = "linear equation"
-	velocityName = "constant velocity"
-	directName   = "direct map"
-	netsName     = "nets in the linear equation"
-	chainName    = "nets on a chain of links"
-	motionName   = "equation of motion"
+	equationName  = "difference equation"
+	linearName    = "linear equation"
+	velocityName  = "constant velocity"
+	directName    = "direct map"
+	netsName      = "nets in the linear equation"
+	chainName     = "nets on a chain of links"
+	motionName    = "equation of motion"
+	residualsName = "direct map of the residuals of the equation of motion"
 )
 
 // Choose fits the candidates to the known flights and to every part of their
@@ -180,21 +181,17 @@ func (p *Prior) fitAll(ctx context.Context, flights []window.Flight, parts []win
 	if p.set.Velocity {
 		out = append(out, velocity)
 	}
-	if p.set.Direct || p.set.Nets.Members > 0 {
-		b.Work("prior dynamics: direct map", b.Equation) // the last fit
-		direct, err := p.fitDirect(ctx, flights, parts)
-		b.Work("prior dynamics: nets", b.Direct)
-		if err != nil {
-			return nil, err
-		}
-		nets, err := p.fitNets(ctx, acting, actingParts, b)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, slices.Concat(direct, nets)...)
-	}
+	b.Work("equation of motion", b.Equation) // the last fit
 	moved, err := p.fitMotion(ctx, acting, actingParts, b)
-	return append(out, moved...), err
+	if err != nil {
+		return nil, err
+	}
+	direct, residual, err := p.fitDirect(ctx, flights, parts, moved, b)
+	if err != nil {
+		return nil, err
+	}
+	nets, err := p.fitNets(ctx, acting, actingParts, b)
+	return slices.Concat(out, direct, nets, moved, residual), err
 }
 
 // acting returns parts with the inputs that equations read.
@@ -269,44 +266,6 @@ func MayChain(task window.Task) bool {
 
 func rollout(m *equation.Model) model.Component {
 	return model.Component{Kind: model.Equation, Members: []equation.Model{*m}}
-}
-
-// fitDirect fits the direct map, with as much history as pays on the folds, or without
-// folds as much as was chosen before; none where it is left out, the flights are too short
-// for it, or the time is up.
-func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []window.Fold) ([]stack.Candidate, error) {
-	if !p.set.Direct {
-		return nil, nil
-	}
-	choose := len(parts) > 0
-	if !choose {
-		parts = window.Folds(flights, p.task.Horizon, p.set.Folds)
-	}
-	f, err := ridge.Fit(ctx, flights, parts, p.task, p.direct)
-	if errors.Is(err, ridge.ErrTooFew) || ctx.Err() != nil {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if choose {
-		rows := f.KeepBest()
-		if len(p.set.Actuators) > 0 {
-			rows = max(rows, stack.Rows(p.direct.History, actuator.Reach(p.set.Actuators)))
-		}
-		p.direct.History.Edges = p.direct.History.Edges[:rows]
-		p.direct.Rows = nil
-		for _, l := range f.Model.Levels {
-			if l.Rows > 0 && !slices.Contains(p.direct.Rows, l.Rows) {
-				p.direct.Rows = append(p.direct.Rows, l.Rows)
-			}
-		}
-	}
-	out := stack.Candidate{Name: directName, Whole: model.Component{Kind: model.Direct, Direct: f.Model}}
-	for i := range f.Folds {
-		out.Folds = append(out.Folds, model.Component{Kind: model.Direct, Direct: f.Folds[i]})
-	}
-	return []stack.Candidate{out}, nil
 }
 
 // fit fits the chosen shapes to flights. Once ctx ends, it takes a little time at most.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -72,19 +73,26 @@ func kinematics(m *model.Model) string {
 	return strings.Join(relations, ", ") + ": the prior dynamics learn the remainder"
 }
 
-// stackWeights returns the weight of each component of the stack for channel k at time t.
+// stackWeights returns the weight of each component of the stack for channel k at time t. A map of residuals has that of the equation
+// of motion together with it, the equation that of it alone.
 func stackWeights(m *model.Model, k int, t float64) []float64 {
-	var out []float64
-	for i := range m.Stack {
-		out = append(out, 1)
-		if i == 0 {
+	out := make([]float64, len(m.Stack))
+	if len(out) == 0 {
+		return out
+	}
+	out[0] = 1
+	equation := max(0, slices.IndexFunc(m.Stack, func(c model.Component) bool { return model.MotionOf([]model.Component{c}) != nil }))
+	for i := 1; i < len(out); i++ {
+		w, ok := model.ForCondition(m.Stack[i].Weights, model.Plan.Condition(false))
+		if !ok {
 			continue
 		}
-		out[i] = 0
-		if w, ok := model.ForCondition(m.Stack[i].Weights, model.Plan.Condition(false)); ok {
-			out[i] = evaluate.Interpolate(m, w, k, t)
+		own, from := evaluate.Interpolate(m, w, k, t), 0
+		if m.Stack[i].Residual {
+			from = equation
 		}
-		out[0] -= out[i]
+		out[i] += own
+		out[from] -= own
 	}
 	return out
 }

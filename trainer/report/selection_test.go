@@ -67,3 +67,34 @@ func TestSelectionIsThatOfTheModel(t *testing.T) {
 		t.Errorf("nothing was selected: %+v", c)
 	}
 }
+
+// A map of residuals shares the weight of the equation that it is added to: that of both together is its own, the rest the equation's alone.
+func TestWeightsOfResiduals(t *testing.T) {
+	m := modeltest.New(modeltest.Shape{K: 4, P: 2, F: 4, Readouts: 2, Prior: 1, Motion: true, Direct: true, Residual: true}, rand.New(rand.NewPCG(4, 3)))
+	at := func(w float64) [][]float64 {
+		all := make([]float64, 4*len(m.NoiseKnots))
+		for i := range all {
+			all[i] = w
+		}
+		return [][]float64{all, all}
+	}
+	for _, c := range []struct {
+		motion int // component
+		want   []float64
+	}{{0, []float64{0.1, 0.2, 0.3, 0.4}}, {1, []float64{0.5, -0.2, 0.3, 0.4}}} {
+		if c.motion == 1 {
+			m.Stack[0], m.Stack[1] = m.Stack[1], m.Stack[0]
+		}
+		m.Stack[0].Weights = nil
+		for i, w := range []float64{0.2, 0.3, 0.4} {
+			m.Stack[1+i].Weights = at(w)
+		}
+		got := stackWeights(m, 1, m.Horizon)
+		for i, w := range c.want {
+			if math.Abs(got[i]-w) > 1e-12 {
+				t.Errorf("equation of motion in place %d: weights %v, want %v", c.motion, got, c.want)
+				break
+			}
+		}
+	}
+}

@@ -25,8 +25,16 @@ type Config struct {
 	// by which its share in the mean is the less; 0 = the best of each channel and time alone.
 	Sharpness float64
 
+	Base func() Base // (optional) a new one for each caller: a second map is of what it leaves
+
 	Stride  float64 // s between training windows; 0 = every sample
 	Windows int     // (optional) at most so many windows, spread evenly
+}
+
+// Base predicts the displacement that a map adds to, see estimator.PriorDynamics.
+type Base interface {
+	Start(x0 []float64, u channel.Command, r model.Readout, history []float64)
+	At(displacement, rate []float64, t float64)
 }
 
 func (c *Config) check(horizon float64) error {

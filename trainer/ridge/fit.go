@@ -10,19 +10,28 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dgm-robotics/dgm/estimator/direct"
-	"github.com/dgm-robotics/dgm/estimator/history"
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 	"github.com/dgm-robotics/dgm/trainer/leastsquares"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// Fitted is a direct map of all flights, and those of the folds.
+// Fitted is what a fit finds. The maps differ in their targets alone.
 type Fitted struct {
-	Model  direct.Model
-	Folds  []direct.Model // each fitted without what its fold holds out, otherwise alike
-	Errors []float64      // of each level, on what the folds hold out: RMSE over that of constant velocity, geometric mean over channels and times
+	Maps
+	Residuals Maps      // with a Config.Base that is finite in all windows: of what it leaves, of the same levels; else without levels
+	Errors    []float64 // of each level, on what the folds hold out: RMSE over that of constant velocity, geometric mean over channels and times
 }
+
+// Maps are a direct map of all flights, and those of the folds.
+type Maps struct {
+	Model direct.Model
+	Folds []direct.Model // each fitted without what its fold holds out, otherwise alike
+}
+
+// framed returns maps without levels.
+func framed(m direct.Model, folds int) Maps { return Maps{m, slices.Repeat([]direct.Model{m}, folds)} }
 
 // Fit fits a map to the flights. A level of history for which the flights are too short is
 // left out. The error names what the flights lack, or is that of ctx.
@@ -41,7 +50,7 @@ func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task
 		apart += len(held[len(held)-1].windows)
 	}
 	all := part{flights: flights, windows: cfg.thin(windows, len(windows))}
-	f := &Fitted{Model: frame(flights, all.windows, task, cfg.Blocks)}
+	m := frame(flights, all.windows, task, cfg.Blocks)
 	for i := range held {
 		held[i].windows = cfg.thin(held[i].windows, apart)
 	}
@@ -49,14 +58,19 @@ func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task
 		all.windows = nil // they are those of the parts
 	}
 	every := append(held[:len(held):len(held)], all)
-	cores.Each(len(every), func(i int) { every[i].read(cfg.History) })
+	cores.Each(len(every), func(i int) { every[i].read(cfg) })
 	copy(held, every)
 	all = every[len(held)]
-	if task.Inputs > 0 {
-		f.Model.Change = inputChange(every, task.Horizon, &f.Model, cfg.History.Rows())
+	if slices.ContainsFunc(every, func(p part) bool { return p.diverged }) {
+		cfg.Base = nil // what it leaves no map knows
 	}
-	for range held {
-		f.Folds = append(f.Folds, f.Model)
+	if task.Inputs > 0 {
+		m.Change = inputChange(every, task.Horizon, &m, cfg.History.Rows())
+	}
+	f := &Fitted{Maps: framed(m, len(held))}
+	if cfg.Base != nil {
+		m.Derivative = slices.Repeat([]int{-1}, len(m.Derivative)) // it is the base that moves on
+		f.Residuals = framed(m, len(held))
 	}
 	for _, readout := range cfg.Readouts {
 		for _, rows := range slices.Concat([]int{0}, cfg.Rows) {
@@ -86,15 +100,39 @@ var ErrTooFew = errors.New("too few windows")
 // part is some flights and the windows in them.
 type part struct {
 	flights []window.Flight
-	windows []window.Window // nil of all flights: those of the parts that are held out
-	past    [][]float64     // of each window: the rows of history that there are, newest first
+	windows []window.Window             // nil of all flights: those of the parts that are held out
+	past    [][]float64                 // of each window: the rows of history that there are, newest first
+	base    [model.Readouts][][]float64 // with Config.Base, of each readout and window: T×K, what the map adds to
+
+	diverged bool // a base is not finite
 }
 
-// read sets what precedes the windows.
-func (p *part) read(spec history.Spec) {
+// read sets what precedes the windows, and what the map adds to.
+func (p *part) read(cfg Config) {
 	p.past = make([][]float64, len(p.windows))
+	var base Base
+	if cfg.Base != nil {
+		base = cfg.Base()
+	}
 	for w := range replay.Each(p.flights, p.windows, nil) {
-		p.past[w.Number] = slices.Clone(w.History(spec))
+		past := slices.Clone(w.History(cfg.History))
+		p.past[w.Number] = past
+		if base == nil {
+			continue
+		}
+		for _, r := range cfg.Readouts {
+			base.Start(w.X0, w.Signal(r), r, past)
+			K := len(w.X0)
+			d := make([]float64, len(cfg.Times)*K)
+			for i, t := range cfg.Times {
+				base.At(d[i*K:(i+1)*K], nil, t)
+			}
+			p.diverged = p.diverged || !finite(d)
+			if p.base[r] == nil {
+				p.base[r] = make([][]float64, len(p.windows))
+			}
+			p.base[r][w.Number] = d
+		}
 	}
 }
 
@@ -121,17 +159,28 @@ func (f *Fitted) addLevel(ctx context.Context, all part, held []part, cfg Config
 	cores.Each(len(last), func(m int) {
 		levels[m] = l
 		of := &levels[m]
-		K, C := len(f.Model.Derivative), f.Model.Columns(of)
-		for i := range fits {
-			of.Weights = append(of.Weights, fits[i].weights(m, K, C)...)
-		}
-		of.Mean, of.Std, of.Factor, of.Rest, _ = last[m].Leverage(C-1, leverageRank, leverageFloor)
+		of.Mean, of.Std, of.Factor, of.Rest, _ = last[m].Leverage(f.Model.Columns(of)-1, leverageRank, leverageFloor)
 	})
-	f.Model.Levels = append(f.Model.Levels, levels[0])
-	for i := range held {
-		f.Folds[i].Levels = append(f.Folds[i].Levels, levels[1+i])
+	K := len(f.Model.Derivative)
+	f.add(levels, fits, 0, K)
+	if cfg.Base != nil {
+		f.Residuals.add(levels, fits, K, 2*K)
 	}
 	return nil
+}
+
+// add adds levels, of all windows and of each fold, with the weights of the targets from first to last.
+func (m *Maps) add(levels []direct.Level, fits []timeFit, first, last int) {
+	for i, l := range levels {
+		for j := range fits {
+			l.Weights = append(l.Weights, fits[j].weights(i, first, last, m.Model.Columns(&l))...)
+		}
+		to := &m.Model
+		if i > 0 {
+			to = &m.Folds[i-1]
+		}
+		to.Levels = append(to.Levels, l)
+	}
 }
 
 // Of the leverage: principal components with a variance of their own, and the least variance of
@@ -147,26 +196,27 @@ type timeFit struct {
 	logError   float64
 	candidates []candidate
 	solutions  [][]solution         // of each candidate: of all windows, then of each fold
-	shares     [][]float64          // K × candidates
+	shares     [][]float64          // targets × candidates
 	grams      []*leastsquares.Gram // of all windows, then without each fold's; at the last time only
 }
 
-// solution is the offset (K) and the weights (K×columns) of all channels; ok is false
+// solution is the offset and the weights (×columns) of all targets; ok is false
 // where there is none.
 type solution struct {
 	offset, weights []float64
 	ok              bool
 }
 
-// weights returns those of all K channels, K×C, the constant first: the mean over the
+// weights returns those of the targets from first to last, ×C, the constant first: the mean over the
 // candidates of their solutions m.
-func (t *timeFit) weights(m, K, C int) []float64 {
-	out := make([]float64, K*C)
-	for k, shares := range t.shares {
+func (t *timeFit) weights(m, first, last, C int) []float64 {
+	out := make([]float64, (last-first)*C)
+	for y, shares := range t.shares[first:last] {
+		to := out[y*C : (y+1)*C]
 		for c, share := range shares {
 			if s, columns := &t.solutions[c][m], t.candidates[c].columns; s.ok && share > 0 {
-				out[k*C] += share * s.offset[k]
-				floats.AddScaled(out[k*C+1:k*C+1+columns], share, s.weights[k*columns:(k+1)*columns])
+				to[0] += share * s.offset[first+y]
+				floats.AddScaled(to[1:1+columns], share, s.weights[(first+y)*columns:(first+y+1)*columns])
 			}
 		}
 	}
@@ -201,31 +251,34 @@ func (g *gatherer) candidates(shorter int) (out []candidate) {
 func fitTime(m *direct.Model, l direct.Level, cfg Config, at int, all part, held []part) (timeFit, error) {
 	g := newGatherer(m, l, cfg)
 	h := l.Times[at]
+	g.at = at
 	whole, parts := g.grams(all, held, h)
 	if total := whole.N(); total <= g.linear+1 {
 		return timeFit{}, fmt.Errorf("%w: %d for %d columns", ErrTooFew, total, g.linear)
 	}
 	out := timeFit{degree: 1, candidates: g.candidates(cfg.Shorter)}
-	grams := slices.Concat([]*leastsquares.Gram{whole}, without(parts, g.columns, g.K, whole.Centre()))
+	grams := slices.Concat([]*leastsquares.Gram{whole}, without(parts, g.columns, g.targets, whole.Centre()))
 	var err error
 	if out.solutions, err = solve(grams, out.candidates); err != nil {
 		return timeFit{}, err
 	}
-	scores, still, err := validate(parts, grams[1:], out.candidates, out.solutions, g.K)
+	scores, still, err := validate(parts, grams[1:], out.candidates, out.solutions, g.targets)
 	if err != nil {
 		return timeFit{}, err
 	}
 	if at == len(l.Times)-1 {
 		out.grams = grams
 	}
-	for k := range g.K {
-		shares, least := cfg.share(scores, k)
+	for y := range g.targets {
+		shares, least := cfg.share(scores, y)
 		for c, s := range shares {
 			if s > 0 {
 				out.degree = max(out.degree, out.candidates[c].degree)
 			}
 		}
-		out.logError += (least - still[k]) / float64(2*g.K)
+		if y < g.K {
+			out.logError += (least - still[y]) / float64(2*g.K)
+		}
 		out.shares = append(out.shares, shares)
 	}
 	return out, nil
@@ -247,7 +300,7 @@ func (g *gatherer) grams(all part, held []part, h float64) (whole *leastsquares.
 		parts = append(parts, part)
 	}
 	if whole == nil {
-		whole = leastsquares.New(g.columns, g.K, centre)
+		whole = leastsquares.New(g.columns, g.targets, centre)
 		for _, p := range parts {
 			whole.Merge(p)
 		}
@@ -286,10 +339,10 @@ func (c *Config) share(scores [][]float64, k int) (shares []float64, least float
 }
 
 // without returns the merged parts without each of them.
-func without(parts []*leastsquares.Gram, columns, K int, centre []float64) []*leastsquares.Gram {
+func without(parts []*leastsquares.Gram, columns, targets int, centre []float64) []*leastsquares.Gram {
 	var out []*leastsquares.Gram
 	for i := range parts {
-		others := leastsquares.New(columns, K, centre)
+		others := leastsquares.New(columns, targets, centre)
 		for j, q := range parts {
 			if j != i {
 				others.Merge(q)
@@ -392,9 +445,11 @@ func (f *Fitted) KeepBest() (rows int) {
 		m.Levels = slices.DeleteFunc(slices.Clone(m.Levels), drop)
 		m.Change = m.Change[:min(len(m.Change), (1+rows)*len(m.Range))]
 	}
-	cut(&f.Model)
-	for i := range f.Folds {
-		cut(&f.Folds[i])
+	for _, maps := range []*Maps{&f.Maps, &f.Residuals} {
+		cut(&maps.Model)
+		for i := range maps.Folds {
+			cut(&maps.Folds[i])
+		}
 	}
 	return rows
 }

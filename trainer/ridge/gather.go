@@ -15,6 +15,8 @@ import (
 type gatherer struct {
 	K, P            int
 	linear, columns int // columns of degree 1, all columns; without the constant
+	targets         int // K, or with those of what the base leaves 2K
+	at              int // which time ahead
 	spec            history.Spec
 	level           direct.Level
 	m               *direct.Model
@@ -25,7 +27,10 @@ type gatherer struct {
 func newGatherer(m *direct.Model, l direct.Level, cfg Config) *gatherer {
 	K, P := len(m.Derivative), len(m.UMean)
 	l.Degree = 1
-	g := &gatherer{K: K, P: P, linear: m.Columns(&l) - 1, spec: history.Spec{Edges: cfg.History.Edges[:l.Rows]}}
+	g := &gatherer{K: K, P: P, targets: K, linear: m.Columns(&l) - 1, spec: history.Spec{Edges: cfg.History.Edges[:l.Rows]}}
+	if cfg.Base != nil {
+		g.targets = 2 * K
+	}
 	if g.linear-l.Rows*(K+P) <= cfg.Products {
 		l.Degree = 2
 	}
@@ -50,14 +55,14 @@ func (g *gatherer) shorter(most int) (columns []int) {
 // channel h seconds ahead, about the given centre (nil = that of the first row). Slow channels
 // are rarely measured at the same time: what is between their samples is a target, too.
 func (g *gatherer) gram(p part, h float64, centre []float64) *leastsquares.Gram {
-	out := leastsquares.New(g.columns, g.K, centre)
+	out := leastsquares.New(g.columns, g.targets, centre)
 	if len(p.flights) == 0 {
 		return out
 	}
 	one := *g.m
 	one.Levels = []direct.Level{g.level}
 	columns := direct.New(&one, g.K, h)
-	row, d := make([]float64, 1+g.columns+g.K), make([]float64, g.K) // the constant, columns, targets
+	row, d := make([]float64, 1+g.columns+g.targets), make([]float64, g.K) // the constant, columns, targets
 	for w := range replay.Each(p.flights, p.windows, []float64{h}) {
 		past := p.past[w.Number]
 		if n := g.level.Rows * (g.K + g.P); len(past) >= n {
@@ -69,6 +74,9 @@ func (g *gatherer) gram(p part, h float64, centre []float64) *leastsquares.Gram 
 		columns.ColumnsAt(row, h)
 		w.Flight.Displacement(d, w.Start, h)
 		for k, y := range d {
+			if g.targets > g.K {
+				row[1+g.columns+g.K+k] = (y - p.base[g.level.Readout][w.Number][g.at*g.K+k]) / h
+			}
 			y /= h
 			if v := g.m.Derivative[k]; v >= 0 {
 				y -= w.X0[v]

@@ -18,4 +18,7 @@
 // squares are taken over the least mean square of any candidate there, and windows of high
 // leverage count less. So a candidate that diverges on some windows of one fold loses its
 // weight, however good it is elsewhere.
+//
+// An equation of motion, and its sum with a direct map of its residuals, are weighed against that stack of all others, channel by
+// channel: few parameters err alike on all manoeuvres. The map of residuals is added to the equation, whose weight is that of both.
 package stack

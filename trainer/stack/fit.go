@@ -79,11 +79,15 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 	candidates[0], candidates[first] = candidates[first], candidates[0]
 	held.swap(first)
 	alone := held.alone()
-	weights, physical := held.weights(candidates, task.Knots)
-	if last := len(candidates) - 1; physical != nil && held.worst(last) < held.worst(0) {
-		weights = rebase(weights)
-		candidates[0], candidates[last] = candidates[last], candidates[0]
-		alone[0], alone[last] = alone[last], alone[0]
+	weights, gain := held.weights(candidates, task.Knots)
+	switch at := physical(candidates); {
+	case gain == nil:
+	case held.worst(at) < held.worst(0):
+		weights = rebase(weights, at)
+		candidates[0], candidates[at] = candidates[at], candidates[0]
+		alone[0], alone[at] = alone[at], alone[0]
+	case at+1 < len(candidates):
+		weights[at-1] = sum(weights[at-1], weights[at]) // residuals are added to it
 	}
 	keep, kept, errors := candidates[:1:1], [][][]float64{nil}, alone[:1:1]
 	for j, c := range candidates[1:] {
@@ -92,8 +96,20 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 		}
 	}
 	out := task.stack(keep, kept, errors)
-	out.Physical, out.Diverged = physical, diverged
+	out.Physical, out.Diverged = gain, diverged
 	return out, nil
+}
+
+// sum returns the sums of two components' weights.
+func sum(a, b [][]float64) [][]float64 {
+	out := make([][]float64, len(a))
+	for c := range a {
+		out[c] = slices.Clone(a[c])
+		for i, w := range b[c] {
+			out[c][i] = math.Min(out[c][i]+w, 1) // of rounding
+		}
+	}
+	return out
 }
 
 // stack returns the stack of candidates with weights (per condition K×Q) of each.

@@ -7,12 +7,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	prior "github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/ridge"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -203,4 +205,56 @@ func TestPhysical(t *testing.T) {
 			t.Errorf("a wrong equation has the weights %v", s.Components[j].Weights)
 		}
 	}
+}
+
+// A map of the residuals of a physical candidate is added to it, with a weight of its own; the candidate's is that of both.
+func TestResiduals(t *testing.T) {
+	task, good := fitted(t)
+	slow := equation(bent(good, 0.8))
+	all := slices.Concat(decay(2, 300), decay(3, 300), decay(4, 300))
+	folds := window.Folds(all, task.Horizon, 3)
+	f, err := ridge.Fit(context.Background(), all, folds, task.Task, ridge.Config{
+		Times: []float64{0.1, 0.5}, Readouts: []model.Readout{model.Plan}, Blocks: 2,
+		Base: func() ridge.Base {
+			return estimator.NewPriorDynamics(one, 0, estimator.PriorDynamicsSpec{Stack: []model.Component{slow}, Knots: task.Knots, Horizon: task.Horizon})
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	residuals := Candidate{Name: "residuals", Whole: model.Component{Kind: model.Direct, Direct: f.Residuals.Model}}
+	for i := range f.Residuals.Folds {
+		residuals.Folds = append(residuals.Folds, model.Component{Kind: model.Direct, Direct: f.Residuals.Folds[i]})
+	}
+	of := func(name string, c model.Component, physical bool) Candidate {
+		return Candidate{Name: name, Whole: c, Folds: []model.Component{c, c, c}, Physical: physical}
+	}
+	for slope, leads := range map[float64]bool{0.5: true, 0.9: false} { // of the other; whether it fades to the physical one
+		s, err := Fit(folds, task, []Candidate{of("other", equation(bent(good, slope)), false), of("physical", slow, true), residuals.OfResiduals()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, last := slices.Index(s.Names, "physical"), len(s.Names)-1
+		if leads != (at == 0) || s.Names[last] != "residuals" || !s.Components[last].Residual || !s.Folds[1][last].Residual {
+			t.Fatalf("beside %v: %v", slope, s.Names)
+		}
+		weights := s.Components[last].Weights[0]
+		if slices.Min(weights[1:]) < 0.8 || at > 0 && s.Components[at].Weights[0][2] < weights[2] {
+			t.Errorf("beside %v: weights of the residuals %v, of the equation %v", slope, weights, s.Components[at].Weights)
+		}
+		d, x0 := []float64{0}, 0.7
+		prior := estimator.NewPriorDynamics(one, 0, s.prior(task))
+		prior.Start([]float64{x0}, nil, model.Plan, nil)
+		prior.At(d, nil, 0.5)
+		if want := x0 * (math.Pow(0.98, 50) - 1); math.Abs(d[0]-want) > 0.03*math.Abs(want) {
+			t.Errorf("beside %v: a displacement of %v, expected %v", slope, d[0], want)
+		}
+	}
+}
+
+// prior returns the prior dynamics of the components fitted to all flights.
+func (s *Stack) prior(task Task) estimator.PriorDynamicsSpec {
+	spec := s.Spec(s.Components)
+	spec.Knots, spec.Horizon = task.Knots, task.Horizon
+	return spec
 }

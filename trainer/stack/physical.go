@@ -8,61 +8,67 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// weights returns those of all candidates but the first, and what a physical one brings.
+// weights returns those of all candidates but the first, and what physical ones bring.
 func (p *predictions) weights(candidates []Candidate, knots []float64) ([][][]float64, *Physical) {
-	if n := len(candidates); n > 1 && candidates[n-1].Physical {
-		return p.weighPhysical(knots)
+	if at := physical(candidates); at > 0 && at < len(candidates) {
+		return p.weighPhysical(at, knots)
 	}
 	return p.weigh(knots), nil
 }
 
-// weighPhysical returns the weights of all additions, of which the last is of the physical candidate: it is added to what the
+// weighPhysical returns the weights of all additions, of which those from candidate at on are physical: they are added to what the
 // weights of the others make of them.
-func (p *predictions) weighPhysical(knots []float64) ([][][]float64, *Physical) {
-	Q, at := len(knots), Hats(knots, taus)
+func (p *predictions) weighPhysical(at int, knots []float64) ([][][]float64, *Physical) {
+	Q, hats, J := len(knots), Hats(knots, taus), p.J-at
 	others := *p
-	others.J--
+	others.J = at
 	weights := others.weigh(knots)
 	cells := func(c int) [][]float64 {
-		return [][]float64{others.combined(weights, at, c).cells(0)[0], p.cells(c)[p.J-1]}
+		return append(others.combined(weights, hats, c).cells(0)[:1], p.cells(c)[at:]...)
 	}
-	first, drawn := p.pooled(cells(0)), p.targets(at, physicalSharpness, cells)
-	last := p.byCondition(1, Q, func(c, k int) []float64 {
+	first, drawn := p.pooled(cells(0)), p.targets(hats, physicalSharpness, cells)
+	added := p.byCondition(J, Q, func(c, k int) []float64 {
 		all := others.outcomes(c, k)
-		physical := p.outcomes(c, k)
+		own := p.outcomes(c, k)
 		for i := range all {
 			o := &all[i]
 			rest := 0.0
 			for j, a := range o.additions {
-				rest += floats.Dot(weights[j][p.conditions[c]][k*Q:(k+1)*Q], at[o.at]) * a
+				rest += floats.Dot(weights[j][p.conditions[c]][k*Q:(k+1)*Q], hats[o.at]) * a
 			}
 			o.residual -= rest
-			o.additions = []float64{physical[i].additions[p.J-2] - rest}
+			o.additions = nil
+			for _, a := range own[i].additions[at-1:] {
+				o.additions = append(o.additions, a-rest)
+			}
 		}
-		return weigh(all, 1, at, drawn[c][k], physicalPull)
+		return weigh(all, J, hats, drawn[c][k], physicalPull)
 	})
 	for j := range weights {
 		for c := range weights[j] {
 			scaled := slices.Clone(weights[j][c]) // conditions may share theirs
-			for i, w := range last[0][c] {
-				scaled[i] *= 1 - w
+			for i := range scaled {
+				rest := 1.0
+				for _, w := range added {
+					rest -= w[c][i]
+				}
+				scaled[i] *= math.Max(rest, 0) // of rounding
 			}
 			weights[j][c] = scaled
 		}
 	}
-	weights = append(weights, last[0])
+	weights = append(weights, added...)
 	of := func(logs []float64) float64 { return math.Exp(stat.Mean(logs, nil)) }
-	return weights, &Physical{Alone: of(first[1]), Without: of(first[0]), With: of(p.combined(weights, at, 0).logErrors(0)[0])}
+	return weights, &Physical{Alone: of(first[1]), Without: of(first[0]), With: of(p.combined(weights, hats, 0).logErrors(0)[0])}
 }
 
-// rebase returns the weights of the same sum about its last addition, to which the others then fade: in the place of the last is the
-// weight of what was first.
-func rebase(weights [][][]float64) [][][]float64 {
-	last := len(weights) - 1
+// rebase returns the weights of the same sum about a candidate, to which the others then fade: in its place is the weight of what was
+// first. weights are those of all candidates but the first.
+func rebase(weights [][][]float64, candidate int) [][][]float64 {
 	out := slices.Clone(weights)
-	out[last] = make([][]float64, len(weights[last]))
-	for c := range out[last] {
-		rest := make([]float64, len(weights[last][c]))
+	out[candidate-1] = make([][]float64, len(weights[candidate-1]))
+	for c := range out[candidate-1] {
+		rest := make([]float64, len(weights[candidate-1][c]))
 		for i := range rest {
 			rest[i] = 1
 			for _, w := range weights {
@@ -70,7 +76,7 @@ func rebase(weights [][][]float64) [][][]float64 {
 			}
 			rest[i] = math.Max(rest[i], 0) // of rounding
 		}
-		out[last][c] = rest
+		out[candidate-1][c] = rest
 	}
 	return out
 }

@@ -36,6 +36,9 @@ func (t *Task) stable(flights []window.Flight, candidates []Candidate) (out []Ca
 		}
 	}
 	for j, c := range candidates {
+		if c.residual() && physical {
+			continue
+		}
 		if j == 0 || c.Whole.Kind != model.Equation || !t.diverges(&c, flights, at, times, starts, largest) {
 			out = append(out, c)
 			continue

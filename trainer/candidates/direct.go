@@ -1,0 +1,74 @@
+package candidates
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/actuator"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/budget"
+	"github.com/dgm-robotics/dgm/trainer/ridge"
+	"github.com/dgm-robotics/dgm/trainer/stack"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// fitDirect fits the direct map, with as much history as pays on the folds, or without
+// folds as much as was chosen before; none where it is left out, the flights are too short
+// for it, or the time is up. With an equation of motion there is a second map, of the residuals of that of all flights: it has what the
+// equation does not know, history above all, and need not be linear where the equation is not.
+func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []window.Fold, motion []stack.Candidate, b *budget.Adaptation) (direct, residuals []stack.Candidate, err error) {
+	if !p.set.Direct {
+		return nil, nil, nil
+	}
+	b.Say("prior dynamics: direct map")
+	choose := len(parts) > 0
+	if !choose {
+		parts = window.Folds(flights, p.task.Horizon, p.set.Folds)
+	}
+	cfg := p.direct
+	if len(motion) > 0 {
+		spec := estimator.PriorDynamicsSpec{Stack: []model.Component{motion[0].Whole}, History: cfg.History, Actuators: p.set.Actuators, Knots: p.set.Knots, Horizon: p.task.Horizon}
+		cfg.Base = func() ridge.Base { return estimator.NewPriorDynamics(p.task.States, p.task.Inputs, spec) }
+	}
+	f, err := ridge.Fit(ctx, flights, parts, p.task, cfg)
+	b.Work("prior dynamics: direct map", b.Direct)
+	if errors.Is(err, ridge.ErrTooFew) || ctx.Err() != nil {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if choose {
+		p.keepBest(f)
+	}
+	direct = []stack.Candidate{ofMaps(directName, &f.Maps)}
+	if len(f.Residuals.Model.Levels) > 0 {
+		residuals = []stack.Candidate{ofMaps(residualsName, &f.Residuals).OfResiduals()}
+	}
+	return direct, residuals, nil
+}
+
+// keepBest keeps as much history as pays, in the fits to come as well.
+func (p *Prior) keepBest(f *ridge.Fitted) {
+	rows := f.KeepBest()
+	if len(p.set.Actuators) > 0 {
+		rows = max(rows, stack.Rows(p.direct.History, actuator.Reach(p.set.Actuators)))
+	}
+	p.direct.History.Edges = p.direct.History.Edges[:rows]
+	p.direct.Rows = nil
+	for _, l := range f.Model.Levels {
+		if l.Rows > 0 && !slices.Contains(p.direct.Rows, l.Rows) {
+			p.direct.Rows = append(p.direct.Rows, l.Rows)
+		}
+	}
+}
+
+func ofMaps(name string, m *ridge.Maps) stack.Candidate {
+	out := stack.Candidate{Name: name, Whole: model.Component{Kind: model.Direct, Direct: m.Model}}
+	for i := range m.Folds {
+		out.Folds = append(out.Folds, model.Component{Kind: model.Direct, Direct: m.Folds[i]})
+	}
+	return out
+}
