@@ -65,6 +65,7 @@ func (a *Authority) Grants(role string) []Grant {
 	switch kind {
 	case "robot":
 		return slices.Concat(direct("OBJ_"+OwnLogs(v), false), direct("OBJ_"+OwnFlown(v), false), []Grant{
+			{directGet(decisionStream), true},
 			{"$O." + OwnLogs(v) + ".C.*", false}, {"$O." + OwnLogs(v) + ".M.*", false},
 			{directGet("KV_"+logIndex) + ".$KV." + logIndex + "." + v + ".*", false}, {"$KV." + logIndex + "." + v + ".*", false},
 		})

@@ -119,7 +119,7 @@ func (c *Controller) deliverAll(ctx context.Context) error {
 func (c *Controller) carry(ctx context.Context, group string) error {
 	now, of, err := decided[Rollout](ctx, c.In.log, model.ForRollout, group)
 	if err == nil && !now.Stage.Ended() {
-		err = of.expired()
+		err = expired(&of)
 	}
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
@@ -17,35 +16,25 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/node/stored"
+	"github.com/dgm-robotics/dgm/estimator/node/decisionlog"
 )
 
-// decisions is the log of what was decided, and what follows from it: for each purpose and name the last decision. Each message of the
-// stream is a signed statement with its place and the hash of the message before, so that none can be changed, left out, moved or
-// repeated without a trace. What is not signed, or stands in another place than it was signed for, decides nothing.
+// decisions is the log of what was decided, and what follows from it: for each purpose and name the last decision. What is not signed, or
+// stands in another place than it was signed for, decides nothing.
 type decisions struct {
-	js     jetstream.JetStream
-	key    ed25519.PrivateKey // nil = nothing can be decided
-	public ed25519.PublicKey  // nil = signatures are not verified
+	js  jetstream.JetStream
+	key ed25519.PrivateKey // nil = nothing can be decided
 
 	mu     sync.Mutex
-	read   uint64 // sequence number of the last message that was read
-	head   []byte // its hash; nil = none
+	log    *decisionlog.Log
 	last   map[string]decision
 	faults []string // of messages that decide nothing, the first maxFaults of them
 }
 
 // decision is one of the log.
-type decision struct {
-	model.Statement
-	hash []byte
-	at   time.Time // when it was stored, by the server's clock
-}
+type decision = decisionlog.Decision
 
 const (
-	decisionStream = "DGM_DECISIONS"
-	decisionPrefix = "dgm.decision."
-
 	// validFor is how long a decision can be carried out anew. What a vehicle has accepted stays.
 	validFor = 365 * 24 * time.Hour
 	// maxFaults is how many faults are kept.
@@ -62,12 +51,15 @@ func decisionConfig() jetstream.StreamConfig {
 }
 
 const (
+	decisionStream = decisionlog.Stream
+	decisionPrefix = decisionlog.Prefix
+
 	maxDecision   = 640 << 10 // bytes
 	decisionBytes = 256 << 20
 )
 
 func openDecisions(js jetstream.JetStream, key ed25519.PrivateKey, public ed25519.PublicKey) *decisions {
-	return &decisions{js: js, key: key, public: public, last: map[string]decision{}}
+	return &decisions{js: js, key: key, log: decisionlog.New(public, decisionlog.Head{}), last: map[string]decision{}}
 }
 
 // refresh reads what was decided since the last time, from the last message that was read on: it must still be there.
@@ -76,76 +68,20 @@ func (d *decisions) refresh(ctx context.Context) error {
 	defer d.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
-	there := d.read == 0
-	err := stored.From(ctx, d.js.Conn(), decisionStream, decisionPrefix+">", max(d.read, 1), func(m *stored.Message) error {
-		if !there {
-			if m.Sequence != d.read || !bytes.Equal(model.DecisionHash(m.Data), d.head) {
-				return errReplacedLog
-			}
-			there = true
-			return nil
-		}
-		_, err := d.add(m)
-		return err
-	})
-	if err == nil && !there {
-		err = errReplacedLog
-	}
-	if err != nil {
+	if err := d.log.Read(ctx, d.js.Conn(), d.add); err != nil {
 		return fmt.Errorf("the log of decisions: %w", explained(err))
 	}
 	return nil
 }
 
-// Why a log cannot be followed.
-var (
-	errReplacedLog = errors.New("it is not the one that was read before: somebody has replaced the stream " + decisionStream + "; restore it from a backup")
-	errGap         = errors.New("decisions are missing: somebody has set a limit on the stream " + decisionStream + "; restore it from a backup")
-)
-
-// add takes the next message of the log, and reports whether it decides something. The error is that messages before it are missing.
-func (d *decisions) add(m *stored.Message) (decides bool, err error) {
-	if m.Sequence != d.read+1 {
-		return false, fmt.Errorf("after number %d comes number %d: %w", d.read, m.Sequence, errGap)
-	}
-	key := strings.TrimPrefix(m.Subject, decisionPrefix)
-	s, err := d.check(key, m)
-	d.read, d.head = m.Sequence, model.DecisionHash(m.Data)
-	if err != nil {
-		if len(d.faults) < maxFaults {
-			d.faults = append(d.faults, fmt.Sprintf("decision %d, %.80q: %v", m.Sequence, key, err))
-		}
-		return false, nil
-	}
-	d.last[key] = decision{s, d.head, m.Time}
-	return true, nil
-}
-
-// check returns the statement of the next message, if it is a decision.
-func (d *decisions) check(key string, m *stored.Message) (model.Statement, error) {
-	purpose, _, _ := strings.Cut(key, ".")
-	s, err := model.VerifyDecision(m.Data, model.Purpose(purpose), d.public)
+// add takes the next message of the log.
+func (d *decisions) add(m *decision) {
 	switch {
-	case err != nil:
-	case keyOf(&s) != key:
-		err = fmt.Errorf("it is that of %.80q", keyOf(&s))
-	case s.Number != m.Sequence:
-		err = fmt.Errorf("it was signed as number %d: it was moved or repeated", s.Number)
-	case !bytes.Equal(s.Decision, d.head):
-		err = errors.New("the decision before it is another one than it was signed after")
+	case m.Fault == nil:
+		d.last[m.Key] = *m
+	case len(d.faults) < maxFaults:
+		d.faults = append(d.faults, fmt.Sprintf("decision %d, %.80q: %v", d.log.Head().Number, m.Key, m.Fault))
 	}
-	return s, err
-}
-
-// keyOf returns what a decision is about: its purpose and a name.
-func keyOf(s *model.Statement) string {
-	switch s.Purpose {
-	case model.ForInstallation:
-		return string(s.Purpose) + "." + s.Vehicle
-	case model.ForRevocation:
-		return string(s.Purpose) + "." + s.Model
-	}
-	return string(s.Purpose) + "." + s.Fleet
 }
 
 // decided returns what was decided last about a purpose and name, and its number; 0 = nothing was.
@@ -191,7 +127,7 @@ func (d *decisions) decide(ctx context.Context, s model.Statement, v any, after 
 	if d.key == nil {
 		return errors.New("there is no key to sign it with: give --sign, the operator's private key")
 	}
-	key := keyOf(&s)
+	key := decisionlog.KeyOf(&s)
 	if s.Content = encoded(v); len(s.Content) > mostContent {
 		return fmt.Errorf("deciding %s: %d bytes are more than a decision has, %d", key, len(s.Content), mostContent)
 	}
@@ -201,15 +137,15 @@ func (d *decisions) decide(ctx context.Context, s model.Statement, v any, after 
 			return err
 		}
 		d.mu.Lock()
-		read, head, was := d.read, d.head, d.last[key].Number
+		head, was := d.log.Head(), d.last[key].Number
 		d.mu.Unlock()
 		if was != after {
 			return errReplaced
 		}
 		now := time.Now()
-		s.Number, s.Decision = read+1, head
+		s.Number, s.Decision = head.Number+1, head.Hash
 		s.Sequence, s.Created, s.Expires = max(s.Sequence, s.Number), now.UnixNano(), now.Add(validFor).UnixNano()
-		ack, err := d.js.PublishMsg(ctx, &nats.Msg{Subject: decisionPrefix + key, Data: model.SignDecision(s, d.key)}, jetstream.WithExpectLastSequence(read))
+		ack, err := d.js.PublishMsg(ctx, &nats.Msg{Subject: decisionPrefix + key, Data: model.SignDecision(s, d.key)}, jetstream.WithExpectLastSequence(head.Number))
 		if err = explained(err); err == nil {
 			return d.await(ctx, ack.Sequence)
 		}
@@ -234,7 +170,7 @@ func (d *decisions) await(ctx context.Context, number uint64) error {
 			return err
 		}
 		d.mu.Lock()
-		read := d.read
+		read := d.log.Head().Number
 		d.mu.Unlock()
 		if read >= number {
 			return nil
@@ -252,7 +188,7 @@ func (d *decisions) replace(ctx context.Context, s model.Statement, v any) error
 			return err
 		}
 		d.mu.Lock()
-		after := d.last[keyOf(&s)].Number
+		after := d.last[decisionlog.KeyOf(&s)].Number
 		d.mu.Unlock()
 		if err := d.decide(ctx, s, v, after); !errors.Is(err, errReplaced) {
 			return err
@@ -261,7 +197,7 @@ func (d *decisions) replace(ctx context.Context, s model.Statement, v any) error
 }
 
 // expired returns an error where a decision is too old to be carried out anew.
-func (of *decision) expired() error {
+func expired(of *decision) error {
 	if of.Expires != 0 && time.Now().UnixNano() > of.Expires {
 		return fmt.Errorf("it was decided on %s and has expired: decide it again", time.Unix(0, of.Created).UTC().Format(time.DateOnly))
 	}
@@ -281,8 +217,10 @@ type Decision struct {
 // DecisionLog is what a log of decisions shows.
 type DecisionLog struct {
 	Decisions []Decision `json:"decisions"`
-	Head      string     `json:"head"`   // hash of the last one; "" = none
+	Head      string     `json:"head"`   // hash of the last message; "" = none
 	Faults    []string   `json:"faults"` // what decides nothing, and why
+
+	heads map[string]bool // hashes of all messages
 }
 
 // ReadDecisions reads the whole log and verifies that each decision is signed by the private key of a public one, stands where it was
@@ -293,25 +231,25 @@ func ReadDecisions(ctx context.Context, nc *nats.Conn, key ed25519.PublicKey) (*
 		return nil, err
 	}
 	d := openDecisions(js, nil, key)
-	out := &DecisionLog{Decisions: []Decision{}}
-	err = stored.All(ctx, nc, decisionStream, decisionPrefix+">", func(m *stored.Message) error {
-		if decides, err := d.add(m); err != nil || !decides {
-			return err
+	out := &DecisionLog{Decisions: []Decision{}, heads: map[string]bool{}}
+	err = d.log.Read(ctx, nc, func(m *decision) {
+		d.add(m)
+		out.Head = hex.EncodeToString(m.Hash)
+		if out.heads[out.Head] = true; m.Fault == nil {
+			purpose, name, _ := strings.Cut(m.Key, ".")
+			out.Decisions = append(out.Decisions, Decision{Number: m.Number, Time: m.Time, Purpose: purpose, Name: name, Model: m.Model, Hash: out.Head})
 		}
-		purpose, name, _ := strings.Cut(strings.TrimPrefix(m.Subject, decisionPrefix), ".")
-		out.Decisions = append(out.Decisions, Decision{Number: m.Sequence, Time: m.Time, Purpose: purpose, Name: name, Model: d.last[purpose+"."+name].Model, Hash: hex.EncodeToString(d.head)})
-		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the log of decisions: %w", explained(err))
 	}
-	out.Head, out.Faults = hex.EncodeToString(d.head), append([]string{}, d.faults...)
+	out.Faults = append([]string{}, d.faults...)
 	return out, nil
 }
 
 // Follows returns an error where the log does not hold a head that it had before: it was replaced.
 func (l *DecisionLog) Follows(head string) error {
-	if head != "" && !slices.ContainsFunc(l.Decisions, func(d Decision) bool { return d.Hash == head }) {
+	if head != "" && !l.heads[head] {
 		return fmt.Errorf("the log does not hold the decision %.16s…, which was its last one before: somebody has replaced it", head)
 	}
 	return nil
@@ -332,24 +270,33 @@ func (l *DecisionLog) Witnesses(robots *Robots) (problems []string) {
 // follow is how long a vehicle may take to follow a decision.
 const follow = 10 * time.Minute
 
-// Witness returns an error where a vehicle uses a model by a decision that is not in the log, as it was shown another one, or that is not the
-// last one for it, though that is older than ten minutes.
+// Witness returns an error where a vehicle uses a model by a decision that is not in the log, as it was shown another one, or another model
+// than the last decision for it names, though that is older than ten minutes.
 func (l *DecisionLog) Witness(r *Robot) error {
-	if len(r.Status.Models) == 0 || len(r.Status.Models[0].Decision) == 0 {
+	if len(r.Status.Models) == 0 {
 		return nil
 	}
-	hash, newest := hex.EncodeToString(r.Status.Models[0].Decision), -1
+	by, newest, at := hex.EncodeToString(r.Status.Models[0].Decision), -1, -1
 	for i, d := range l.Decisions {
-		if d.Purpose == string(model.ForInstallation) && d.Name == r.Status.Vehicle && (d.Hash == hash || time.Since(d.Time) > follow) {
+		if d.Purpose != string(model.ForInstallation) || d.Name != r.Status.Vehicle {
+			continue
+		}
+		if d.Hash == by {
+			at = i
+		}
+		if d.Hash == by || time.Since(d.Time) > follow {
 			newest = i
 		}
 	}
-	at := slices.IndexFunc(l.Decisions, func(d Decision) bool { return d.Hash == hash })
+	how := "by no decision"
 	switch {
-	case at < 0 || l.Decisions[at].Name != r.Status.Vehicle:
-		return fmt.Errorf("%s uses model %.16s by the decision %.16s…, which the log does not hold for it", r.Status.Vehicle, r.Status.Model, hash)
-	case newest > at && l.Decisions[newest].Model != r.Status.Model:
-		return fmt.Errorf("%s uses model %.16s by decision %d, and does not follow decision %d, model %.16s", r.Status.Vehicle, r.Status.Model, l.Decisions[at].Number, l.Decisions[newest].Number, l.Decisions[newest].Model)
+	case by != "" && at < 0:
+		return fmt.Errorf("%s uses model %.16s by the decision %.16s…, which the log does not hold for it", r.Status.Vehicle, r.Status.Model, by)
+	case at >= 0:
+		how = fmt.Sprintf("by decision %d", l.Decisions[at].Number)
+	}
+	if newest > at && l.Decisions[newest].Model != r.Status.Model {
+		return fmt.Errorf("%s uses model %.16s %s, and does not follow decision %d, model %.16s", r.Status.Vehicle, r.Status.Model, how, l.Decisions[newest].Number, l.Decisions[newest].Model)
 	}
 	return nil
 }

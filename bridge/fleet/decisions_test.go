@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node/decisionlog"
 	"github.com/dgm-robotics/dgm/estimator/node/stored"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -173,10 +174,10 @@ func TestALogThatHasLostItsBeginning(t *testing.T) {
 	if _, err := js.UpdateStream(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenInstaller(t.Context(), nc, operatorKey); !errors.Is(err, errGap) {
+	if _, err := OpenInstaller(t.Context(), nc, operatorKey); !errors.Is(err, decisionlog.ErrGap) {
 		t.Errorf("a new installer: %v", err)
 	}
-	if _, err := ReadDecisions(t.Context(), nc, operatorPublic); !errors.Is(err, errGap) {
+	if _, err := ReadDecisions(t.Context(), nc, operatorPublic); !errors.Is(err, decisionlog.ErrGap) {
 		t.Errorf("who verifies: %v", err)
 	}
 	if _, err := in.Promote(t.Context(), "drone-1", a.Ref(), "by one that has read it"); err == nil {
@@ -191,7 +192,7 @@ func TestADecisionExpires(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := of.expired(); err != nil {
+	if err := expired(&of); err != nil {
 		t.Fatal(err)
 	}
 	of.Expires = time.Now().Add(-time.Hour).UnixNano()

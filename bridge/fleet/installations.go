@@ -273,7 +273,7 @@ func (in *Installer) deliver(ctx context.Context, files jetstream.ObjectStore, o
 	if in.key == nil {
 		return errors.New("there is no key to sign it with: give --sign, the operator's private key")
 	}
-	if err := of.expired(); err != nil {
+	if err := expired(of); err != nil {
 		return err
 	}
 	revocations, err := in.Revocations(ctx)
@@ -282,7 +282,7 @@ func (in *Installer) deliver(ctx context.Context, files jetstream.ObjectStore, o
 	}
 	now := time.Now()
 	file, err = model.Sign(file, in.key, model.Statement{
-		Vehicle: of.Vehicle, Sequence: r.Sequence, Created: now.UnixNano(), Expires: now.Add(validFor).UnixNano(), Decision: of.hash, Revoked: revoked(revocations),
+		Vehicle: of.Vehicle, Sequence: r.Sequence, Created: now.UnixNano(), Expires: now.Add(validFor).UnixNano(), Decision: of.Hash, Revoked: revoked(revocations),
 	})
 	if err != nil {
 		return err

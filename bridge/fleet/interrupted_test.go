@@ -104,7 +104,7 @@ func TestAControllerKilledAtEveryStep(t *testing.T) {
 		s, old, next := begun(t)
 		killed := func() {
 			in, left := *s.c.In, writes
-			in.log, in.files = openDecisions(breaking{in.js, &left}, operatorKey, in.log.public), breakingObjects{in.files, &left}
+			in.log, in.files = openDecisions(breaking{in.js, &left}, operatorKey, operatorPublic), breakingObjects{in.files, &left}
 			_ = (&Controller{In: &in, Robots: s.c.Robots, Log: func(string) {}}).look(t.Context(), true)
 		}
 		killed()

@@ -25,6 +25,7 @@ type models struct {
 	adaptFile string
 
 	acceptedFile string // "" = nothing is kept
+	decisions    decisions
 	clock        Clock
 	log          func(line string)
 	maxMemory    int64        // bytes; 0 = by what is available

@@ -50,7 +50,7 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{cfg: cfg, log: throttledLog{log: cfg.Log}, counters: &reporting.Counters{}, peers: reporting.NewPeers(cfg.Instance, int64(3*cfg.Every+cfg.Every/2))}
-	n.models = models{settings: cfg.settings(), record: cfg.Record != "", clock: cfg.Clock, maxMemory: cfg.MaxMemory, accept: cfg.Accept, log: cfg.Log, adaptFile: cfg.adaptFile(), acceptedFile: AcceptedFile(cfg.TrustFile)}
+	n.models = models{settings: cfg.settings(), record: cfg.Record != "", clock: cfg.Clock, maxMemory: cfg.MaxMemory, accept: cfg.Accept, log: cfg.Log, adaptFile: cfg.adaptFile(), acceptedFile: AcceptedFile(cfg.TrustFile), decisions: decisions{file: decisionsFile(cfg.TrustFile)}}
 	if !cfg.NoTrust {
 		n.models.trustFile = cfg.TrustFile
 	}

@@ -20,6 +20,7 @@ import (
 // store is where models come from while the node runs: an object of a JetStream
 // object store bucket with the model to use, and one with its shadow.
 type store struct {
+	nc     *nats.Conn
 	bucket string
 	from   objects // of the bucket
 	object string
@@ -27,7 +28,13 @@ type store struct {
 	digest string               // of what was offered last, accepted or not
 	shadow string               // the same of the shadow
 	beside string               // ID of the model that the shadow was offered beside
-	again  map[string]time.Time // when an object that could not be read is tried again
+	again  map[string]postponed // by name: objects that could not be used
+}
+
+// postponed is an object that is tried again at a time, or when it has changed.
+type postponed struct {
+	digest string
+	until  time.Time
 }
 
 // objects are those of a bucket, see stored.Objects.
@@ -107,7 +114,7 @@ func (n *Node) Watch(ctx context.Context, nc *nats.Conn, bucket, object string) 
 }
 
 func newStore(nc *nats.Conn, bucket, object string, retry time.Duration) *store {
-	return &store{bucket: bucket, from: &stored.Objects{NC: nc, Bucket: bucket}, object: object, retry: retry, again: map[string]time.Time{}}
+	return &store{nc: nc, bucket: bucket, from: &stored.Objects{NC: nc, Bucket: bucket}, object: object, retry: retry, again: map[string]postponed{}}
 }
 
 func (n *Node) watch(ctx context.Context, s *store) {
@@ -143,7 +150,7 @@ func (s *store) poll(ctx context.Context, n *Node) error {
 		return err
 	case (info.Digest != s.shadow || s.beside != n.Model()) && !s.waits(info):
 		beside := n.Model()
-		b, err := s.read(ctx, info)
+		b, err := s.read(ctx, n, info, true)
 		if err == nil {
 			_, err = n.OfferShadow(b)
 		}
@@ -169,7 +176,7 @@ func (s *store) poll(ctx context.Context, n *Node) error {
 		return nil
 	}
 	source := fmt.Sprintf("object %s of bucket %s", info.Name, s.bucket)
-	b, err := s.read(ctx, info)
+	b, err := s.read(ctx, n, info, false)
 	if errors.Is(err, errUnread) {
 		err = fmt.Errorf("%s: %w", source, err)
 		n.Refuse(err)
@@ -183,18 +190,25 @@ func (s *store) poll(ctx context.Context, n *Node) error {
 }
 
 var (
-	errUnread = errors.New("it could not be read; trying again")
+	errUnread = errors.New("it cannot be used now; trying again")
 	errLarge  = fmt.Errorf("it has more than %d MiB, the most of a model", model.MaxFile>>20)
 )
 
-// waits reports whether an object could not be read a short while ago.
-func (s *store) waits(info *stored.Info) bool { return time.Now().Before(s.again[info.Name]) }
+// waits reports whether an object could not be used a short while ago.
+func (s *store) waits(info *stored.Info) bool {
+	p := s.again[info.Name]
+	return p.digest == info.Digest && time.Now().Before(p.until)
+}
 
-// read reads an object. The error is errUnread where the object may be all right, and then the object is not tried again for a
-// while.
-func (s *store) read(ctx context.Context, info *stored.Info) ([]byte, error) {
+// read reads an object, of which the fleet must have decided that the vehicle uses it, or has it as its shadow. The error is errUnread where
+// the object may be all right, and then the object is not tried again for a while.
+func (s *store) read(ctx context.Context, n *Node, info *stored.Info, shadow bool) ([]byte, error) {
 	var b bytes.Buffer
-	switch err := s.from.Copy(ctx, &b, info, model.MaxFile); {
+	err := s.from.Copy(ctx, &b, info, model.MaxFile)
+	if err == nil {
+		err = n.models.decided(ctx, s.nc, b.Bytes(), shadow)
+	}
+	switch {
 	case err == nil:
 		return b.Bytes(), nil
 	case errors.Is(err, stored.ErrLarge):
@@ -202,7 +216,7 @@ func (s *store) read(ctx context.Context, info *stored.Info) ([]byte, error) {
 	case errors.Is(err, stored.ErrLink), errors.Is(err, stored.ErrChanged):
 		return nil, err
 	default:
-		s.again[info.Name] = time.Now().Add(15 * s.retry)
+		s.again[info.Name] = postponed{info.Digest, time.Now().Add(15 * s.retry)}
 		return nil, fmt.Errorf("%w: %w", errUnread, err)
 	}
 }

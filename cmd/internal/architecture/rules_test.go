@@ -202,6 +202,11 @@ var layers = []layer{
 		"what a server stores is bytes here: what they mean is known to who asks for them",
 	},
 	{
+		"estimator/node/decisionlog",
+		[]string{"estimator/internal/msgbin", "estimator/model", "estimator/node/stored"},
+		"whether something was decided is read from signed statements, whatever is done by it",
+	},
+	{
 		"estimator/node/realtime", nil,
 		"what is asked of the operating system depends on nothing that is computed",
 	},
@@ -244,7 +249,7 @@ var layers = []layer{
 	{
 		"estimator/node",
 		[]string{
-			"estimator/adapt", "estimator/channel", "estimator/durable", "estimator/filter", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
+			"estimator/adapt", "estimator/channel", "estimator/durable", "estimator/filter", "estimator/history", "estimator/model", "estimator/node/decisionlog", "estimator/node/internal/intake", "estimator/node/internal/prediction",
 			"estimator/node/internal/queries", "estimator/node/internal/recording", "estimator/node/internal/reporting",
 			"estimator/node/journal", "estimator/node/realtime", "estimator/node/stored", "estimator/trust", "estimator/wire",
 		},
@@ -490,6 +495,11 @@ var permits = []permit{
 		"estimator/node/stored",
 		[]string{"context", "time"},
 		"an answer of a server is waited for so long",
+	},
+	{
+		"estimator/node/decisionlog",
+		[]string{"context", "time"},
+		"what a server stores is read, with the time at which it was stored",
 	},
 	{
 		"estimator/node/realtime",
