@@ -17,9 +17,11 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node/decisionlog"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -200,7 +202,7 @@ func TestShowsTheFleet(t *testing.T) {
 	for table, want := range map[string]string{
 		"jobs": "one|queued|||0|T ago|", "models": "one|m2|T ago|1|93.0 % to 96.0 %|USE <b>",
 		"logs":          "one|T ago|T|200|2|m1|94.0 %|late, <b>",
-		"installations": "one|m1|T|m2|||promoted|verified", "rollouts": "all|canary|m2|T|one|better|not by the operator",
+		"installations": "one|m1|T|m2|||promoted|verified", "rollouts": "",
 	} {
 		var got string
 		b.await(table+" to be "+want, func() bool {
@@ -208,7 +210,63 @@ func TestShowsTheFleet(t *testing.T) {
 			return regexp.MustCompile(`[0-9.]+ (µs|ms|s)`).ReplaceAllString(got, "T") == want
 		})
 	}
+	b.await("the log's state", func() bool {
+		text := b.text("#decisions")
+		return strings.HasPrefix(text, "1 decision, each signed by the operator and following the one before. The last one is ") && strings.HasSuffix(text, "1 of the log decides nothing, the last: decision 2, rollout.all: it is not signed by the operator.")
+	})
 	b.picture("fleet", false)
+}
+
+// A log of decisions that is not the one which the page has seen is named, while it is open and when it is opened again.
+func TestNoticesAnotherLogOfDecisions(t *testing.T) {
+	t.Parallel()
+	b := openBrowser(t, 1280, 900)
+	s := openSite(t)
+	if err := fleet.Setup(t.Context(), s.nc, fleet.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	install := func(id string) {
+		s.decide(model.Statement{Purpose: model.ForInstallation, Vehicle: "one"}, fleet.Installation{Vehicle: "one", Flown: &fleet.Ref{Model: id}}, operatorKey)
+	}
+	js, err := jetstream.New(s.nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rewrite := func(ids ...string) {
+		t.Helper()
+		if err := js.DeleteStream(t.Context(), decisionlog.Stream); err != nil {
+			t.Fatal(err)
+		}
+		if err := fleet.Setup(t.Context(), s.nc, fleet.Settings{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			install(id)
+		}
+	}
+	says := func(want string) {
+		t.Helper()
+		b.await("the log to be: "+want, func() bool { return strings.Contains(b.text("#decisions"), want) })
+	}
+	for i := range 260 { // more than one request returns
+		install(fmt.Sprint("m", i))
+	}
+	b.open(s.url)
+	says("260 decisions, each signed by the operator and following the one before. The last one is ")
+	rewrite("m0", "m1")
+	says("it has lost its end: decision 260")
+	b.open(s.url)
+	says("it has lost its end: this browser has seen decision 260, and it ends with number 2")
+	var other []string
+	for i := range 265 {
+		other = append(other, fmt.Sprint("x", i))
+	}
+	rewrite(other...)
+	says("decision 2 is another one than before")
+	b.open(s.url)
+	says("decision 260 is another one than this browser has seen")
+	time.Sleep(6 * time.Second) // looked at again
+	says("decision 260 is another one than this browser has seen")
 }
 
 // Of a store with many entries the newest are shown.

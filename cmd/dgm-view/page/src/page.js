@@ -2,6 +2,7 @@
 import "./page.css";
 import { Bands, colours } from "./bands.js";
 import { Above, ellipses, planeOf } from "./above.js";
+import { DecisionLog } from "./decisions.js";
 import { showFleet } from "./fleet.js";
 import { Flight } from "./flight.js";
 import { duration, element, fixed, percent, put } from "./format.js";
@@ -319,12 +320,12 @@ function write() {
   for (const c of charts) c.write();
 }
 
-const operator = await wire.publicKey(settings.public_key); // verifies what was decided
+const decisions = new DecisionLog(await wire.publicKey(settings.public_key), () => localStorage, `decisions ${settings.servers} ${settings.public_key ?? ""}`);
 
 /** Reads what a fleet has stored, now and then again. */
 async function readFleet() {
-  const tables = Object.fromEntries(["installations", "rollouts", "jobs", "models", "logs"].map((id) => [id, $(id)]));
-  if (open() && (await showFleet(connection, tables, operator))) $("fleet").hidden = false;
+  const tables = Object.fromEntries(["decisions", "installations", "rollouts", "jobs", "models", "logs"].map((id) => [id, $(id)]));
+  if (open() && (await showFleet(connection, tables, decisions))) $("fleet").hidden = false;
   setTimeout(readFleet, 5000);
 }
 

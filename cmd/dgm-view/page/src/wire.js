@@ -45,15 +45,17 @@ export async function publicKey(base64) {
   }
 }
 
-/** What a decision of a fleet decides (estimator/model/FORMAT.md, Statements), and whether the key has signed it for its place: null without a key. */
-export async function decision(bytes, subject, sequence, key) {
-  const [statement, signature] = decoder.decode(bytes);
-  const s = decoder.decode(statement);
-  const decided = JSON.parse(new TextDecoder().decode(s.content));
-  const placed = s.number === sequence && subject === `dgm.decision.${s.purpose}.${s.purpose === "installation" ? s.vehicle : s.fleet}`;
-  const text = await new Blob([`dgm-decision ${s.purpose}\n`, statement]).arrayBuffer();
-  decided.signed = key ? placed && (await crypto.subtle.verify("Ed25519", key, signature, text)) : null;
-  return decided;
+/** A decision of a fleet (estimator/model/FORMAT.md, Statements): its place, what is before it, what it is about and decides, and what was signed. */
+export function statement(bytes) {
+  const [signed, signature] = decoder.decode(bytes);
+  const s = decoder.decode(signed);
+  const name = { installation: s.vehicle, revocation: s.model }[s.purpose] ?? s.fleet;
+  return { key: `${s.purpose}.${name}`, purpose: s.purpose, number: s.number, decision: s.decision, content: s.content, signed, signature };
+}
+
+/** Whether the key has signed a decision. */
+export async function signedBy(key, d) {
+  return crypto.subtle.verify("Ed25519", key, d.signature, await new Blob([`dgm-decision ${d.purpose}\n`, d.signed]).arrayBuffer());
 }
 
 /** Numbers beyond this are not drawn: differences of them are not finite. */
