@@ -95,8 +95,10 @@ func TestAccounts(t *testing.T) {
 	if code, _, errs := call("group", "all", "drone-1", "--sign", private, "--nats", url, "--nkey", key(fleet.RoleOperator)); code != cli.Done {
 		t.Errorf("an operator: exit %d, %s", code, errs)
 	}
-	if code, out, errs := call("log", "--json", "--public-key", public, "--nats", url, "--nkey", key(fleet.RoleViewer)); code != cli.Done || !strings.Contains(out, `"ok": true`) || !strings.Contains(out, `"name": "all"`) {
-		t.Errorf("a viewer reads the log: exit %d, %s%s", code, out, errs)
+	for _, role := range []string{fleet.RoleViewer, fleet.RobotRole("drone-1")} {
+		if code, out, errs := call("log", "--json", "--public-key", public, "--nats", url, "--nkey", key(role)); code != cli.Done || !strings.Contains(out, `"ok": true`) || !strings.Contains(out, `"name": "all"`) {
+			t.Errorf("%s reads the log: exit %d, %s%s", role, code, out, errs)
+		}
 	}
 	if os.Getenv("DGM_SLOW") == "" {
 		return

@@ -212,7 +212,7 @@ func TestShowsTheFleet(t *testing.T) {
 	}
 	b.await("the log's state", func() bool {
 		text := b.text("#decisions")
-		return strings.HasPrefix(text, "1 decision, each signed by the operator and following the one before. The last one is ") && strings.HasSuffix(text, "1 of the log decides nothing, the last: decision 2, rollout.all: it is not signed by the operator.")
+		return strings.HasPrefix(text, "1 decision, each signed by the operator and following the one before. The last one is ") && strings.HasSuffix(text, "1 message decides nothing, the last: decision 2, rollout.all: it is not signed by the operator.")
 	})
 	b.picture("fleet", false)
 }

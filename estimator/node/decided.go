@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -22,6 +23,10 @@ type decisions struct {
 	mu   sync.Mutex
 	seen *decisionlog.Vehicle // nil = the file was not read
 }
+
+// readFor bounds how long the log is read at a time: it goes on from there at the next look. Who answers in place of the server could go on for
+// ever.
+const readFor = time.Minute
 
 // decisionsFile returns that file, by the one of the trust monitor.
 func decisionsFile(trustFile string) string {
@@ -50,6 +55,8 @@ func (s *models) decided(ctx context.Context, nc *nats.Conn, file []byte, shadow
 			return err
 		}
 	}
+	ctx, cancel := context.WithTimeout(ctx, readFor)
+	defer cancel()
 	err = d.seen.Check(ctx, nc, &statement, shadow)
 	if kept := d.seen.Encode(); kept != nil && d.file != "" {
 		if err := durable.WriteFile(d.file, kept); err != nil {

@@ -2,9 +2,16 @@ package decisionlog
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
+	"encoding/json"
+	"math"
+	"strconv"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node/stored"
@@ -94,4 +101,68 @@ func FuzzVehicle(f *testing.F) {
 			t.Errorf("%+v, %+v, %v", v, again, err)
 		}
 	})
+}
+
+// Who answers in place of the server, without the key, makes a vehicle take nothing: neither without an end, nor with another sequence, nor
+// with messages of no log.
+func TestAForeignAnswer(t *testing.T) {
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	connect := func() *nats.Conn {
+		nc, err := nats.Connect(s.ClientURL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nc.Close)
+		return nc
+	}
+	vehicle, thief := connect(), connect()
+	answer := func(reply string, sequence uint64, data []byte) {
+		h := nats.Header{"Nats-Sequence": {strconv.FormatUint(sequence, 10)}, "Nats-Subject": {Prefix + "installation.v1"}, "Nats-Time-Stamp": {"2026-01-01T00:00:00Z"}}
+		_ = thief.PublishMsg(&nats.Msg{Subject: reply, Header: h, Data: data})
+	}
+	for name, do := range map[string]func(reply string, from uint64){
+		"without an end": func(reply string, from uint64) {
+			for i := range uint64(300) {
+				answer(reply, from+i, []byte("x"))
+			}
+		},
+		"the largest sequence": func(reply string, from uint64) { answer(reply, math.MaxUint64, nil) },
+		"no sequence":          func(reply string, from uint64) { _ = thief.Publish(reply, []byte("{}")) },
+		"a decision of nobody": func(reply string, from uint64) {
+			answer(reply, from, model.SignDecision(model.Statement{Purpose: model.ForInstallation, Vehicle: "v1", Number: from, Content: []byte(`{"flown":{"model":"m","sequence":3}}`)}, ed25519.NewKeyFromSeed(bytes.Repeat([]byte{2}, ed25519.SeedSize))))
+			_ = thief.PublishMsg(&nats.Msg{Subject: reply, Header: nats.Header{"Status": {"204"}}})
+		},
+	} {
+		sub, err := thief.Subscribe("$JS.API.DIRECT.GET."+Stream, func(m *nats.Msg) {
+			var asked struct {
+				From uint64 `json:"seq"`
+			}
+			if json.Unmarshal(m.Data, &asked) == nil {
+				do(m.Reply, asked.From)
+			}
+		})
+		if err == nil {
+			err = thief.Flush()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		v := NewVehicle("v1", public())
+		err = v.Check(ctx, vehicle, &model.Statement{Vehicle: "v1", Model: "m", Sequence: 3, Decision: make([]byte, 32)}, false)
+		if cancel(); err == nil || v.content != nil {
+			t.Errorf("%s: it is taken: %v", name, err)
+		}
+		if err := sub.Unsubscribe(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -122,7 +122,7 @@ export class DecisionLog {
     if (this.broken) return [`The log of decisions: ${this.broken}.`, "bad"];
     const signed = this.key ? "each signed by the operator and following the one before" : "each following the one before; no signature was verified";
     const text = `${this.decisions} ${this.decisions === 1 ? "decision" : "decisions"}, ${signed}${this.number ? `. The last one is ${hex(this.hash).slice(0, 16)}` : ""}.`;
-    if (this.faults) return [`${text} ${this.faults} of the log ${this.faults === 1 ? "decides" : "decide"} nothing, the last: ${this.fault}.`, "bad"];
+    if (this.faults) return [`${text} ${this.faults} ${this.faults === 1 ? "message decides" : "messages decide"} nothing, the last: ${this.fault}.`, "bad"];
     return [text, this.key ? "good" : "warn"];
   }
 }
