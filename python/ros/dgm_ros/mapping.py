@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import pathlib
 import re
 from dataclasses import dataclass, field
@@ -133,7 +134,17 @@ def _getters(c: Dict[str, Any], channels: Sequence[str], label: str) -> Dict[str
 
 
 def _field(path: str) -> Getter:
-    return lambda message: _path(message, path)
+    if "[" in path:
+        return lambda message: _path(message, path)
+    attribute = operator.attrgetter(path)
+
+    def get(message: Any) -> Any:
+        try:
+            return attribute(message)
+        except AttributeError:
+            return None
+
+    return get
 
 
 @functools.lru_cache(maxsize=None)

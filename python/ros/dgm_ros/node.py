@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import math
 import time
@@ -15,6 +16,11 @@ from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.subscription import Subscription
 from std_msgs.msg import Float64MultiArray
+
+try:
+    from rclpy.event_handler import PublisherEventCallbacks
+except ImportError:  # ROS before Jazzy
+    from rclpy.qos_event import PublisherEventCallbacks
 
 import dgm
 
@@ -35,6 +41,7 @@ PARAMETERS = {
     "adapt": (False, "learn what has changed of the robot, and correct predictions by it"),
     "tf": (False, "publish odom_now on /tf too, as the child frame with _predicted after its name; needs tf2_msgs"),
 }
+QUIET = PublisherEventCallbacks(use_default_callbacks=False)  # each event is waited for at each message; a subscriber with other QoS is told by its own node
 TIMED = hasattr(Subscription, "CallbackType")  # whether rclpy says when a message was received: that of Humble does not
 KINDS = {float: "a number", bool: "true or false", str: "text", int: "a whole number"}
 OF_ROS = ("use_sim_time", "start_type_description_service")  # parameters of every node
@@ -157,7 +164,7 @@ class Predictor(LifecycleNode):
         return topics
 
     def _publisher(self, kind: Any, topic: str) -> Any:
-        made = self.create_lifecycle_publisher(kind, topic, 10)
+        made = self.create_lifecycle_publisher(kind, topic, 10, event_callbacks=QUIET)
         self._made.append(lambda: self.destroy_lifecycle_publisher(made))
         return made
 
@@ -299,36 +306,36 @@ class Predictor(LifecycleNode):
     def now(self) -> float:
         return self.clock.seconds(self.get_clock().now().nanoseconds)
 
+    def ahead(self, t: float) -> float:
+        """Seconds from a state at t until a command that is sent now acts: its age, and the latency after it."""
+        age = max(0.0, self.now() - t)
+        return min((age if age < self.model.horizon else 0.0) + self.latency, self.model.horizon)
+
+    def send(self, made: Dict[str, Callable[[], Any]]) -> None:
+        """Publishes what somebody hears, in the order given."""
+        for topic, make in made.items():
+            m = make() if topic in self.out and self.out[topic].get_subscription_count() else None
+            if m is not None:
+                self.out[topic].publish(m)
+
     def publish(self, p: Any, start: Start) -> None:
-        """Publishes a prediction from a start, unless it is not finite."""
+        """Publishes a prediction from a start, unless it is not finite: first what a controller waits for, then what planners do."""
         if not (np.isfinite(p.mean).all() and np.isfinite(p.std).all()):
             return self.reject("a prediction is not finite")
         self.counts["predictions"] += 1
         self.counts["out of distribution"] += bool(p.out_of_distribution)
         t, x, covariance, began = start
-        ahead = max(0.0, self.now() - t)  # the age of the state, and the latency after it
-        ahead = (ahead if ahead < self.model.horizon else 0.0) + self.latency
-        soon, uncertain = output.at(ahead, x, covariance, p)
+        ahead, layout = self.ahead(t), self.layout
+        soon = functools.cache(lambda: output.at(ahead, x, covariance, p))
+        shown = functools.cache(lambda: np.unique(np.linspace(0, len(p.times) - 1, max(1, self.setting("points"))).astype(int)))
         frames = (self.setting("frame_id") or self.frames[0], self.frames[1])
-        shown = np.unique(np.linspace(0, len(p.times) - 1, max(1, self.setting("points"))).astype(int))
-        made: Dict[str, Callable[[], Any]] = {"~/prediction": lambda: self.layout.prediction(p)}  # what planners wait for first
-        if self.layout.moves:
-            made["~/odom_now"] = lambda: self.layout.odometry(t + ahead, soon, uncertain, frames)
-            made["~/estimate"] = lambda: self.layout.odometry(t, x, covariance, frames)
-            made["/tf"] = lambda: self.layout.transform(made["~/odom_now"]())
-            made["~/predicted_path"] = lambda: self.layout.path(t, p, shown, frames[0])
-            made["~/predicted_markers"] = lambda: self.layout.markers(t, p, shown, frames[0])
+        now = functools.cache(lambda: layout.odometry(t + ahead, *soon(), frames))
+        if layout.moves:
+            self.send({"~/odom_now": now, "/tf": lambda: layout.transform(now()), "~/prediction": lambda: layout.prediction(p), "~/estimate": lambda: layout.odometry(t, x, covariance, frames)})
+            self.send({"~/predicted_path": lambda: layout.path(t, p, shown(), frames[0]), "~/predicted_markers": lambda: layout.markers(t, p, shown(), frames[0]) if self.drawn(t) else None})
         else:
-            made["~/state_now"] = lambda: self.layout.array(soon, uncertain)
-            made["~/estimate"] = lambda: self.layout.array(x, covariance)
-        made["~/tube"] = lambda: self.layout.tube(p)
-        for topic, make in made.items():
-            publisher = self.out.get(topic)
-            if publisher is None or not publisher.get_subscription_count() or topic == "~/predicted_markers" and not self.drawn(t):
-                continue
-            m = make()
-            if m is not None:
-                publisher.publish(m)
+            self.send({"~/state_now": lambda: layout.array(*soon()), "~/prediction": lambda: layout.prediction(p), "~/estimate": lambda: layout.array(x, covariance)})
+        self.send({"~/tube": lambda: layout.tube(p)})
         self.took.append(time.perf_counter() - began)
 
     def drawn(self, t: float) -> bool:

@@ -56,7 +56,14 @@ class Layout:
         self.states, self.clock = list(states), clock
         self.place = {n: k for k, n in enumerate(states)}
         self.moves = {"x", "y"} <= set(states)
+        self.blocks = [self._block(POSE), self._block(TWIST)]
         self.columns = [*states, *(n + "_std" for n in states)]
+
+    def _block(self, names: Sequence[str]) -> Tuple[Any, Any]:
+        """Where a covariance of a message has states of the model, and where they are in its own."""
+        known = [i for i, n in enumerate(names) if n in self.place]
+        states = [self.place[names[i]] for i in known]
+        return np.ix_(known, known), np.ix_(states, states)
 
     def prediction(self, p: Any) -> Float64MultiArray:
         return table(np.column_stack([p.times, p.mean, p.std]), ["t", *self.columns])
@@ -80,12 +87,9 @@ class Layout:
         for name, part, axis in zip(TWIST, ("linear",) * 3 + ("angular",) * 3, "xyzxyz"):
             if name in self.place:
                 setattr(getattr(out.twist.twist, part), axis, float(x[self.place[name]]))
-        for names, target in ((POSE, out.pose), (TWIST, out.twist)):
+        for (to, of), target in zip(self.blocks, (out.pose, out.twist)):
             matrix = np.zeros((6, 6))
-            for a, na in enumerate(names):
-                for b, nb in enumerate(names):
-                    if na in self.place and nb in self.place:
-                        matrix[a, b] = covariance[self.place[na], self.place[nb]]
+            matrix[to] = covariance[of]
             target.covariance = array.array("d", matrix.tobytes())
         return out
 
@@ -154,15 +158,10 @@ class Layout:
 
 def at(ahead: float, x: Floats, start: Floats, p: Any) -> Tuple[Floats, Floats]:
     """Mean (K) and covariance (K, K) ahead, s, of a state x with the covariance start, interpolated in time."""
-    times = np.concatenate([[0], p.times])
-    ahead = min(ahead, times[-1])
-    mean = np.array([np.interp(ahead, times, c) for c in np.vstack([x, p.mean]).T])
-    i = min(int(np.searchsorted(times, ahead)), len(p.times))
-    if i == 0:
-        return mean, start
-    before = start if i == 1 else p.cov[i - 2]
-    w = (ahead - times[i - 1]) / (times[i] - times[i - 1])
-    return mean, (1 - w) * before + w * p.cov[i - 1]
+    i = min(int(np.searchsorted(p.times, ahead)), len(p.times) - 1)
+    t0, before, P0 = (p.times[i - 1], p.mean[i - 1], p.cov[i - 1]) if i else (0.0, x, start)
+    w = min(max((ahead - t0) / max(p.times[i] - t0, 1e-9), 0.0), 1.0)
+    return (1 - w) * before + w * p.mean[i], (1 - w) * P0 + w * p.cov[i]
 
 
 def quaternion(R: Floats) -> List[float]:

@@ -17,7 +17,7 @@ try:
 except ImportError as e:
     sys.exit(f"dgm_ros: {e}: source /opt/ros/<distribution>/setup.bash in the shell, and make a virtual environment with "
              "--system-site-packages; or pip install 'ros-kilted-rclpy[fastrtps]' and the messages: see python/ros/README.md")
-from rclpy.executors import ExternalShutdownException
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.utilities import remove_ros_args
 
@@ -38,8 +38,10 @@ def main(args: Optional[Sequence[str]] = None) -> int:
                 print(f"dgm_ros: {node.failure}", file=sys.stderr)
                 return 1
             node.trigger_activate()
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
         while rclpy.ok():  # a wait without an end can miss the signal that ends it
-            rclpy.spin_once(node, timeout_sec=0.5)
+            executor.spin_once(timeout_sec=0.5)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:

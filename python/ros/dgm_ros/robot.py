@@ -102,7 +102,9 @@ class Robot:
             if self.samples and t == self.samples[-1][0]:
                 self.samples.pop()  # a late measurement of another sensor has changed it
         else:
-            self.estimate, self.newest, compared = self.model.update(t, x), t, x  # x itself, with the variances of the sensors
+            if self.estimate is None:
+                self.estimate = self.model.update(t, x)  # its covariance is that of the sensors, at all times
+            self.newest, compared = t, x
         if self.samples and t <= self.samples[-1][0]:
             return "its time is not after that of the state before"
         if self.samples and t - self.samples[-1][0] > max(self.max_age, 0.5):
