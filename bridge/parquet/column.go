@@ -30,19 +30,21 @@ type leaf struct {
 // mostListed is how many values a list has at most of which each is a column.
 const mostListed = 512
 
-// leafOf returns what is read of a column; why is not empty where it is none.
-func leafOf(path []string, found parquet.LeafColumn) (l leaf, why string) {
+// leafOf returns what is read of a column; why is not empty where it is none. logical is what the file says
+// of its values, of which the library does not know all that there is.
+func leafOf(path []string, found parquet.LeafColumn, logical format.LogicalTypeValue) (l leaf, why string) {
 	node := found.Node
 	l = leaf{name: plainName(path), n: 1, scale: -1, units: unitOf(node), list: found.MaxRepetitionLevel > 0}
-	if logical := node.Type().LogicalType(); logical != nil {
-		switch v := logical.Value.(type) {
-		case *format.DecimalType:
-			l.scale = int(v.Scale)
-		case *format.Float16Type:
-			l.half = true
-		case *format.IntType:
-			l.unsigned = !v.IsSigned
-		}
+	if known := node.Type().LogicalType(); known != nil {
+		logical = known.Value
+	}
+	switch v := logical.(type) {
+	case *format.DecimalType:
+		l.scale = int(v.Scale)
+	case *format.Float16Type:
+		l.half = true
+	case *format.IntType:
+		l.unsigned = !v.IsSigned
 	}
 	if found.MaxRepetitionLevel > 1 {
 		l.n = 0

@@ -53,9 +53,6 @@ type pages struct {
 
 // checkPages returns an error where pages of a group are not where it has them, or are too large.
 func checkPages(file io.ReaderAt, size int64, group *format.RowGroup, leaves []parquet.LeafColumn) error {
-	if group.NumRows == 0 {
-		return nil // it need not have a page
-	}
 	for c := range min(len(group.Columns), len(leaves)) {
 		m := &group.Columns[c].MetaData
 		if m.Codec == format.Lz4Raw || m.Codec == format.Lz4 {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -83,8 +84,7 @@ func (t *Table) begin() error {
 	if err != nil {
 		return fmt.Errorf("this is no whole file of Parquet (%w)", err)
 	}
-	t.groups, t.all = f.RowGroups(), f.NumRows()
-	t.about = f.Metadata().RowGroups
+	t.groups, t.all, t.about = f.RowGroups(), f.NumRows(), f.Metadata().RowGroups
 	for _, path := range f.Schema().Columns() {
 		found, _ := f.Schema().Lookup(path...)
 		t.columns = append(t.columns, found)
@@ -94,8 +94,9 @@ func (t *Table) begin() error {
 	}
 	pandas, _ := f.Lookup("pandas")
 	spans := durations(pandas)
+	described := slices.DeleteFunc(slices.Clone(f.Metadata().Schema), func(e format.SchemaElement) bool { return e.NumChildren.Valid })
 	for i, path := range f.Schema().Columns() {
-		l, why := leafOf(path, t.columns[i])
+		l, why := leafOf(path, t.columns[i], described[i].LogicalType.Value)
 		if l.list && why == "" {
 			why = l.lengths(i, t.held)
 		}
@@ -161,10 +162,14 @@ func (t *Table) fill() error {
 			if len(t.groups) == 0 {
 				return io.EOF
 			}
-			if err := checkPages(t.file, t.size, &t.about[0], t.columns); err != nil {
+			group, about := t.groups[0], t.about[0]
+			if t.groups, t.about = t.groups[1:], t.about[1:]; about.NumRows == 0 {
+				continue // it need not have a page
+			}
+			if err := checkPages(t.file, t.size, &about, t.columns); err != nil {
 				return err
 			}
-			t.rows, t.groups, t.about = t.groups[0].Rows(), t.groups[1:], t.about[1:]
+			t.rows = group.Rows()
 		}
 		n, err := t.rows.ReadRows(t.buf)
 		t.held = t.buf[:n]

@@ -56,6 +56,32 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// Numbers of 16 bits are read, and a table without rows has its columns.
+func TestHalvesAndNoRows(t *testing.T) {
+	for name, rows := range map[string]int{"halves": 5, "empty": 0} {
+		table, err := own.Open(filepath.Join("testdata", name+".parquet"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer table.Close()
+		if names, _ := table.Columns(); !slices.Equal(names, []string{"time", "theta"}) {
+			t.Error(names)
+		}
+		for i := range rows {
+			cells, err := table.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if theta, err := strconv.ParseFloat(cells[1], 64); err != nil || math.Abs(theta-math.Sin(0.04*float64(i))) > 1e-4 {
+				t.Errorf("%s, row %d: %q", name, i, cells)
+			}
+		}
+		if _, err := table.Next(); !errors.Is(err, io.EOF) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // What is cut off or damaged is refused, or its rows are.
 func TestDamage(t *testing.T) {
 	whole, err := os.ReadFile(filepath.Join("testdata", "swing.parquet"))

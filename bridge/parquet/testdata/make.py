@@ -1,4 +1,4 @@
-"""Writes swing.parquet: 60 rows of a pendulum, by pandas and pyarrow."""
+"""Writes swing.parquet: 60 rows of a pendulum; halves.parquet: numbers of 16 bits; empty.parquet: the same without rows. By pandas and pyarrow."""
 import numpy as np
 import pandas as pd
 
@@ -8,3 +8,6 @@ pd.DataFrame({
     "omega": np.cos(2 * t).astype(np.float32), "tau": t > 0.5, "robot": ["a", "b"] * 30, "n": pd.array([None, *range(59)], dtype="Int64"),
     "list": [[1, 2]] * 60,
 }).to_parquet("swing.parquet", row_group_size=25)
+halves = pd.DataFrame({"time": t[:5], "theta": np.sin(2 * t[:5]).astype(np.float16)})
+halves.to_parquet("halves.parquet")
+halves[:0].to_parquet("empty.parquet")
