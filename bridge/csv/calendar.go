@@ -17,19 +17,18 @@ const (
 
 var (
 	errNotDate  = errors.New("is no date and time, such as 2026-03-05T12:30:00.25Z")
-	errNotClock = errors.New("is no time of day, such as 12:30:00.25")
+	errNotClock = errors.New("is no time of day, such as 12:30:00.25 or 123000.25")
 )
 
 // mostDays is how many days a duration has at most: times are in ns.
 const mostDays = 100_000
 
-// layouts of dates with times, without the zone.
-var layouts = []string{"2006-01-02T15:04:05", "2006/01/02T15:04:05", "02.01.2006T15:04:05", "20060102T150405", "2006-01-02T15:04"}
+// layouts of dates with times, without the zone. A date of six digits is that of NMEA, with the day first.
+var layouts = []string{"2006-01-02T15:04:05", "2006/01/02T15:04:05", "02.01.2006T15:04:05", "01/02/2006T3:04:05 PM", "20060102T150405", "20060102150405", "020106T150405", "2006-01-02T15:04", "20060102T15:04"}
 
 // parseDate reads a date and a time, with a zone or in UTC, into ns since 1970.
 func parseDate(s string) (int64, error) {
-	s = strings.Replace(strings.TrimSpace(s), " ", "T", 1)
-	s = strings.Replace(s, ",", ".", 1)
+	s = pointed(strings.Replace(strings.TrimSpace(s), " ", "T", 1))
 	if zone, ok := strings.CutSuffix(s, " UTC"); ok {
 		s = zone + "Z"
 	}
@@ -46,6 +45,17 @@ func parseDate(s string) (int64, error) {
 	return 0, errNotDate
 }
 
+// pointed writes a time of day with a point ahead of the parts of a second: 12:30:00,25 and 12:30:00:250 have other signs.
+func pointed(s string) string {
+	if at := strings.LastIndexByte(s, ':'); strings.Count(s, ":") == 3 && len(s)-at > 3 {
+		return s[:at] + "." + s[at+1:]
+	}
+	return strings.Replace(s, ",", ".", 1)
+}
+
+// clockDigits is how many digits a time of day without colons has, as in NMEA: 123000.25. A table of numbers lacks zeros ahead.
+const clockDigits = 6
+
 // parseClock reads a time of day into ns, or a duration as Python writes it: "1 day, 0:00:02.5",
 // "-1 days +23:59:59.98".
 func parseClock(s string) (int64, error) {
@@ -59,11 +69,15 @@ func parseClock(s string) (int64, error) {
 		days = n
 		s = strings.TrimPrefix(strings.TrimLeft(strings.TrimPrefix(rest, "s"), ", "), "+")
 	}
-	s = strings.Replace(s, ",", ".", 1)
-	if strings.Count(s, ":") == 1 && strings.Contains(s, ".") { // minutes and seconds
+	s = pointed(s)
+	whole, _, _ := strings.Cut(s, ".")
+	switch {
+	case strings.Count(s, ":") == 1 && strings.Contains(s, "."): // minutes and seconds
 		s = "0:" + s
+	case whole != "" && strings.Trim(whole, "0123456789") == "":
+		s = strings.Repeat("0", max(0, clockDigits-len(whole))) + s
 	}
-	for _, l := range []string{"15:04:05", "15:04"} {
+	for _, l := range []string{"15:04:05", "15:04", "3:04:05 PM", "150405"} {
 		if t, err := time.Parse(l, s); err == nil {
 			return days*day + t.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)).Nanoseconds(), nil
 		}

@@ -1,10 +1,16 @@
 package csv
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
 // Times of day, and durations as pandas and Python's datetime write them.
@@ -12,15 +18,96 @@ func TestParseClock(t *testing.T) {
 	const s = int64(1e9)
 	for text, want := range map[string]int64{
 		"12:30:00.25": 45000*s + s/4, "0:00:02": 2 * s, "01:02.5": 62*s + s/2, "0 days 00:00:00.020000": s / 50, "2 days 01:00:00": 49 * 3600 * s,
+		"123000.25": 45000*s + s/4, "57.5": 57*s + s/2, "12:30:00:250": 45000*s + s/4, "12:30:00.25 PM": 45000*s + s/4,
 		"1 day, 0:00:02.5": 86402*s + s/2, "-1 days +23:59:59": -s, "-1 day, 23:59:59": -s,
 	} {
 		if got, err := parseClock(text); err != nil || got != want {
 			t.Errorf("%s: %d, want %d; %v", text, got, want, err)
 		}
 	}
-	for _, text := range []string{"", " day", "1 day", "x days 00:00:00", "200000 days 00:00:00", "1 days 25:00:00", "Monday 00:00:00"} {
+	for _, text := range []string{"", " day", "1 day", "x days 00:00:00", "200000 days 00:00:00", "1 days 25:00:00", "Monday 00:00:00", "126000", "12:30:00:12"} {
 		if got, err := parseClock(text); err == nil {
 			t.Errorf("%s: %d", text, got)
+		}
+	}
+}
+
+// Times of NMEA, and others without signs, are known by their full minutes or digits; with a date they go on over midnight.
+func TestTimesWithoutSigns(t *testing.T) {
+	for text, want := range map[string]string{
+		"utc,x\n235959.98,1\n000000.00,2\n000000.02,3\n": "utc clock ",
+		"utc,x\n59.98,1\n100.00,2\n100.02,3\n":           "utc clock ",
+		"t,x\n59.98,1\n60.00,2\n60.02,3\n":               "t s ",
+		"date,time,x\n050326,235959.94,1\n050326,235959.96,1\n050326,235959.98,1\n060326,000000.00,2\n060326,000000.02,3\n": "time iso date",
+		"stamp,x\n20260305235959.98,1\n20260306000000.00,2\n20260306000000.02,3\n":                                          "stamp iso ",
+	} {
+		o, date := look(t, text), ""
+		if o.Date >= 0 {
+			date = o.Columns[o.Date].Column
+		}
+		if got := o.Columns[o.Time].Column + " " + o.Unit + " " + date; got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+		r, err := readAll(t, text, Time{Column: o.Columns[o.Time].Column, Unit: o.Unit, Date: date})
+		if err != nil || len(r) < 3 {
+			t.Fatalf("%q: %v, %v", text, r, err)
+		}
+		for i := range r[1:] {
+			if r[i+1]-r[i] != 20e6 {
+				t.Errorf("%q: %v", text, r)
+			}
+		}
+	}
+}
+
+// Of a clock of whole seconds and a fine one the fine one is the time, and of another clock it is known how fast it runs.
+func TestSeveralClocks(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("date,boot_ms,sim_time,x\n")
+	for i := range 200 {
+		fmt.Fprintf(&text, "2026-03-05T12:00:%02d,%d,%g,%d\n", i/50, 7000+20*i, 0.01*float64(i), i%7)
+	}
+	o := look(t, text.String())
+	if c := o.Columns; o.Time != 1 || o.Unit != "ms" || math.Abs(c[2].Runs-0.5) > 1e-9 || c[3].Runs != 0 {
+		t.Errorf("%+v", o)
+	}
+}
+
+// readAll returns the times of the rows of a table.
+func readAll(t *testing.T, text string, how Time) (times []int64, err error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	how.Check()
+	r, err := Open(path, telemetry.Wants{Select: func(*telemetry.Topic) []string { return []string{"x"} }}, Config{Time: how, Counts: &Counts{}})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	for {
+		m, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return times, nil
+		}
+		if err != nil {
+			return times, err
+		}
+		times = append(times, m.Time)
+	}
+}
+
+// A quaternion is known by its names and its norm.
+func TestQuaternionOfATable(t *testing.T) {
+	for names, values := range map[string]string{
+		"qx,qy,qz,qw": "0.6,0,0,0.8", "pose.orientation.x,pose.orientation.y,pose.orientation.z,pose.orientation.w": "0.6,0,0,0.8", "q0,q1,q2,q3": "0.6,0,0,0.8", "q[0],q[1],q[2],q[3]": "1,0,0,0",
+	} {
+		if got := look(t, "t,"+names+"\n0,"+values+"\n0.1,"+values+"\n").Quaternion(); len(got) != 4 {
+			t.Errorf("%s: %v", names, got)
+		}
+		if got := look(t, "t,"+names+"\n0,1,1,0,0\n0.1,1,1,0,0\n").Quaternion(); got != nil {
+			t.Errorf("%s, of another norm: %v", names, got)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // Words in the names of columns, in lower case.
 var (
-	timeWords    = []string{"t", "time", "timestamp", "stamp", "sec", "secs", "second", "seconds", "ms", "us", "ns", "clock", "epoch", "datetime", "date", "times", "zeit", "temps", "nsec", "usec", "msec", "millis", "micros", "nanos", "ticks", "datenum", "elapsed", "unixtime", "utc"}
+	timeWords    = []string{"t", "time", "timestamp", "stamp", "sec", "secs", "second", "seconds", "ms", "us", "ns", "clock", "epoch", "datetime", "date", "times", "zeit", "temps", "nsec", "usec", "msec", "millis", "micros", "nanos", "ticks", "datenum", "elapsed", "unixtime", "utc", "tow", "itow"}
 	counterWords = []string{"seq", "index", "idx", "counter", "count", "frame", "id", "row", "sample", "samples", "step", "n", "nr", "no", "number", "unnamed", "tick", "iteration", "iter", "line", "packet"}
 	segmentWords = []string{"segment", "episode", "run", "trial", "trajectory", "traj", "experiment", "flight", "lap", "rollout", "session", "repetition", "rep", "sequence", "test"}
 	robotWords   = []string{"robot", "vehicle", "agent", "drone", "device", "unit", "uav", "car", "name", "id", "serial", "source", "sender", "publisher", "namespace", "body", "tracker"}
@@ -52,7 +52,7 @@ func (o *Outline) timeOf() int {
 	for i := range o.Columns {
 		c := &o.Columns[i]
 		n := o.timeScore(i, c)
-		c.Clock = n > 3 || c.timeUnit() != "" && c.Others == 0 || hasWord(c.Name, []string{"nsec", "nsecs", "nanosec", "nanosecs", "nanoseconds"})
+		c.Clock = n > 3 || c.timeUnit() != "" && c.Others == 0 || hasWord(c.Name, []string{"nsec", "nsecs", "nanosec", "nanosecs", "nanoseconds", "week", "weeks"})
 		if n > score {
 			best, score = i, n
 		}
@@ -65,11 +65,15 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 	if slices.Contains(o.Segments, i) || i == o.Group {
 		return 0
 	}
-	if c.dates > 0 && 10*c.dates >= 9*(c.Others+c.Numbers) {
-		return 12
-	}
-	if c.clock > 0 && 10*c.clock >= 9*(c.Others+c.Numbers) {
-		return 8
+	stands := 2*c.new < c.Numbers+c.Others && o.Group < 0
+	for score, cells := range map[int]int{12: c.dates, 9: c.clock} {
+		switch {
+		case cells == 0 || 10*cells < 9*(c.Others+c.Numbers):
+		case stands: // a finer clock may be there
+			return score - 5
+		default:
+			return score
+		}
 	}
 	if c.Others+c.Infinite > 0 || c.Numbers == 0 || len(c.steps) == 0 && c.Numbers > 1 {
 		return 0
@@ -95,7 +99,7 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 	}
 	if rest, _ := o.fractionOf(i); rest >= 0 {
 		n += 2
-	} else if 2*c.new < c.Numbers && o.Group < 0 { // it stands still
+	} else if stands {
 		n -= 3
 	}
 	switch {
@@ -107,6 +111,18 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 		return 0
 	}
 	return n
+}
+
+// findRates finds how fast other columns of times run.
+func (o *Outline) findRates() {
+	for i := range o.Columns {
+		if c, t := &o.Columns[i], &o.Columns[o.Time]; c.Clock && i != o.Time && i != o.Fraction && c.Numbers == t.Numbers && t.High > t.Low {
+			rate := (c.High - c.Low) / (t.High - t.Low)
+			if rate *= math.Pow(1000, -math.Round(math.Log10(rate)/3)); math.Abs(rate-1) > 0.02 && c.falls+t.falls == 0 {
+				c.Runs = rate
+			}
+		}
+	}
 }
 
 // findFraction finds the column with the rest of the time.
@@ -152,7 +168,10 @@ func (o *Outline) findUnit() {
 		return
 	case c.clock > 0:
 		o.Unit, o.Named = clockUnit, true
-		if o.Date = slices.IndexFunc(o.Columns, func(d Column) bool { return d.days > 0 && d.days == d.Others && d.Numbers == 0 }); o.Date >= 0 {
+		if o.Date = slices.IndexFunc(o.Columns, func(d Column) bool {
+			_, err := parseDate(d.text + "T000000")
+			return d.days > 0 && d.days == d.Others && d.Numbers == 0 || d.Others == 0 && err == nil && hasWord(d.Name, []string{"date"})
+		}); o.Date >= 0 {
 			o.Unit = isoUnit
 		}
 		return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,7 @@ type Column struct {
 	Low, High float64
 	Turns     frames.Turns // whether its values wrap as those of an angle
 	Clock     bool         // it looks like a time, or a part of one
+	Runs      float64      // of another time than the one that is proposed: how fast it runs, where it does not run alike; else 0
 	Same      string       // an earlier column of which it is a copy, filtered, rounded or measured again; "" = none
 
 	unnamed bool // as the index of a frame of pandas
@@ -57,6 +59,8 @@ type Column struct {
 	other string         // the first cell that is no number
 	named map[string]int // the first mostNames different cells
 	ones  int            // steps of 1
+	mixed bool           // some number is no time of day without colons
+	turns int            // full minutes, if they are such times
 	last  float64
 	steps []float64
 	some  []float64 // a value of each sampledRows rows, NaN = none
@@ -87,6 +91,11 @@ func Look(path string, open Opener) (*Outline, error) {
 	if o.Rows == 0 {
 		return nil, t.fail(0, "", "the file names its columns and holds no row", "export it again")
 	}
+	for i := range o.Columns {
+		if c := &o.Columns[i]; c.clocks() {
+			c.clock = c.Numbers
+		}
+	}
 	o.findCopies()
 	o.findSegments()
 	if o.Time = o.timeOf(); o.Time < 0 {
@@ -94,6 +103,7 @@ func Look(path string, open Opener) (*Outline, error) {
 		return nil, t.fail(0, "", "no column of it looks like a time"+reason, remedy)
 	}
 	o.findFraction()
+	o.findRates()
 	o.findUnit()
 	if c := &o.Columns[o.Time]; !o.Named && c.otherUnit() != "" {
 		return nil, t.fail(0, "column "+quote(c.Column), fmt.Sprintf("looks like the time and is in %s, which is no unit of times here (s, ms, us, ns, min, h, d, datenum)", quote(c.otherUnit())), "write the times in s, and that into the name; or, where this is no unit, rename the column")
@@ -199,8 +209,17 @@ func (c *Column) add(cell string, sampled bool) {
 		}
 		return
 	}
+	if _, err := parseDate(cell); v >= dateDigits && v < 10*dateDigits && err == nil {
+		c.dates++
+		c.Others++
+		return
+	}
 	c.whole = c.whole && v == math.Trunc(v)
+	c.mixed = c.mixed || v < 0 || v >= 240000 || math.Mod(v, 100) >= 60 || math.Mod(v, 10000) >= 6000
 	if c.Numbers > 0 {
+		if c.fullMinute(v) {
+			c.turns++
+		}
 		switch d := v - c.last; {
 		case d < 0:
 			c.falls++
@@ -214,6 +233,59 @@ func (c *Column) add(cell string, sampled bool) {
 	c.Numbers++
 	c.Turns.Add(v)
 	c.last, c.Low, c.High = v, math.Min(c.Low, v), math.Max(c.High, v)
+}
+
+// dateDigits is the least number of 14 digits, which is no time of any unit: a date and a time without signs.
+const dateDigits = 1e13
+
+// fullMinute reports whether a number is behind the last one as the first time of a minute is behind the last of the one before, in
+// times of day without colons: 123100 follows 123059.98.
+func (c *Column) fullMinute(v float64) bool {
+	before, after := math.Mod(c.last, 100), math.Mod(v, 100)
+	return before > 50 && after < 10 && (v-after == c.last-before+100 || math.Mod(v-after, 10000) == 0)
+}
+
+// clocks reports whether numbers are times of day without colons: minutes and seconds end at 60.
+func (c *Column) clocks() bool { return !c.mixed && c.turns > 0 }
+
+// Quaternion returns the columns of the first quaternion of a table, w, x, y and z, nil where there is none: columns that are called like
+// qw, orientation.w or quat_0 and whose squares sum to 1.
+func (o *Outline) Quaternion() []int {
+	for _, ends := range [][]string{{"w", "x", "y", "z"}, {"0", "1", "2", "3"}, {"0]", "1]", "2]", "3]"}} {
+		for _, c := range o.Columns {
+			begin, ok := strings.CutSuffix(strings.ToLower(c.Name), ends[0])
+			if words := strings.FieldsFunc(begin, func(r rune) bool { return strings.ContainsRune("._/[ ", r) }); !ok || len(words) == 0 || !quaternionName.MatchString(words[len(words)-1]) {
+				continue
+			}
+			var at []int
+			for _, end := range ends {
+				if i := slices.IndexFunc(o.Columns, func(c Column) bool { return strings.ToLower(c.Name) == begin+end && c.Others == 0 && c.Numbers > 0 }); i >= 0 {
+					at = append(at, i)
+				}
+			}
+			if len(at) == 4 && o.unit(at) {
+				return at
+			}
+		}
+	}
+	return nil
+}
+
+// quaternionName matches what the parts of a quaternion are called, ahead of their letter or number.
+var quaternionName = regexp.MustCompile(`^(.*[^a-z])?(q|quat|quaternion|orientation|rotation|attitude|rot|ori|att|pose)$`)
+
+// unit reports whether the squares of columns sum to 1, as far as they are known.
+func (o *Outline) unit(columns []int) bool {
+	for row := range o.Columns[0].some {
+		sum := 0.0
+		for _, i := range columns {
+			sum += o.Columns[i].some[row] * o.Columns[i].some[row]
+		}
+		if math.Abs(sum-1) > 0.05 {
+			return false
+		}
+	}
+	return true
 }
 
 // Other returns the first cell that is neither a number nor missing.

@@ -17,7 +17,6 @@ type suggestion struct {
 	text    strings.Builder
 	periods []string // of the channels whose values wrap: "yaw: 360 deg"
 	states  int      // of a table, so far
-	angled  bool     // it has roll, pitch and yaw
 	steered bool     // it has a command of the steering
 	names   []string // of the channels so far
 }
@@ -107,29 +106,39 @@ var (
 // steers reports whether a column is called as the angle of steered wheels, which is a state where a command of it is in the table.
 func steers(name string) bool { return containsAny(name, "steer") && !commands(name) }
 
+// Words in the names of commands, of what is measured, and of what drives a robot.
+var (
+	commanded = []string{"sp", "set", "des", "ref"}
+	observed  = []string{"meas", "measured", "measurement", "actual", "act", "feedback", "fb", "fbk", "encoder", "observed"}
+	driving   = []string{"tau", "duty", "servo", "rudder", "aileron", "elevator", "steer", "steering", "gear", "goal", "action", "esc", "rotor"}
+)
+
+// isOf returns whether a word of a name is one of a list.
+func isOf(name string) func(list []string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
+	return func(list []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
+	}
+}
+
 // commands reports whether a name is that of a command.
 func commands(name string) bool {
-	return containsAny(name, "cmd", "command", "setpoint", "target", "desired", "reference", "demand", "_sp", "_des", "_ref")
+	return isOf(name)(commanded) || containsAny(name, "cmd", "command", "setpoint", "target", "desired", "reference", "demand")
 }
 
 // drives reports whether a column is called as what drives a robot is, or is a torque or a force
-// by its unit. A measured voltage or current is a state by its name alone.
+// by its unit. A measured voltage or current is a state by its name alone, and so is what is said to be measured.
 func drives(name, unit string) bool {
-	if channel.SameUnit(unit, "N m") || channel.SameUnit(unit, "N") {
+	is, plain := isOf(name), strings.ToLower(name)
+	switch {
+	case commands(name), channel.SameUnit(unit, "N m"), channel.SameUnit(unit, "N"):
 		return true
-	}
-	if containsAny(name, "cmd", "command", "input", "torque", "motor", "pwm", "thrust", "throttle", "setpoint", "actuator", "ctrl", "control", "force", "target", "brake", "desired", "reference", "demand", "pedal") {
+	case is(observed):
+		return false
+	case containsAny(name, "input", "torque", "motor", "pwm", "thrust", "throttle", "actuator", "ctrl", "control", "force", "brake", "pedal"), is(driving):
 		return true
+	case is([]string{"u"}): // a velocity of the body is called so, too
+		return !channel.SameUnit(unit, "m/s")
 	}
-	if channel.CanonicalUnit(unit) != "m" && channel.CanonicalUnit(unit) != "m/s" && numbered.MatchString(strings.ToLower(name)) {
-		return true
-	}
-	if unit == "" && sided.MatchString(strings.ToLower(name)) {
-		return true
-	}
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
-	return slices.ContainsFunc(words, func(w string) bool {
-		return w == "tau" || w == "duty" || w == "servo" || w == "rudder" || w == "aileron" || w == "elevator" || w == "steer" || w == "steering" || w == "gear" || w == "ref" || w == "sp" || w == "set" || w == "des" || w == "goal" || w == "action" || w == "esc" || w == "rotor" ||
-			w == "u" && !channel.SameUnit(unit, "m/s") // a velocity of the body is called so, too
-	})
+	return channel.CanonicalUnit(unit) != "m" && channel.CanonicalUnit(unit) != "m/s" && numbered.MatchString(plain) || unit == "" && sided.MatchString(plain)
 }

@@ -23,9 +23,12 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	if o.Named {
 		how = "from the name of the column"
 	}
-	channels := suggestion{angled: hasAngles(o.Columns), steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) })}
-	attitude := quaternionOf(o.Columns)
-	if channels.angled {
+	channels := suggestion{steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) })}
+	attitude := o.Quaternion()
+	if hasAngles(o.Columns) {
+		for _, i := range attitude {
+			o.Columns[i].Same = "roll, pitch and yaw, as a quaternion"
+		}
 		attitude = nil
 	}
 	for i := range o.Columns {
@@ -103,7 +106,9 @@ func (s *suggestion) column(c *csv.Column) {
 	if c.Counts() {
 		hash, remark = "# ", remark+": counts the rows"
 	} else if c.Clock {
-		hash, remark = "# ", remark+": another time"
+		if hash, remark = "# ", remark+": another time"; c.Runs != 0 {
+			remark += fmt.Sprintf(", which runs at %.4g of the rate: of simulated time and that of the computer take the simulated one", c.Runs)
+		}
 	}
 	role := channel.State
 	switch why := s.noState(c); {
@@ -128,35 +133,10 @@ func (s *suggestion) noState(c *csv.Column) string {
 		return "nearly the values of " + c.Same
 	case containsAny(name, "acc") || channel.SameUnit(c.Unit, "m/s^2") || slices.ContainsFunc([]string{"_ax", "_ay", "_az"}, func(end string) bool { return strings.HasSuffix(name, end) }):
 		return "an acceleration, which follows from states and inputs"
-	case s.angled && c.Low >= -1.01 && c.High <= 1.01 && len(name) > 1 && slices.Contains([]string{"qw", "qx", "qy", "qz"}, name[len(name)-2:]):
-		return "of a quaternion; there are roll, pitch and yaw"
 	case s.states >= suggestStates:
 		return fmt.Sprintf("the first %d states are proposed", suggestStates)
 	}
 	return ""
-}
-
-// quaternionOf returns the columns of the first quaternion of a table, w, x, y and z: names that end with qw, qx, qy and qz and begin alike, of values within
-// 1; nil = there is none.
-func quaternionOf(columns []csv.Column) []int {
-	for _, c := range columns {
-		begin, ok := strings.CutSuffix(strings.ToLower(c.Name), "qw")
-		if !ok {
-			continue
-		}
-		var at []int
-		for _, part := range []string{"qw", "qx", "qy", "qz"} {
-			if i := slices.IndexFunc(columns, func(c csv.Column) bool {
-				return strings.ToLower(c.Name) == begin+part && c.Others == 0 && c.Numbers > 0 && c.Low >= -1.01 && c.High <= 1.01
-			}); i >= 0 {
-				at = append(at, i)
-			}
-		}
-		if len(at) == 4 {
-			return at
-		}
-	}
-	return nil
 }
 
 // hasAngles reports whether a table has columns of roll, pitch and yaw.
