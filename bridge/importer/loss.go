@@ -31,6 +31,7 @@ func losses(r *rowMaker) (out remarks) {
 	out.rows(r)
 	said := map[channel.Role]bool{channel.State: out.states(r), channel.Input: out.inputs(r)}
 	out.noInputs(r.plan)
+	out.ended(r)
 	for i := range r.plan.outputs {
 		o := &r.plan.outputs[i]
 		if o.asked && !said[o.role] && r.counts.measured[i] == 0 && !r.plan.judged(o.names[0]) && r.counts.kept > 0 {
@@ -65,6 +66,28 @@ func (out *remarks) rows(r *rowMaker) {
 	}
 	if lost := all - c.repeated - c.kept - c.ground - c.cut; 2*lost > all {
 		out.add("rows-lost", Loss, id.String(), "%d of %d messages of %s give no row", lost, all, id).Remedy = "see what is said of their times, or choose another topic with --base"
+	}
+}
+
+// fewEnd is the share of rows at the ends of files without a value of an output, and longEnd how long they last, ns, from which on
+// the output ends early.
+const fewEnd, longEnd = 0.05, 1e9
+
+// endsEarly reports whether messages of an output, or its cells, end before those of others do, and this is most of why it is not measured.
+func (r *rowMaker) endsEarly(i int) bool {
+	e := &r.counts.ended[i]
+	return float64(e.n) > fewEnd*float64(r.counts.kept) && e.lasts > longEnd && 2*e.n > r.counts.kept-r.counts.measured[i]
+}
+
+// ended adds which inputs and states end before the rows do, but for those of which a loss says it.
+func (out *remarks) ended(r *rowMaker) {
+	lost := *out
+	for i := range r.plan.outputs {
+		o := &r.plan.outputs[i]
+		said := slices.ContainsFunc(lost, func(x Remark) bool { return x.Severity == Loss && x.Topic == r.topicOf(i) })
+		if o.role != channel.Aux && !said && r.endsEarly(i) && slices.ContainsFunc(o.names, func(name string) bool { return channel.Index(r.plan.header, name) >= 0 }) {
+			out.add("ends", Warning, r.topicOf(i), "%s: no value in the last %s of the rows, %d of %d: recording it ends early", o.label, seconds(r.counts.ended[i].lasts), r.counts.ended[i].n, r.counts.kept).Remedy = "cut the rest with to under [time] or --to, or record it to the end"
+		}
 	}
 }
 
@@ -132,6 +155,8 @@ func (out *remarks) inputs(r *rowMaker) bool {
 // remedy returns what brings inputs into the log of which output i is one, and the most frequent one has n values.
 func (r *rowMaker) remedy(i, n int) string {
 	switch table := r.plan.m.IsTable(); {
+	case r.endsEarly(i):
+		return "cut the rest with to under [time] or --to, or record it to the end"
 	case table && n > 0:
 		return "write join = true under [time]: each value is held to the row that has the next one"
 	case !table && n == 0 && r.empty(i):
@@ -170,6 +195,9 @@ func (p *plan) fieldsOf(i int) string {
 
 // why says why an output is not measured, as far as the times tell.
 func (r *rowMaker) why(i int) string {
+	if r.endsEarly(i) {
+		return fmt.Sprintf(": it ends %s before the rows do", seconds(r.counts.ended[i].lasts))
+	}
 	if r.plan.m.IsTable() {
 		return ""
 	}

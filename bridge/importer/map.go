@@ -327,3 +327,38 @@ func axes(text string) (world, body frames.Frame, ok bool) {
 	}
 	return "", "", false
 }
+
+// reads reports whether the phase could be read from a topic.
+func (p *Phase) reads(t *telemetry.Topic) bool {
+	return p.Topic == t.Name && (p.Instance == nil || *p.Instance == t.Instance) && t.Check(p.Field) == nil
+}
+
+// decide returns whether a value of the field means that the robot is in the phase.
+// ok is false where it means neither, as an event of another kind.
+func (p *Phase) decide(v float64) (in, ok bool) {
+	if math.IsNaN(v) {
+		return false, false
+	}
+	if p.Mask != 0 {
+		v = float64(uint32(int64(v)) & p.Mask)
+	}
+	switch {
+	case p.Above != nil:
+		return v > *p.Above, true
+	case len(p.Equals) > 0:
+		return slices.Contains(p.Equals, v), true
+	case slices.Contains(p.Begins, v):
+		return true, true
+	case slices.Contains(p.Ends, v):
+		return false, true
+	}
+	return false, false
+}
+
+// zeroOrOne returns a phase as a value of a track.
+func zeroOrOne(in bool) float64 {
+	if in {
+		return 1
+	}
+	return 0
+}

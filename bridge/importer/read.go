@@ -19,7 +19,7 @@ func (r *rowMaker) read(ctx context.Context, n int, open telemetry.Opener, progr
 	if text != nil {
 		wants.Text = func(t int64, s string) { text(in.Recorded(t), s) }
 	}
-	s, err := open(f.path, wants)
+	s, err := telemetry.InUnit(open, f.unit)(f.path, wants)
 	if err != nil {
 		return err
 	}
@@ -50,6 +50,7 @@ func (r *rowMaker) read(ctx context.Context, n int, open telemetry.Opener, progr
 	r.joiner.Finish()
 	err = r.drain()
 	r.reset()
+	r.endFile()
 	return err
 }
 

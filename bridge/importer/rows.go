@@ -55,6 +55,14 @@ type rowCounts struct {
 	missing                 []csv.Count // of tables, by output
 	crooked                 []csv.Count // by output; those of topics have no place
 	measured                []int       // rows, by output
+	last                    []ending    // by output: what follows its last value in the file
+	ended                   []ending    // of all files
+}
+
+// ending is the rows at the end of files without a value of an output.
+type ending struct {
+	n           int
+	from, lasts int64 // ns: the first of them, and how long they last
 }
 
 func newRowMaker(p *plan, files []*survey, emit func(*row) error) *rowMaker {
@@ -69,7 +77,7 @@ func newRowMaker(p *plan, files []*survey, emit func(*row) error) *rowMaker {
 		r.dst = append(r.dst, (*cells)[:n])
 		*cells = (*cells)[n:]
 	}
-	r.counts.measured = make([]int, len(p.outputs))
+	r.counts.measured, r.counts.last, r.counts.ended = make([]int, len(p.outputs)), make([]ending, len(p.outputs)), make([]ending, len(p.outputs))
 	r.counts.missing, r.counts.crooked = make([]csv.Count, len(p.outputs)), make([]csv.Count, len(p.outputs))
 	return r
 }
@@ -247,12 +255,29 @@ func (r *rowMaker) table(m *telemetry.Message) error {
 	return r.send(m.Time)
 }
 
+// endFile ends a file.
+func (r *rowMaker) endFile() {
+	for i, e := range r.counts.last {
+		if all := &r.counts.ended[i]; e.n > 0 && r.counts.measured[i] > 0 {
+			all.n, all.lasts = all.n+e.n, all.lasts+e.lasts
+		}
+		r.counts.last[i] = ending{}
+	}
+}
+
 // send emits a row at time t.
 func (r *rowMaker) send(t int64) error {
 	for i, cells := range r.dst {
 		if first, last := cells[0], cells[len(cells)-1]; first == first || last == last { // not NaN
 			r.counts.measured[i]++
+			r.counts.last[i] = ending{}
+			continue
 		}
+		e := &r.counts.last[i]
+		if e.n++; e.n == 1 || t < e.from { // or a clock was set
+			e.from = t
+		}
+		e.lasts = t - e.from
 	}
 	r.row.t, r.row.values = t, r.plan.kept(r.all)
 	r.counts.kept++

@@ -35,6 +35,7 @@ type survey struct {
 	chosen   []string // topics, of several of one type
 	problems []telemetry.Problem
 	times    timebase.Model
+	unit     int64             // ns, of the times of recording
 	first    map[phaseKey]bool // the first known value of each phase
 	moves    map[topicID]bool  // topics in which a field that a channel could be read from has more than one value
 	ids      []topicID         // of the topics, by Seq
@@ -130,10 +131,10 @@ type surveyed struct {
 }
 
 // surveyTopics reads a file of topics once.
-func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opener, progress func(float64)) (*survey, error) {
-	f := &survey{path: path, chosen: m.Topics, first: map[phaseKey]bool{}, moves: map[topicID]bool{}, history: newHistory(), settings: map[string][]float64{}, kinds: map[int]float64{}, cores: map[int][]change{}}
+func surveyTopics(ctx context.Context, m *Map, path string, opener telemetry.Opener, unit int64, progress func(float64)) (*survey, error) {
+	f := &survey{path: path, unit: unit, chosen: m.Topics, first: map[phaseKey]bool{}, moves: map[topicID]bool{}, history: newHistory(), settings: map[string][]float64{}, kinds: map[int]float64{}, cores: map[int][]change{}}
 	pass := &surveying{survey: f, m: m}
-	s, err := open(path, telemetry.Wants{Senders: m.senders(), Vehicle: m.vehicle, Select: pass.choose, Parameter: f.history.set, Text: f.say})
+	s, err := telemetry.InUnit(opener, unit)(path, telemetry.Wants{Senders: m.senders(), Vehicle: m.vehicle, Select: pass.choose, Parameter: f.history.set, Text: f.say})
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +147,9 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 		return nil, err
 	}
 	f.times.Finish()
+	if other := f.times.Unit(); other > unit && unit == 1 {
+		return surveyTopics(ctx, m, path, opener, other, progress)
+	}
 	f.identify(counts, m)
 	for _, c := range counts {
 		pass.keep(c.Topic)
@@ -350,44 +354,9 @@ func (f *survey) find(id topicID) *telemetry.Count {
 	return nil
 }
 
-// reads reports whether the phase could be read from a topic.
-func (p *Phase) reads(t *telemetry.Topic) bool {
-	return p.Topic == t.Name && (p.Instance == nil || *p.Instance == t.Instance) && t.Check(p.Field) == nil
-}
-
 // reads reports whether the kind of a vehicle could be read from a topic.
 func (r *Refusal) reads(t *telemetry.Topic) bool {
 	return r.Topic == t.Name && (r.Instance == nil || *r.Instance == t.Instance) && t.Check(r.Field) == nil
-}
-
-// decide returns whether a value of the field means that the robot is in the phase.
-// ok is false where it means neither, as an event of another kind.
-func (p *Phase) decide(v float64) (in, ok bool) {
-	if math.IsNaN(v) {
-		return false, false
-	}
-	if p.Mask != 0 {
-		v = float64(uint32(int64(v)) & p.Mask)
-	}
-	switch {
-	case p.Above != nil:
-		return v > *p.Above, true
-	case len(p.Equals) > 0:
-		return slices.Contains(p.Equals, v), true
-	case slices.Contains(p.Begins, v):
-		return true, true
-	case slices.Contains(p.Ends, v):
-		return false, true
-	}
-	return false, false
-}
-
-// zeroOrOne returns a phase as a value of a track.
-func zeroOrOne(in bool) float64 {
-	if in {
-		return 1
-	}
-	return 0
 }
 
 // namesOf returns the names of topics, each once.

@@ -25,6 +25,9 @@ const notable = 100e6
 // clockRemarks reports how far the clocks of the topics of a plan are apart in a file. Those
 // that are the recorder's are one sentence.
 func (g *grouped) clockRemarks(p *plan, f *survey) {
+	if f.unit > 1 {
+		g.add(f.base(), "clock", Warning, "", "have the recorder write ns", "the times of recording are in %s, not in ns, by the rates of its messages: they are read so", map[int64]string{1e3: "µs", 1e6: "ms", 1e9: "s"}[f.unit])
+	}
 	if f.times.Timeless() {
 		g.add(f.base(), "clock", Warning, "", "convert the log again with its times of recording", "all times of recording are the same: messages have the times of their stamps, on one clock")
 		return

@@ -154,6 +154,43 @@ type Source interface {
 	Close() error
 }
 
+// InUnit returns what opens files whose times of recording are in a unit, ns.
+func InUnit(open Opener, unit int64) Opener {
+	if unit <= 1 {
+		return open
+	}
+	return func(path string, wants Wants) (Source, error) {
+		if say := wants.Text; say != nil {
+			wants.Text = func(t int64, text string) { say(t*unit, text) }
+		}
+		s, err := open(path, wants)
+		if err != nil {
+			return nil, err
+		}
+		return &inUnit{Source: s, unit: unit}, nil
+	}
+}
+
+// inUnit is a log whose times of recording are in a unit, ns.
+type inUnit struct {
+	Source
+	unit int64
+	msg  Message
+}
+
+// Next returns the next message with its times in ns.
+func (s *inUnit) Next() (*Message, error) {
+	m, err := s.Source.Next()
+	if err != nil {
+		return nil, err
+	}
+	s.msg = *m
+	if s.msg.Logged *= s.unit; !m.Stamped {
+		s.msg.Time = s.msg.Logged
+	}
+	return &s.msg, nil
+}
+
 // FieldError reports that a topic has no such field.
 type FieldError struct {
 	File  string

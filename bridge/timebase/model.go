@@ -1,5 +1,7 @@
 package timebase
 
+import "math"
+
 // Model is what one pass over a log shows of its times: for each topic the order of its
 // messages and where its times begin anew, for each sender's clock its offset from the
 // recorder's, its rate, and where it was set. Memory does not depend on the length of the
@@ -166,3 +168,38 @@ func (m *Model) Timeless() bool {
 	r := &m.recorded
 	return r.moved == 0 && r.n > 1 && (r.last == 0 || r.n >= 4*agree)
 }
+
+// Unit returns in which unit the recorder's times are, ns; 1 = they are ns, as they should be. They are in another one where
+// most messages would follow each other faster than any robot sends them, and the times would count since 1970 in that unit,
+// or the stamps run so much faster.
+func (m *Model) Unit() int64 {
+	fast, all := 0, 0
+	first, faster, least := int64(math.MaxInt64), 0.0, math.Inf(1)
+	for _, s := range m.streams {
+		if s == nil || s.n < fewestMistimed {
+			continue
+		}
+		step := float64(s.to-s.from) / float64(s.n-1)
+		if least, all = min(least, step), all+s.n; step < leastStep {
+			fast += s.n
+		}
+		if first = min(first, s.from); s.stamped && s.to > s.from {
+			faster = float64(s.last-s.epochs[len(s.epochs)-1].low) / float64(s.to-s.from)
+		}
+	}
+	if m.Timeless() || 2*fast <= all {
+		return 1
+	}
+	for _, unit := range []int64{1e3, 1e6, 1e9} {
+		since, step := float64(first)*float64(unit), least*float64(unit)
+		if step >= leastStep && step < slowest && (since > century && since < 5*century || math.Abs(faster/float64(unit)-1) < 0.1) {
+			return unit
+		}
+	}
+	return 1
+}
+
+const (
+	century = 9e17 // ns, about when this one began, since 1970
+	slowest = 1e9  // ns, the longest step of a robot's fastest topic
+)

@@ -261,6 +261,14 @@ func TestMisreadStamps(t *testing.T) {
 			t.Errorf("%g: 500 messages in %d ns", c.by, d)
 		}
 	}
+	var parts []stored // whole seconds, and a fraction of ns that counts µs; and stamps of whole seconds
+	for i := range int64(1000) {
+		now := 5e18 + i*20*ms
+		parts = append(parts, stored{0, "imu", true, now/1e9*1e9 + now%1e9/1000, now}, stored{1, "odom", true, now / 1e9 * 1e9, now})
+	}
+	if _, m, _ := place(parts); m.Of(0).Misread == 0 || m.Of(1).Unused || m.Of(1).Coarse != 20*ms {
+		t.Errorf("%+v %+v", m.Of(0), m.Of(1))
+	}
 	var paused []stored
 	for i := range int64(40) {
 		now := 5e18 + i*ms + i/20*1000_000*ms
@@ -268,6 +276,26 @@ func TestMisreadStamps(t *testing.T) {
 	}
 	if _, m, _ := place(paused); m.Of(0).Unused {
 		t.Errorf("%+v", m.Of(0))
+	}
+}
+
+// Times of recording that are in another unit are known by it: since 1970, or by stamps.
+func TestUnitOfTheRecorder(t *testing.T) {
+	for _, c := range []struct {
+		since, step, unit, want int64
+		stamped                 bool
+	}{
+		{1_700_000_000 * 1e9, 20 * ms, 1, 1, true}, {1_700_000_000 * 1e9, 20 * ms, 1e3, 1e3, true}, {1_700_000_000 * 1e9, 20 * ms, 1e6, 1e6, false}, {0, 20 * ms, 1e3, 1e3, true},
+		{0, 20 * ms, 1, 1, true}, {0, 20 * ms, 1, 1, false}, {1_700_000 * 1e9, 20 * ms, 1, 1, false},
+	} {
+		m := &timebase.Model{}
+		for i := range int64(1000) {
+			now := c.since + i*c.step
+			m.Add(0, timebase.Sender{Name: "imu"}, c.stamped, map[bool]int64{true: now, false: now / c.unit}[c.stamped], now/c.unit)
+		}
+		if m.Finish(); m.Unit() != c.want {
+			t.Errorf("%+v: %d", c, m.Unit())
+		}
 	}
 }
 

@@ -135,7 +135,7 @@ func (m *Model) Of(topic int) Times {
 		case t.Unused && s.to > s.from:
 			t.Step, t.Rate = (s.to-s.from)/int64(s.n-1), float64(s.n-1)/(1e-9*float64(s.to-s.from))
 		case t.Coarse > 0:
-			t.Step = t.Coarse
+			t.Step, t.Rate = t.Coarse, 1e9/float64(t.Coarse)
 		case s.unordered:
 			t.Step = (s.high - s.low) / int64(max(1, s.n-1))
 		}

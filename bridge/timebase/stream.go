@@ -18,6 +18,9 @@ type stream struct {
 	behind   int64
 	lag      int64     // ns, the longest time from stamp to record beyond the shortest, of this topic
 	again    int       // messages with the time of the one before
+	ends     [2]int    // messages with the first stamp, and with the last one
+	second   int64     // ns, the stamp behind the first
+	arrivals Steps     // of a stamped topic: between the times of recording
 	stay     stay      // of messages with one stamp, the last
 	stood    []numbers // messages at which the clock stood still
 	standing int       // these
@@ -175,8 +178,17 @@ func (s *stream) accept(m waiting) {
 			s.part(m.t)
 		}
 		s.steps.Add(step)
-		if m.t == s.last {
+		if s.stamped {
+			s.arrivals.Add(max(0, m.logged-s.to))
+		}
+		switch {
+		case m.t == s.last:
 			s.again++
+			s.ends[1]++
+		case s.second == 0:
+			s.ends, s.second = [2]int{s.n, 1}, m.t
+		default:
+			s.ends[1] = 1
 		}
 	}
 	if s.n == 0 {
@@ -265,12 +277,16 @@ func (s *stream) delayed() {
 }
 
 // coarse returns the step between messages whose stamps are whole milliseconds, or coarser,
-// so that several have one; 0 where stamps are not.
+// so that several have one; 0 where stamps are not. Fewer may have the first and the last stamp than
+// others: they were recorded in a part of its time.
 func (s *stream) coarse() int64 {
 	n := s.n - s.standing
 	rate := s.rate()
 	if s.whole == 0 || n < 20 || 10*s.again < n || s.again == n-1 || rate == 0 {
 		return 0
+	}
+	if inner := n - s.ends[0] - s.ends[1]; inner > 0 && len(s.epochs) == 1 && s.standing == 0 && s.last > s.second {
+		return (s.last - s.second) / int64(inner)
 	}
 	return int64(1e9 / rate)
 }
@@ -293,28 +309,25 @@ func (s *stream) constant() bool { return s.stamped && s.still() }
 // a robot has, is none: its stamps are written in another unit.
 const (
 	farOff         = 500
-	leastStep      = 20e3  // ns
+	leastStep      = 50e3  // ns
 	mostStep       = 100e9 // ns
 	fewestMistimed = 4 * agree
 )
 
 // misread returns at which share of the recorder's rate stamps run, where they are in no unit of time that they should be
-// in; 0 = they count.
+// in; 0 = they count. Neither pauses nor the whole seconds of a stamp whose fractions are in another unit have a part in it.
 func (s *stream) misread() float64 {
-	span := float64(s.to - s.from)
-	if step := span / float64(max(1, s.n-1)); !s.stamped || s.still() || s.n < fewestMistimed || step < leastStep || step > mostStep {
+	rate, recorded := s.rate(), s.arrivals.Rate()
+	if b := s.steps.Bursts(); b != nil && s.arrivals.Bursts() == nil { // that only the stamps have
+		rate = float64(b.Messages) / b.Within
+	}
+	if !s.stamped || s.still() || s.n < fewestMistimed || rate == 0 || recorded < 1e9/mostStep || recorded > 1e9/leastStep {
 		return 0
 	}
-	lasted := 0.0
-	for _, e := range s.epochs {
-		lasted += float64(e.high - e.low)
+	if off := recorded / rate; off < 1./farOff || off > farOff {
+		return off
 	}
-	all := float64(abs(s.epochs[len(s.epochs)-1].high - s.epochs[0].low)) // with the pauses
-	off := func(by float64) bool { return by < 1./farOff || by > farOff }
-	if rate := s.rate(); rate == 0 || !off(1e9*float64(s.n-1)/span/rate) || !off(lasted/span) || !off(all/span) {
-		return 0
-	}
-	return lasted / span
+	return 0
 }
 
 // unused reports whether stamps do not count time: times of recording do.

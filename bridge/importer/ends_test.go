@@ -1,0 +1,42 @@
+package importer_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+)
+
+// An input whose messages stop before those of the states do is said to, with the time, and is a loss where most rows are
+// without it. Pauses within are none.
+func TestInputsThatEnd(t *testing.T) {
+	const text = "vehicle = \"v\"\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n[[channel]]\nname = \"u\"\ntopic = \"cmd\"\nfield = \"u\"\nrole = \"input\"\n"
+	until := func(from, to int64) *invented {
+		s := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "cmd": names("u")}}
+		for ms := int64(0); ms < 20_000; ms += 20 {
+			s.msgs = append(s.msgs, msg{"pos", ms, []float64{math.Sin(0.001 * float64(ms))}})
+			if ms < from || ms >= to {
+				s.msgs = append(s.msgs, msg{"cmd", ms + 1, []float64{math.Cos(0.003 * float64(ms))}})
+			}
+		}
+		return s
+	}
+	_, sum := run(t, until(14_000, 20_000), text, false)
+	i := slices.IndexFunc(sum.Remarks, func(r importer.Remark) bool { return r.Kind == "ends" })
+	if i < 0 || sum.Remarks[i].Severity != importer.Warning || !strings.HasPrefix(sum.Remarks[i].Text, "u: no value in the last 4.98 s of the rows, 250 of 1000") {
+		t.Errorf("%q", sum.Remarks)
+	}
+	for _, s := range []*invented{until(20_000, 20_000), until(5000, 11_000), until(19_500, 20_000)} {
+		if _, sum := run(t, s, text, false); slices.ContainsFunc(sum.Remarks, func(r importer.Remark) bool { return r.Kind == "ends" }) {
+			t.Errorf("%q", sum.Remarks)
+		}
+	}
+	_, _, err := try(t, until(7000, 20_000), text, false)
+	if lost, ok := errors.AsType[*importer.LossError](err); !ok || len(lost.Reasons) != 1 || !strings.Contains(lost.Reasons[0].Text, "it ends 11.98 s before the rows do") {
+		t.Error(err)
+	}
+}
