@@ -27,7 +27,7 @@ func (m *Map) expand(files []*survey) (*Map, error) {
 			if err != nil {
 				return nil, err
 			}
-			out.Channels = append(out.Channels, driven)
+			out.Channels = append(out.Channels, driven...)
 			continue
 		}
 		all, why, unclear := c.expand(files)
@@ -92,55 +92,65 @@ func textsOf(t *telemetry.Topic, array string) (all []string) {
 }
 
 // drive returns a channel with the motors that the settings of the robot name, and what there is to
-// say about them. Where a file, or a start of the robot in one, has them on other outputs, these are
-// read there.
-func (m *Map) drive(c *Channel, files []*survey, out *remarks) (Channel, error) {
-	driven := *c
-	driven.Or = slices.Clone(c.Or)
-	for _, s := range driven.sources() {
+// say about them: two channels where motors are on outputs of two instances. Where a file, or a start of the robot in one, has them on other
+// outputs, these are read there.
+func (m *Map) drive(c *Channel, files []*survey, out *remarks) ([]Channel, error) {
+	plain := []Channel{*c}
+	for _, s := range c.sources() {
 		if s.Outputs == nil || len(match(s, files[0])) == 0 || slices.ContainsFunc(files, func(f *survey) bool { return s.When.contradicted(f) != "" }) {
 			continue
 		}
-		w := wires{of: *s}
+		w := wires{of: s}
+		w.banks[0], w.banks[1] = *s, *s
 		for k, f := range files {
 			for _, b := range f.byBoot() {
 				if reason, remedy := w.add(k, &b, files[0]); reason != "" {
-					return driven, m.wrong("channel "+c.label(), reason, remedy)
+					return nil, m.wrong("channel "+c.label(), reason, remedy)
 				}
 			}
 		}
 		if !w.own.known {
-			return driven, nil
+			return plain, nil
 		}
 		w.own.compared(s.Outputs, files[0], out)
-		source, names := w.of, []string(nil)
-		for i, n := range w.own.outputs {
-			if n > 0 {
-				names = append(names, s.Outputs.name(c, i))
+		var driven []Channel
+		for k := range w.banks {
+			b, own := &w.banks[k], w.own.bank(k == 1)
+			var names []string
+			for i, n := range own.outputs {
+				if n > 0 {
+					names = append(names, s.Outputs.name(c, i))
+				}
 			}
+			if len(names) == 0 {
+				continue
+			}
+			b.Fields, b.Outputs, b.Unit = own.fields(s), nil, cmp.Or(s.Unit, c.Unit)
+			if !slices.ContainsFunc(b.wired, func(w wiring) bool { return !slices.Equal(w.fields, b.Fields) }) {
+				b.wired = nil
+			}
+			b.sayWired(files, out)
+			d := *c
+			d.Name, d.Names, d.Source, d.Or = "", names, *b, nil
+			driven = append(driven, d)
 		}
-		source.Fields, source.Outputs, source.Unit = w.own.fields(s), nil, cmp.Or(s.Unit, c.Unit)
-		if !slices.ContainsFunc(source.wired, func(w wiring) bool { return !slices.Equal(w.fields, source.Fields) }) {
-			source.wired = nil
-		}
-		source.sayWired(files, out)
-		driven.Name, driven.Names, driven.Source, driven.Or = "", names, source, nil
 		return driven, nil
 	}
-	return driven, nil
+	return plain, nil
 }
 
 // wires finds the fields of the motors of a source, start after start of the robot.
 type wires struct {
-	of    Source
-	own   motors // of the first start
+	of    *Source
+	banks [2]Source // the outputs of the topic, and of another instance
+	own   motors    // of the first start
 	begun bool
 }
 
 // add takes a start in a file with a number, or returns why it is refused.
 func (w *wires) add(number int, b *boot, first *survey) (reason, remedy string) {
 	also := w.of.Outputs.motors(b)
-	if reason, remedy = also.refused(&w.of, b); reason != "" {
+	if reason, remedy := also.refused(w.of, b); reason != "" {
 		return reason, remedy
 	}
 	if !w.begun {
@@ -149,19 +159,26 @@ func (w *wires) add(number int, b *boot, first *survey) (reason, remedy string) 
 	if !also.known || !w.own.known {
 		return "", ""
 	}
-	if also.aside {
-		n := b.moving(&w.of, also.fields(&w.of))
-		if n < 0 || w.of.Instance != nil && *w.of.Instance != n {
-			return also.nowhere(&w.of, b.survey), recordMotors(&w.of)
-		}
-		w.of.Instance = &n
-	}
 	switch same := w.own.alike(&also); {
 	case !same && number == 0:
-		return fmt.Sprintf("flights of %s have other motors: %s, and %s", first.base(), w.own.list(&w.of), also.list(&w.of)), "put each flight into a file of its own"
+		return fmt.Sprintf("flights of %s have other motors: %s, and %s", first.base(), w.own.list(w.of), also.list(w.of)), "put each flight into a file of its own"
 	case !same:
-		return fmt.Sprintf("%s and %s have other motors: %s, and %s", first.base(), b.base(), w.own.list(&w.of), also.list(&w.of)), "import them one by one"
+		return fmt.Sprintf("%s and %s have other motors: %s, and %s", first.base(), b.base(), w.own.list(w.of), also.list(w.of)), "import them one by one"
 	}
-	w.of.wired = append(w.of.wired, wiring{number, b.from, also.fields(&w.of)})
+	at, fits := [2]int{}, true
+	apart := slices.Contains(also.aside, true)
+	if apart {
+		at, fits = also.instances(w.of, b.survey)
+	}
+	for k := range w.banks {
+		s, of := &w.banks[k], also.bank(k == 1)
+		if apart && len(of.fields(w.of)) > 0 {
+			if !fits || s.Instance != nil && *s.Instance != at[k] {
+				return also.nowhere(w.of, b.survey), recordMotors(w.of)
+			}
+			s.Instance = &at[k]
+		}
+		s.wired = append(s.wired, wiring{number, b.from, of.fields(w.of)})
+	}
 	return "", ""
 }

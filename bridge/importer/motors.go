@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,35 +24,48 @@ func matches(pattern, name string) (n int, ok bool) {
 // motors is which outputs drive the motors of a file.
 type motors struct {
 	outputs []int    // of motors 1, 2, …; 0 = none
+	aside   []bool   // of these: it is one of another instance
+	used    [2][]int // outputs with a function, and those of the other instance
 	known   bool     // the settings show it
 	others  []string // functions of other outputs
 	apart   []string // settings by which motors are on outputs that the topic does not have
 	wrong   string   // a setting that changed in flight
 	count   int      // motors, by the kind of frame; 0 = not known
-	aside   bool     // they are outputs of another instance
 }
 
 // motors returns which outputs drive the motors of a file, as far as its settings show it.
 func (o *Outputs) motors(f *boot) (m motors) {
 	m = o.motorsBy(f, []string{o.Parameter})
-	if len(o.Aside) > 0 && len(m.outputs) == 0 {
-		if other := o.motorsBy(f, o.Aside); len(other.outputs) > 0 {
-			m = other
-			m.aside = true
+	other := o.motorsBy(f, o.Aside)
+	m.used[1] = other.used[0]
+	m.aside = make([]bool, max(len(m.outputs), len(other.outputs)))
+	m.outputs = append(m.outputs, make([]int, len(m.aside)-len(m.outputs))...)
+	for i, n := range other.outputs {
+		if n > 0 && m.outputs[i] == 0 {
+			m.outputs[i], m.aside[i], m.known, m.wrong = n, true, true, cmp.Or(m.wrong, other.wrong)
 		}
-	}
-	if !m.aside {
-		m.elsewhere(o.Aside, o, f)
 	}
 	m.elsewhere(o.Elsewhere, o, f)
 	m.countOf(o, f)
 	if !m.known && m.count > 0 {
 		m.changed(f, o.Count)
-		for m.outputs, m.known = nil, true; len(m.outputs) < m.count; {
+		for m.outputs, m.known, m.aside = nil, true, make([]bool, m.count); len(m.outputs) < m.count; {
 			m.outputs = append(m.outputs, len(m.outputs)+1)
 		}
 	}
 	return m
+}
+
+// bank returns the motors on the outputs that settings number alike: of the topic, or of another instance of it.
+func (m *motors) bank(aside bool) motors {
+	b := *m
+	b.outputs = slices.Clone(m.outputs)
+	for i := range b.outputs {
+		if m.aside[i] != aside {
+			b.outputs[i] = 0
+		}
+	}
+	return b
 }
 
 // motorsBy returns which outputs drive the motors by settings of some names.
@@ -79,7 +93,9 @@ func (o *Outputs) motorsBy(f *boot, patterns []string) (m motors) {
 			default:
 				m.others = append(m.others, fmt.Sprintf("%s = %g", name, v))
 			}
-			m.known = m.known || v != 0
+			if v != 0 {
+				m.known, m.used[0] = true, append(m.used[0], n)
+			}
 		}
 	}
 	for _, v := range o.Functions {
@@ -180,27 +196,52 @@ func (m *motors) list(s *Source) string {
 
 // alike reports whether the same motors are there, on whatever outputs.
 func (m *motors) alike(o *motors) bool {
-	return slices.EqualFunc(m.outputs, o.outputs, func(a, b int) bool { return (a > 0) == (b > 0) })
+	return slices.EqualFunc(m.outputs, o.outputs, func(a, b int) bool { return (a > 0) == (b > 0) }) && slices.Equal(m.aside, o.aside)
 }
 
-// moving returns the only instance of a source's topic of which several fields vary; −1 = there is none,
-// or more than one.
-func (f *survey) moving(s *Source, fields []string) int {
-	found := -1
-	for _, c := range f.counts {
-		id := topicID{c.Topic.Name, c.Topic.Instance, ""}
-		all := c.Topic.Name == s.Topic || s.Type != "" && c.Topic.Kind == s.Type
-		for _, path := range fields {
-			all = all && slices.Contains(f.varies, topicField{id, path})
+// instances returns those of a source's topic that have the motors of the topic itself and those of another instance, as their fields vary,
+// where one choice fits; else where one does of which no output varies that has no function. ok is false where none does.
+func (m *motors) instances(s *Source, f *survey) (of [2]int, ok bool) {
+	banks := [2]motors{m.bank(false), m.bank(true)}
+	for _, strict := range []bool{false, true} {
+		var fits [2][]int
+		for _, c := range f.counts {
+			if c.Topic.Name != s.Topic && (s.Type == "" || c.Topic.Kind != s.Type) || slices.Contains(fits[0], c.Topic.Instance) {
+				continue
+			}
+			for k := range banks {
+				if banks[k].fit(s, topicID{c.Topic.Name, c.Topic.Instance, ""}, f, m.used[k], strict) {
+					fits[k] = append(fits[k], c.Topic.Instance)
+				}
+			}
 		}
-		if all && found >= 0 {
-			return -1
+		found := 0
+		for _, a := range fits[0] {
+			for _, b := range fits[1] {
+				if none := len(banks[0].fields(s)) == 0; a != b && !none || none && a == fits[0][0] {
+					of, found = [2]int{a, b}, found+1
+				}
+			}
 		}
-		if all {
-			found = c.Topic.Instance
+		if found == 1 {
+			return of, true
 		}
 	}
-	return found
+	return of, false
+}
+
+// fit reports whether the motors of a bank are outputs of a topic: these vary and, if strict, none of those without a function does.
+func (m *motors) fit(s *Source, id topicID, f *survey, used []int, strict bool) bool {
+	varies := func(path string) bool { return slices.Contains(f.varies, topicField{id, path}) }
+	fields := m.fields(s)
+	if strict && len(fields) > 0 {
+		for n := 1; n <= len(s.Fields)+mostBeyond; n++ {
+			if !slices.Contains(used, n) && varies(s.Outputs.field(n)) {
+				return false
+			}
+		}
+	}
+	return !slices.ContainsFunc(fields, func(path string) bool { return !varies(path) })
 }
 
 // sayWired reports where motors are on other outputs than at first.

@@ -13,7 +13,7 @@ type Outputs struct {
 	Parameter string         `toml:"parameter"` // (optional) the setting with the function of output {}
 	Functions []int          `toml:"functions"` // those of motor 1, 2, …
 	Names     []string       `toml:"names"`     // (optional) of the channels, one for each function; else the first name of the channel with the motor's number
-	Aside     []string       `toml:"aside"`     // (optional) settings with the functions of outputs by their numbers of another instance of the topic: of the one that moves
+	Aside     []string       `toml:"aside"`     // (optional) settings with the functions of outputs of another instance of the topic, by their numbers there: of the one in which they move
 	Elsewhere []string       `toml:"elsewhere"` // (optional) settings with the functions of outputs that the topic does not have, or not by their numbers
 	Count     string         `toml:"count"`     // (optional) the setting that holds the number of motors
 	Motors    map[string]int `toml:"motors"`    // (optional) the number by its value; else the value is the number
