@@ -148,7 +148,11 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
-	l := newLearner(j.plan.header, kinematics.Remaining(claimed, states), states)
+	likely := claimed
+	if claimed.Relation == "" { // by the usual names, to see whether axes are mixed
+		likely, _ = kinematics.Declare(channel.Quadrotor, &kinematics.Body{}, states)
+	}
+	l := newLearner(j.plan.header, kinematics.Remaining(likely, states), states)
 	if j.plan.held == nil && j.Map.IsTable() && !j.Map.Time.KeepHeld {
 		l.stays = newHolds(len(states))
 	}
@@ -169,7 +173,7 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if err := j.leaveOut(l, made); err != nil {
 		return err
 	}
-	if err := j.settle(claimed, l.checker); err != nil {
+	if err := j.settle(ctx, claimed, l.checker); err != nil {
 		return err
 	}
 	j.declareFound(s, l.derivatives)
@@ -236,7 +240,7 @@ func (j *job) declareFound(s *Summary, d *derivative.Detector) {
 // settle decides what the log declares of the claimed kinematics. Of states that do
 // not vary nothing is declared. What the data contradict is left out where the map says
 // that it is optional, and else is an error.
-func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) error {
+func (j *job) settle(ctx context.Context, claimed channel.Kinematics, checker *kinematics.Checker) error {
 	moving := channel.Select(j.plan.header, channel.State)
 	reduce := func(states []channel.Channel, why string) {
 		k := kinematics.Remaining(j.kinematics, states)
@@ -252,6 +256,10 @@ func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) er
 	}
 	j.kinematics = claimed
 	reduce(moving, "not all of the states that it needs are in the log, move and are valid")
+	mixed, mend, err := j.mixed(ctx, checker, moving)
+	if err != nil {
+		return err
+	}
 	for j.kinematics.Relation != "" {
 		wrong, remarks := checker.Result(j.kinematics)
 		switch {
@@ -259,11 +267,39 @@ func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) er
 			for _, text := range remarks {
 				j.plan.leftOut.add("kinematics", Info, "", "%s", text)
 			}
-			return nil
+		case !j.Map.KinematicsOptional && mixed != "":
+			return &mapfile.Error{File: j.Map.file, Field: "kinematics", Reason: wrong.Reason + ": " + mixed, Remedy: mend}
 		case !j.Map.KinematicsOptional:
 			return &mapfile.Error{File: j.Map.file, Field: "kinematics", Reason: wrong.Reason, Remedy: wrong.Remedy}
 		}
+		if wrong == nil {
+			break
+		}
 		reduce(slices.DeleteFunc(slices.Clone(moving), func(c channel.Channel) bool { return c.Name == wrong.Channel }), wrong.Reason)
 	}
+	if mixed != "" {
+		j.plan.leftOut.add("axes", Warning, "", "by how the states move %s", mixed).Remedy = mend
+	}
 	return nil
+}
+
+// mixed returns of which states the axes, or the order of a quaternion, are others than those of the rest, and what to do, where the
+// kinematics that a checker looked at are contradicted and that explains it. It reads everything once more.
+func (j *job) mixed(ctx context.Context, checker *kinematics.Checker, states []channel.Channel) (what, remedy string, err error) {
+	search := checker.Search(states)
+	if search == nil {
+		return "", "", nil
+	}
+	_, err = j.rows(ctx, nil, nil, nil, func(r *row) error {
+		if r.begins {
+			search.Break()
+		}
+		search.Add(r.t, r.values[0])
+		return nil
+	})
+	if err != nil {
+		return "", "", err
+	}
+	what, remedy, _ = search.Found(j.kinematics.Relation != "")
+	return what, remedy, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/bridge/frames"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
@@ -199,5 +200,62 @@ func TestDeclare(t *testing.T) {
 	}
 	if _, err := Declare("quadrotor", &Body{}, all[:3]); err == nil {
 		t.Error("three positions alone are a rigid body")
+	}
+}
+
+// States in other axes than the others, or of a quaternion in another order, are found by how they move; noise, and states that fit, are not.
+func TestMixedAxes(t *testing.T) {
+	vector := func(at int, from, to frames.Frame) func(x []float64) {
+		return func(x []float64) {
+			v := frames.Vector([3]float64(x[at:at+3]), from, to)
+			copy(x[at:], v[:])
+		}
+	}
+	attitude := func(turn func(frames.Quaternion) frames.Quaternion) func(x []float64) {
+		return func(x []float64) {
+			e := turn(frames.FromEuler([3]float64(x[6:9]))).Euler()
+			copy(x[6:], e[:])
+		}
+	}
+	noise := rand.New(rand.NewPCG(1, 1))
+	for want, edit := range map[string]func(x []float64){
+		"":                      nil,
+		"none":                  func(x []float64) { x[6], x[7], x[8] = noise.NormFloat64(), noise.NormFloat64(), noise.NormFloat64() },
+		"pitch has the other":   func(x []float64) { x[7] = -x[7] },
+		"x, y, z are in axes e": vector(0, frames.ENU, frames.NED),
+		"roll, pitch, yaw are in axes enu-flu, not ned-frd; or roll, pitch, yaw are in axes ned-flu, not ned-frd; or p, q, r are in axes flu": attitude(func(q frames.Quaternion) frames.Quaternion { return frames.Attitude(q, "ned", "frd", "enu", "flu") }),
+		"roll, pitch, yaw are the inverse":                             attitude(frames.Quaternion.Conj),
+		"roll, pitch, yaw are of a quaternion in the order x, y, z, w": attitude(func(q frames.Quaternion) frames.Quaternion { return frames.Quaternion{q[1], q[2], q[3], q[0]} }),
+		"roll, pitch, yaw are of a quaternion in the order w, x, y, z": attitude(func(q frames.Quaternion) frames.Quaternion { return frames.Quaternion{q[3], q[0], q[1], q[2]} }),
+	} {
+		states := usual(channel.Angle)
+		for i := range states {
+			states[i].Frame = [4]string{"ned", "ned", "ned-frd", "frd"}[i/3]
+		}
+		k, err := Declare(channel.Quadrotor, &Body{}, states)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows [][]float64
+		c := fly(t, k, 15, func(x []float64) {
+			if edit != nil {
+				edit(x)
+			}
+			rows = append(rows, slices.Clone(x))
+		})
+		search := c.Search(states)
+		if search == nil {
+			if want != "" {
+				t.Errorf("%s: nothing is looked for", want)
+			}
+			continue
+		}
+		for i, x := range rows {
+			search.Add(int64(i)*1e7, x)
+		}
+		reason, remedy, ok := search.Found(true)
+		if ok != (want != "none" && want != "") || ok && (!strings.HasPrefix(reason, want) || remedy == "") {
+			t.Errorf("%s: %v %q %q", want, ok, reason, remedy)
+		}
 	}
 }
