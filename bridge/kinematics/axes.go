@@ -28,16 +28,14 @@ type guess struct {
 
 // change is one that may have been made of a group of states.
 type change struct {
-	group  int                                         // groupPosition to groupRates
-	what   string                                      // what the states are; of turned axes "from|to"
-	remedy string                                      // of other changes than turned axes
-	sign   int                                         // the state whose sign is turned, from 1; 0 = none
-	vector func(v [3]float64) [3]float64               // of states along axes
-	turn   func(q frames.Quaternion) frames.Quaternion // of an attitude
+	group       int                                         // groupPosition to groupRates
+	world, body bool                                        // of turned axes: which are turned
+	along       bool                                        // the velocity is along the axes of the body where those of the world are declared, or the other way round
+	sign        int                                         // the state whose sign is turned, from 1; 0 = none
+	turn        func(q frames.Quaternion) frames.Quaternion // (optional) of an attitude
+	what        string                                      // of it: what the states are
+	remedy      string                                      // of it
 }
-
-// along reports whether the velocity is along the axes of the body where those of the world are declared, or the other way round.
-func (c *change) along() bool { return c.vector == nil && c.turn == nil }
 
 const (
 	groupPosition = iota
@@ -69,7 +67,7 @@ func (c *Checker) Search(states []channel.Channel) *Search {
 	try := func(changes ...change) {
 		g := guess{changes: changes, of: k}
 		for _, c := range changes {
-			g.of.InBody = g.of.InBody != c.along()
+			g.of.InBody = g.of.InBody != c.along
 		}
 		g.checker = New(g.of, states)
 		s.tried = append(s.tried, g)
@@ -87,39 +85,48 @@ func (c *Checker) Search(states []channel.Channel) *Search {
 
 // changesOf returns what may have been made of the states of a declaration.
 func changesOf(k channel.Kinematics) (all []change) {
-	world := func(v [3]float64) [3]float64 { return frames.Vector(v, frames.NED, frames.ENU) }
-	body := func(v [3]float64) [3]float64 { return frames.Vector(v, frames.FRD, frames.FLU) }
 	if len(k.Position) > 0 {
-		all = append(all, change{group: groupPosition, what: "ned|enu", vector: world})
-		if k.InBody {
-			all = append(all, change{group: groupVelocity, what: "frd|flu", vector: body})
-		} else {
-			all = append(all, change{group: groupVelocity, what: "ned|enu", vector: world})
-		}
+		all = append(all, change{group: groupPosition, world: true}, change{group: groupVelocity, world: !k.InBody, body: k.InBody})
 		if len(k.Attitude) > 0 {
-			all = append(all, change{group: groupVelocity})
+			all = append(all, change{group: groupVelocity, along: true})
 		}
 	}
 	if len(k.Attitude) == 0 {
 		return all
 	}
 	for i := range k.Attitude {
-		all = append(all, change{group: groupAttitude, sign: i + 1, vector: func(v [3]float64) [3]float64 { v[i] = -v[i]; return v }})
+		all = append(all, change{group: groupAttitude, sign: i + 1})
 	}
-	turned := func(world, body frames.Frame) func(frames.Quaternion) frames.Quaternion {
-		return func(q frames.Quaternion) frames.Quaternion {
-			return frames.Attitude(q, frames.NED, frames.FRD, world, body)
-		}
-	}
-	return append(all, change{group: groupAttitude, what: "ned-frd|enu-flu", turn: turned(frames.ENU, frames.FLU)},
-		change{group: groupAttitude, what: "ned-frd|enu-frd", turn: turned(frames.ENU, frames.FRD)},
-		change{group: groupAttitude, what: "ned-frd|ned-flu", turn: turned(frames.NED, frames.FLU)},
+	return append(all, change{group: groupAttitude, world: true, body: true}, change{group: groupAttitude, world: true}, change{group: groupAttitude, body: true},
+		change{group: groupRates, body: true},
 		change{group: groupAttitude, what: "the inverse, which turns the world into the body", remedy: "have the recorder write the attitude of the body in the world", turn: frames.Quaternion.Conj},
 		change{group: groupAttitude, what: "of a quaternion in the order x, y, z, w, which is read as w, x, y, z", remedy: `name its columns in the other order, or write order = "xyzw"`,
 			turn: func(q frames.Quaternion) frames.Quaternion { return frames.Quaternion{q[3], q[0], q[1], q[2]} }},
 		change{group: groupAttitude, what: "of a quaternion in the order w, x, y, z, which is read as x, y, z, w", remedy: `name its fields in the other order, or write order = "wxyz"`,
-			turn: func(q frames.Quaternion) frames.Quaternion { return frames.Quaternion{q[1], q[2], q[3], q[0]} }},
-		change{group: groupRates, what: "frd|flu", vector: body})
+			turn: func(q frames.Quaternion) frames.Quaternion { return frames.Quaternion{q[1], q[2], q[3], q[0]} }})
+}
+
+// of returns the values of its group as the change would have them, rad of an attitude.
+func (c *change) of(v [3]float64) [3]float64 {
+	world, body := frames.NED, frames.FRD
+	if c.world {
+		world = frames.ENU
+	}
+	if c.body {
+		body = frames.FLU
+	}
+	switch {
+	case c.sign > 0:
+		v[c.sign-1] = -v[c.sign-1]
+		return v
+	case c.turn != nil:
+		return c.turn(frames.FromEuler(v)).Euler()
+	case c.group == groupAttitude:
+		return frames.Attitude(frames.FromEuler(v), frames.NED, frames.FRD, world, body).Euler()
+	case c.world:
+		return frames.Vector(v, frames.NED, world)
+	}
+	return frames.Vector(v, frames.FRD, body)
 }
 
 // Break begins a new segment: the next sample does not continue the last one.
@@ -143,23 +150,15 @@ func (s *Search) Add(t int64, x []float64) {
 
 // apply changes the states of a sample.
 func (g *guess) apply(c *change, x []float64) {
-	b := &g.checker.body
-	if c.along() {
+	if c.along {
 		return
 	}
+	b := &g.checker.body
 	at, sign, scale := [][]int{b.Position, b.Velocity, b.Attitude, b.Rates}[c.group], b.Sign[3*c.group:], 1.0
 	if c.group == groupAttitude {
 		scale = b.Omega
 	}
-	var v [3]float64
-	for i, k := range at {
-		v[i] = sign[i] * scale * x[k]
-	}
-	if c.turn != nil {
-		v = c.turn(frames.FromEuler(v)).Euler()
-	} else {
-		v = c.vector(v)
-	}
+	v := c.of([3]float64{sign[0] * scale * x[at[0]], sign[1] * scale * x[at[1]], sign[2] * scale * x[at[2]]})
 	for i, k := range at {
 		x[k] = v[i] / (sign[i] * scale)
 	}
@@ -187,7 +186,7 @@ func (s *Search) Found(declared bool) (reason, remedy string, ok bool) {
 	for _, g := range best {
 		var what, mend []string
 		for _, c := range g.changes {
-			if declared || !c.along() {
+			if declared || !c.along {
 				reason, remedy := s.describe(g, &c)
 				what, mend = append(what, reason), append(mend, remedy)
 			}
@@ -207,44 +206,37 @@ func (s *Search) Found(declared bool) (reason, remedy string, ok bool) {
 func (s *Search) describe(g *guess, c *change) (what, remedy string) {
 	names := [][]string{g.of.Position, g.of.Velocity, g.of.Attitude, g.of.Rates}[c.group]
 	of := strings.Join(names, ", ")
-	if c.along() {
-		axes := map[bool]string{false: "world", true: "body"}[g.of.InBody]
-		return fmt.Sprintf("%s are along the axes of the %s", of, axes), fmt.Sprintf("write axes = %q under [body]", axes)
-	}
-	if c.sign > 0 {
-		name := names[c.sign-1]
-		return name + " has the other sign", fmt.Sprintf("under [body] write attitude = %s", turned(names, strings.TrimPrefix(name, "-")))
-	}
-	first, second, pair := strings.Cut(c.what, "|")
-	if !pair {
-		return of + " are " + c.what, c.remedy
-	}
 	plain, _ := channel.Signed(names[0])
 	written := s.states[channel.Index(s.states, plain)].Frame
-	all := "enu-flu"
+	axes, all := c.axes(written), "enu-flu"
 	if strings.Contains(written, "ned") || strings.Contains(written, "frd") {
 		all = "ned-frd"
 	}
-	if axes := turnedAxes(written, first, second); axes != "" {
+	switch {
+	case c.along:
+		axes := map[bool]string{false: "world", true: "body"}[g.of.InBody]
+		return fmt.Sprintf("%s are along the axes of the %s", of, axes), fmt.Sprintf("write axes = %q under [body]", axes)
+	case c.sign > 0:
+		name := names[c.sign-1]
+		return name + " has the other sign", fmt.Sprintf("under [body] write attitude = %s", turned(names, strings.TrimPrefix(name, "-")))
+	case c.turn != nil:
+		return of + " are " + c.what, c.remedy
+	case axes != "":
 		return fmt.Sprintf("%s are in axes %s, not %s", of, axes, written), fmt.Sprintf("write axes = %q for %s, and frames = %q at the top, in a copy of the map (--print-map)", axes, of, all)
 	}
-	return fmt.Sprintf("%s are turned against the axes of the other states, as %s is against %s", of, first, second),
-		fmt.Sprintf("write the axes of each state in the map, as axes = %q or %q, and frames = %q at the top", first, second, all)
+	return fmt.Sprintf("%s are turned against the axes of the other states, as %s are against %s", of, c.axes("enu-flu"), "enu-flu"), "write the axes of each state in the map, and frames at its top"
 }
 
-// turnedAxes returns written axes turned as a first are to a second; "" = they are not known.
-func turnedAxes(written, first, second string) string {
-	other := map[string]string{"ned": "enu", "enu": "ned", "frd": "flu", "flu": "frd"}
-	from, to, out := strings.Split(first, "-"), strings.Split(second, "-"), strings.Split(written, "-")
-	if len(from) != len(out) {
-		return ""
-	}
-	for i := range out {
-		if out[i] = other[out[i]]; out[i] == "" {
+// axes returns written axes as they are turned; "" = they are not known.
+func (c *change) axes(written string) string {
+	out := strings.Split(written, "-")
+	for i, axes := range out {
+		other := map[string]string{"ned": "enu", "enu": "ned", "frd": "flu", "flu": "frd"}[axes]
+		if other == "" {
 			return ""
 		}
-		if from[i] == to[i] { // not turned
-			out[i] = other[out[i]]
+		if frames.Frame(axes).World() && c.world || frames.Frame(axes).Body() && c.body {
+			out[i] = other
 		}
 	}
 	return strings.Join(out, "-")
