@@ -4,20 +4,15 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
 // alternating finds fields whose messages are in turns of several signals: of publishers, or robots,
 // that nothing in the messages distinguishes. Each topic is looked at by itself, in blocks of messages:
 // what is joined to rows has mixed the turns already.
-type alternating struct {
-	fields [][]turns // by track and column
-}
+type alternating struct{ watched[turns] }
 
 // turns are the values of a field in the block at hand, and in how many blocks they took turns.
 type turns struct {
-	channel              string // "" = of no state or input
 	block                []float64
 	blocks, found, equal int
 }
@@ -36,47 +31,15 @@ const (
 )
 
 // newAlternating returns what looks at the states and inputs of a plan.
-func newAlternating(p *plan) *alternating {
-	a := &alternating{}
-	for _, names := range p.fieldChannels() {
-		fields := make([]turns, len(names))
-		for i, name := range names {
-			fields[i].channel = name
-		}
-		a.fields = append(a.fields, fields)
-	}
-	return a
-}
-
-// fieldChannels returns the states and inputs that are made of fields, by track and column; "" = none is.
-func (p *plan) fieldChannels() (names [][]string) {
-	for i := range p.tracks {
-		names = append(names, make([]string, len(p.tracks[i].paths)))
-	}
-	for i := range p.outputs {
-		o, s := &p.outputs[i], &p.config.Signals[p.outputs[i].signal]
-		for k, column := range s.At {
-			name := o.label
-			if len(s.At) == len(o.names) {
-				name = o.names[k]
-			}
-			if o.role != channel.Aux && (len(s.At) != len(o.names) || channel.Index(p.header, name) >= 0) {
-				names[s.Track][column] = name
-			}
-		}
-	}
-	return names
-}
+func newAlternating(p *plan) *alternating { return &alternating{watch[turns](p)} }
 
 // add takes the values of a message of a track.
 func (a *alternating) add(track int, x []float64) {
-	for i, v := range x {
-		if s := &a.fields[track][i]; s.channel != "" && !math.IsNaN(v) {
-			if s.block = append(s.block, v); len(s.block) == blockRows {
-				s.judge()
-			}
+	a.each(track, x, func(s *turns, v float64) {
+		if s.block = append(s.block, v); len(s.block) == blockRows {
+			s.judge()
 		}
-	}
+	})
 }
 
 // judge looks at a block, and begins the next one.
@@ -166,20 +129,17 @@ func stepsOver(x []float64, n int) float64 {
 
 // found returns the channels that alternate.
 func (a *alternating) found() (names []string) {
-	for _, fields := range a.fields {
-		for i := range fields {
-			s := &fields[i]
-			if len(s.block) > fewestRows {
-				s.judge()
-			}
-			all := float64(s.blocks)
-			if turned := float64(s.found); turned > 0 && turned >= fewBlocks*all || s.equal > 0 && turned+float64(s.equal) >= halfBlocks*all {
-				if !slices.Contains(names, s.channel) {
-					names = append(names, s.channel)
-				}
+	a.all(func(name string, s *turns, _, _ int) {
+		if len(s.block) > fewestRows {
+			s.judge()
+		}
+		all, turned := float64(s.blocks), float64(s.found)
+		if turned > 0 && turned >= fewBlocks*all || s.equal > 0 && turned+float64(s.equal) >= halfBlocks*all {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
-	}
+	})
 	return names
 }
 

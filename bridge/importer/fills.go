@@ -11,13 +11,10 @@ import (
 
 // fills finds numbers that stand for what was not measured, as −999: a field has them again and again, and they are far
 // from all its other values.
-type fills struct {
-	fields [][]ends // by track and column
-}
+type fills struct{ watched[ends] }
 
 // ends are the lowest and the highest two values of a field that differ.
 type ends struct {
-	channel   string // "" = of no state or input
 	low, high [2]end
 	n         int
 	changes   int // values that differ from the one before
@@ -38,33 +35,21 @@ const (
 )
 
 // newFills returns what looks at the states and inputs of a plan.
-func newFills(p *plan) *fills {
-	f := &fills{}
-	for _, names := range p.fieldChannels() {
-		fields := make([]ends, len(names))
-		for i, name := range names {
-			fields[i] = ends{channel: name, low: [2]end{{v: math.Inf(1)}, {v: math.Inf(1)}}, high: [2]end{{v: math.Inf(-1)}, {v: math.Inf(-1)}}, last: math.NaN()}
-		}
-		f.fields = append(f.fields, fields)
-	}
-	return f
-}
+func newFills(p *plan) *fills { return &fills{watch[ends](p)} }
 
 // add takes the values of a message of a track.
-func (f *fills) add(track int, x []float64) {
-	for i, v := range x {
-		s := &f.fields[track][i]
-		if s.channel == "" || math.IsNaN(v) {
-			continue
-		}
-		s.n++
-		if v != s.last {
-			s.changes++
-			s.last = v
-		}
-		extreme(&s.low, v, v < s.low[0].v, v < s.low[1].v)
-		extreme(&s.high, v, v > s.high[0].v, v > s.high[1].v)
+func (f *fills) add(track int, x []float64) { f.each(track, x, (*ends).add) }
+
+func (s *ends) add(v float64) {
+	if s.n == 0 {
+		s.low, s.high, s.last = [2]end{{v: math.Inf(1)}, {v: math.Inf(1)}}, [2]end{{v: math.Inf(-1)}, {v: math.Inf(-1)}}, math.NaN()
 	}
+	if s.n++; v != s.last {
+		s.changes++
+		s.last = v
+	}
+	extreme(&s.low, v, v < s.low[0].v, v < s.low[1].v)
+	extreme(&s.high, v, v > s.high[0].v, v > s.high[1].v)
 }
 
 // extreme adds a value to two ends, of which it is beyond the first, or the second.
@@ -127,23 +112,20 @@ func (f *fills) found(p *plan) (any bool) {
 		n, of int
 	}
 	said := map[float64]*saying{}
-	for track, fields := range f.fields {
-		for i := range fields {
-			s := &fields[i]
-			for _, e := range s.filled() {
-				any = true
-				p.fills[track][i] = append(p.fills[track][i], e.v)
-				if said[e.v] == nil {
-					said[e.v] = &saying{}
-				}
-				x := said[e.v]
-				if !slices.Contains(x.names, s.channel) {
-					x.names = append(x.names, s.channel)
-				}
-				x.n, x.of = x.n+e.n, x.of+s.n
+	f.all(func(name string, s *ends, track, column int) {
+		for _, e := range s.filled() {
+			any = true
+			p.fills[track][column] = append(p.fills[track][column], e.v)
+			if said[e.v] == nil {
+				said[e.v] = &saying{}
 			}
+			x := said[e.v]
+			if !slices.Contains(x.names, name) {
+				x.names = append(x.names, name)
+			}
+			x.n, x.of = x.n+e.n, x.of+s.n
 		}
-	}
+	})
 	for _, v := range slices.Sorted(maps.Keys(said)) {
 		x := said[v]
 		p.leftOut.add("fill", Warning, "", "%s: %s stands for what was not measured, in %d of %d values, far from all others: it counts as not measured",

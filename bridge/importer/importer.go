@@ -157,7 +157,7 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 		l.stays = newHolds(len(states))
 	}
 	filled := newFills(j.plan)
-	made, err := j.rows(ctx, nil, nil, filled, l.add)
+	made, err := j.rows(ctx, nil, l.add, filled)
 	if err != nil {
 		return err
 	}
@@ -290,7 +290,7 @@ func (j *job) mixed(ctx context.Context, checker *kinematics.Checker, states []c
 	if search == nil {
 		return "", "", nil
 	}
-	_, err = j.rows(ctx, nil, nil, nil, func(r *row) error {
+	_, err = j.rows(ctx, nil, func(r *row) error {
 		if r.begins {
 			search.Break()
 		}

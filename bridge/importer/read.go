@@ -72,10 +72,10 @@ func (j *job) opener(counts *csv.Counts, group string) telemetry.Opener {
 }
 
 // rows calls emit with every row of every file. text, if not nil, receives the texts in
-// the files, and turns and fills, if not nil, the values of the messages that are kept.
-func (j *job) rows(ctx context.Context, text func(int64, string), turns *alternating, fills *fills, emit func(*row) error) (*rowMaker, error) {
+// the files, and looks the values of the messages that are kept.
+func (j *job) rows(ctx context.Context, text func(int64, string), emit func(*row) error, looks ...watcher) (*rowMaker, error) {
 	r := newRowMaker(j.plan, j.files, emit)
-	r.turns, r.fills = turns, fills
+	r.looks = looks
 	for i := range j.files {
 		if err := r.read(ctx, i, j.opener(&r.counts.table, j.inputs[i].group), j.progress, text); err != nil {
 			return nil, err

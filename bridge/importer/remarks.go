@@ -15,12 +15,12 @@ import (
 const fewRows = 10
 
 // report lists the origin of the rows.
-func report(r *rowMaker) (out remarks) {
+func report(r *rowMaker, turns []string) (out remarks) {
 	p, c := r.plan, &r.counts
 	if p.m.IsTable() {
 		out.table(p, c)
 		out = append(out, p.leftOut...)
-		out.alternating(r.turns.found())
+		out.alternating(turns)
 		return out
 	}
 	base := &p.tracks[p.config.Base]
@@ -54,7 +54,7 @@ func report(r *rowMaker) (out remarks) {
 		out.add("repeated", Info, "", "%s left out: a repeated time, or one that comes too late", number(n, "message"))
 	}
 	out = append(out, p.leftOut...)
-	out.alternating(r.turns.found())
+	out.alternating(turns)
 	var files grouped
 	for _, f := range r.files {
 		files.timeRemarks(p, f, r.timeline(f).Timeline)

@@ -27,8 +27,7 @@ type rowMaker struct {
 	emit   func(*row) error
 	joiner *timebase.Joiner
 	judge  *judge
-	turns  *alternating       // nil: not looked for
-	fills  *fills             // nil: not looked for
+	looks  []watcher
 	wires  []float64          // of work
 	row    row                // what is emitted
 	seen   []float64          // the states of the row before, where some are held
@@ -140,11 +139,8 @@ func (r *rowMaker) add(track int, t int64, values []float64) error {
 		r.first, r.started = t, true
 	}
 	r.joiner.Add(track, t, values)
-	if r.turns != nil && r.wanted(t) {
-		r.turns.add(track, values)
-	}
-	if r.fills != nil && r.wanted(t) {
-		r.fills.add(track, values)
+	if len(r.looks) > 0 && r.wanted(t) {
+		r.look(track, values)
 	}
 	for i := range r.plan.phases {
 		p := &r.plan.phases[i]
@@ -157,6 +153,13 @@ func (r *rowMaker) add(track int, t int64, values []float64) error {
 		}
 	}
 	return r.drain()
+}
+
+// look shows a message to those that look at them.
+func (r *rowMaker) look(track int, values []float64) {
+	for _, w := range r.looks {
+		w.add(track, values)
+	}
 }
 
 // wanted reports whether a message at a time is in what is kept, by the phases reported before it.
@@ -230,12 +233,7 @@ func (r *rowMaker) joined(jr *timebase.Row) error {
 func (r *rowMaker) table(m *telemetry.Message) error {
 	r.plan.unfill(0, m.Values)
 	jr := r.joiner.Direct(m.Time, m.Values)
-	if r.turns != nil {
-		r.turns.add(0, m.Values)
-	}
-	if r.fills != nil {
-		r.fills.add(0, m.Values)
-	}
+	r.look(0, m.Values)
 	r.row.name, r.row.begins = m.Row.Segment, m.Row.Begins
 	for i := range r.plan.outputs {
 		o := &r.plan.outputs[i]

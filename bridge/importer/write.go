@@ -29,7 +29,8 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 	}
 	var last int64
 	count := newCounter(j.plan.header)
-	rows, err := j.rows(ctx, note, newAlternating(j.plan), nil, func(r *row) error {
+	turns := newAlternating(j.plan)
+	rows, err := j.rows(ctx, note, func(r *row) error {
 		s.Rows++
 		if r.begins {
 			s.Segments++
@@ -42,12 +43,12 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 		last = r.t
 		count.add(&r.values)
 		return file.Sample(r.t, r.values[0], r.values[1], r.values[2])
-	})
+	}, turns)
 	if err != nil {
 		return err
 	}
 	s.Problems, s.Channels, s.Clocks = problems(j.files), count.channels(j.plan, s), clocks(j.files)
-	s.Remarks = report(rows)
+	s.Remarks = report(rows, turns.found())
 	(*remarks)(&s.Remarks).slowTopics(j.plan, j.Format)
 	invalid := slices.Concat(j.plan.unknown, rows.judge.remarks())
 	s.Remarks = slices.Concat(s.Remarks, invalid, losses(rows))
