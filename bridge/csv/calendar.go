@@ -85,11 +85,6 @@ func parseClock(s string) (int64, error) {
 	return 0, errNotClock
 }
 
-// midnight continues times of day over midnight.
-type midnight struct {
-	last, days int64 // ns
-}
-
 // wraps continues a counter of 32 bits over its end, and the time within a day or a week.
 type wraps struct {
 	last, ahead int64 // ns
@@ -98,6 +93,15 @@ type wraps struct {
 
 // mostWrapped is, in ns, how long after the last time before its end a counter is found wrapped.
 const mostWrapped = 10e9
+
+// clock returns a time of day, which goes on over midnight.
+func (w *wraps) clock(t int64) int64 {
+	if t < w.last-day/2 {
+		w.ahead += day
+	}
+	w.last = t
+	return t + w.ahead
+}
 
 // add returns the time of a counter in a unit (ns), which may have been one of µs before the
 // table was written.
@@ -130,12 +134,4 @@ func within(fall, step int64) string {
 		}
 	}
 	return ""
-}
-
-func (m *midnight) add(t int64) int64 {
-	if t < m.last-day/2 {
-		m.days += day
-	}
-	m.last = t
-	return t + m.days
 }

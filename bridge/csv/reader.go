@@ -42,7 +42,6 @@ type Reader struct {
 	fractionAt int // −1 = none
 	dateAt     int // −1 = none
 	groupAt    int // −1 = none
-	midnight   midnight
 	wraps      wraps
 	coarse     coarse
 	segmentsAt []int

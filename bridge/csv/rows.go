@@ -43,18 +43,33 @@ const mostLeft = 100
 // LeftOut returns what is noted of the file as no column.
 func (c *Counted) LeftOut() []string { return c.left }
 
-// Another counts a row that is read, and reports false where there is none, or reading has ended.
-func (c *Counted) Another() bool {
+// Ended reports whether reading is to end.
+func (c *Counted) Ended() bool {
 	select {
 	case <-c.done:
-		return false
+		return true
 	default:
+		return false
 	}
-	if c.Read == c.Rows {
+}
+
+// Another counts a row that is read, and reports false where there is none, or reading has ended.
+func (c *Counted) Another() bool {
+	if c.Ended() || c.Read == c.Rows {
 		return false
 	}
 	c.Read++
 	return true
+}
+
+// Longest returns the length that most arrays have, the longer one of two, by how many have each; 0 without any.
+func Longest(arrays map[int]int) (most int) {
+	for n, of := range arrays {
+		if of > arrays[most] || of == arrays[most] && n > most {
+			most = n
+		}
+	}
+	return most
 }
 
 // Consumed returns how much of the file was read, by the rows.

@@ -36,7 +36,7 @@ func (r *Reader) stamp(cells []string) (int64, error) {
 		t, err = parseDate(cell)
 	case r.cfg.Unit == clockUnit:
 		if t, err = parseClock(cell); err == nil && !strings.Contains(cell, "day") {
-			t = r.midnight.add(t)
+			t = r.wraps.clock(t)
 		}
 	default:
 		if t, err = r.time(cell); err != nil {

@@ -134,8 +134,8 @@ func read(data []byte) (*Table, error) {
 	return t, nil
 }
 
-// length returns the length that most arrays have, the longer one of two; 0 where none has more than one number.
-func (f *file) length() (most int) {
+// length returns the length that most arrays have; 0 where none has more than one number.
+func (f *file) length() int {
 	lengths := map[int]int{}
 	for _, a := range f.arrays {
 		lengths[a.rows]++
@@ -145,12 +145,7 @@ func (f *file) length() (most int) {
 	}
 	delete(lengths, 1)
 	delete(lengths, 0)
-	for n, arrays := range lengths {
-		if arrays > lengths[most] || arrays == lengths[most] && n > most {
-			most = n
-		}
-	}
-	return most
+	return csv.Longest(lengths)
 }
 
 // file is what is read of one.

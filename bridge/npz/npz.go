@@ -96,11 +96,7 @@ func (t *Table) begin() error {
 			lengths[a.rows]++
 		}
 	}
-	for n, arrays := range lengths {
-		if arrays > lengths[t.Rows] || arrays == lengths[t.Rows] && n > t.Rows {
-			t.Rows = n
-		}
-	}
+	t.Rows = csv.Longest(lengths)
 	t.arrays = slices.DeleteFunc(t.arrays, func(a *array) bool {
 		why := a.unlike(t.Rows)
 		if why != "" {

@@ -24,8 +24,9 @@ const maxColumns = 4096
 
 // Table reads a file. It implements csv.Rows.
 type Table struct {
+	csv.Counted
+
 	file   *os.File
-	size   int64
 	groups []parquet.RowGroup // not yet begun
 	about  []format.RowGroup  // these
 	rows   parquet.Rows
@@ -34,12 +35,9 @@ type Table struct {
 	leaves []leaf
 
 	columns []parquet.LeafColumn // of the file
-	left    []string             // what is no column
 	cells   []string
 	buf     []parquet.Row
 	held    []parquet.Row // of buf, not yet returned
-	n, all  int64
-	done    <-chan struct{}
 }
 
 var _ csv.Rows = (*Table)(nil)
@@ -76,15 +74,15 @@ func (t *Table) begin() error {
 	if err != nil {
 		return err
 	}
-	t.size = info.Size()
-	if err := described(t.file, t.size); err != nil {
+	t.Bytes = info.Size()
+	if err := described(t.file, t.Bytes); err != nil {
 		return err
 	}
-	f, err := parquet.OpenFile(t.file, t.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	f, err := parquet.OpenFile(t.file, t.Bytes, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return fmt.Errorf("this is no whole file of Parquet (%w)", err)
 	}
-	t.groups, t.all, t.about = f.RowGroups(), f.NumRows(), f.Metadata().RowGroups
+	t.groups, t.Rows, t.about = f.RowGroups(), int(f.NumRows()), f.Metadata().RowGroups
 	for _, path := range f.Schema().Columns() {
 		found, _ := f.Schema().Lookup(path...)
 		t.columns = append(t.columns, found)
@@ -101,7 +99,7 @@ func (t *Table) begin() error {
 			why = l.lengths(i, t.held)
 		}
 		if why != "" {
-			t.left = append(t.left, fmt.Sprintf("%q: %s", l.name, why))
+			t.Leave(l.name, why)
 		}
 		l.at = len(t.names)
 		t.names = append(t.names, l.names()...)
@@ -114,7 +112,7 @@ func (t *Table) begin() error {
 	case len(t.names) > maxColumns:
 		return fmt.Errorf("%d columns are more than the limit of %d", len(t.names), maxColumns)
 	case len(t.names) == 0:
-		return errors.New(strings.Join(append([]string{"it has no column that is read"}, t.left...), "; "))
+		return errors.New(strings.Join(append([]string{"it has no column that is read"}, t.LeftOut()...), "; "))
 	}
 	t.cells = make([]string, len(t.names))
 	return nil
@@ -125,17 +123,15 @@ func (t *Table) Columns() (names, units []string) { return t.names, t.units }
 
 // Next returns the next row.
 func (t *Table) Next() (cells []string, err error) {
-	select {
-	case <-t.done:
+	if t.Ended() {
 		return nil, io.EOF
-	default:
 	}
 	if err := guarded(t.fill); err != nil {
 		return nil, err
 	}
 	row := t.held[0]
 	t.held = t.held[1:]
-	t.n++
+	t.Read++
 	clear(t.cells)
 	for i := range t.leaves {
 		t.leaves[i].seen = 0
@@ -147,7 +143,7 @@ func (t *Table) Next() (cells []string, err error) {
 		}
 		l := &t.leaves[c]
 		if l.seen == l.n {
-			return nil, fmt.Errorf("row %d has more values in %q than the %d of the first rows: write them into columns of their own", t.n, l.name, l.n)
+			return nil, fmt.Errorf("row %d has more values in %q than the %d of the first rows: write them into columns of their own", t.Read, l.name, l.n)
 		}
 		t.cells[l.at+l.seen] = l.cell(v)
 		l.seen++
@@ -166,7 +162,7 @@ func (t *Table) fill() error {
 			if t.groups, t.about = t.groups[1:], t.about[1:]; about.NumRows == 0 {
 				continue // it need not have a page
 			}
-			if err := checkPages(t.file, t.size, &about, t.columns); err != nil {
+			if err := checkPages(t.file, t.Bytes, &about, t.columns); err != nil {
 				return err
 			}
 			t.rows = group.Rows()
@@ -177,7 +173,7 @@ func (t *Table) fill() error {
 			return nil
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("row %d cannot be read: %w", t.n+1, err)
+			return fmt.Errorf("row %d cannot be read: %w", t.Read+1, err)
 		}
 		if err := t.rows.Close(); err != nil {
 			return err
@@ -186,20 +182,6 @@ func (t *Table) fill() error {
 	}
 	return nil
 }
-
-// LeftOut returns which columns of the file are none here, with the reason.
-func (t *Table) LeftOut() []string { return t.left }
-
-// Consumed returns how much of the file was read, by the rows.
-func (t *Table) Consumed() int64 {
-	return int64(float64(t.size) * float64(t.n) / float64(max(1, t.all)))
-}
-
-// Size returns the bytes of the file.
-func (t *Table) Size() int64 { return t.size }
-
-// Until has reading end once done is closed.
-func (t *Table) Until(done <-chan struct{}) { t.done = done }
 
 // Close closes the file.
 func (t *Table) Close() error {
