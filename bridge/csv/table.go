@@ -3,6 +3,7 @@ package csv
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -113,7 +114,11 @@ func (t *table) text(f *input.File) (*bufio.Reader, []byte, error) {
 	}
 	if little := bytes.HasPrefix(head, []byte{0xff, 0xfe}); little || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
 		_, _ = text.Discard(2) // they were looked at
-		if text, head, err = peeked(&utf8Of{r: text, big: !little}); err != nil {
+		order := binary.ByteOrder(binary.BigEndian)
+		if little {
+			order = binary.LittleEndian
+		}
+		if text, head, err = peeked(&utf8Of{r: text, order: order}); err != nil {
 			return nil, nil, t.failed(err)
 		}
 	}
@@ -128,7 +133,7 @@ func (t *table) text(f *input.File) (*bufio.Reader, []byte, error) {
 		skip(3)
 	}
 	if !utf8.Valid(head[:max(0, len(head)-utf8.UTFMax)]) || len(head) < mostHead/2 && !utf8.Valid(head) {
-		if text, head, err = peeked(&utf8Of{r: text, single: true}); err != nil {
+		if text, head, err = peeked(&utf8Of{r: text}); err != nil {
 			return nil, nil, t.failed(err)
 		}
 	}

@@ -3,83 +3,46 @@ package csv
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"unicode"
 	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // utf8Of reads UTF-16 text, after its byte order mark, or text of one byte a character, as
 // UTF-8.
 type utf8Of struct {
-	r       *bufio.Reader
-	single  bool // ISO 8859-1, in which spreadsheets on Windows write a degree sign
-	big     bool // the high byte comes first
+	r       io.Reader
+	order   binary.ByteOrder // nil: ISO 8859-1, in which spreadsheets on Windows write a degree sign
+	buf     [4096]byte
+	half    []uint16 // the first of a pair at the end of buf
 	pending []byte
-	kept    rune // read ahead; 0 = none
 }
 
-func (u *utf8Of) Read(b []byte) (n int, err error) {
-	for n < len(b) {
-		if len(u.pending) == 0 {
-			c, err := u.next()
-			if err != nil {
-				if n > 0 && errors.Is(err, io.EOF) {
-					err = nil
-				}
-				return n, err
-			}
-			u.pending = utf8.AppendRune(u.pending[:0], c)
-		}
-		k := copy(b[n:], u.pending)
-		u.pending = u.pending[k:]
-		n += k
-	}
-	return n, nil
-}
-
-func (u *utf8Of) next() (rune, error) {
-	if u.single {
-		b, err := u.r.ReadByte()
-		return rune(b), err
-	}
-	c := u.kept
-	u.kept = 0
-	if c == 0 {
-		var err error
-		if c, err = u.unit(); err != nil {
+func (u *utf8Of) Read(b []byte) (int, error) {
+	for len(u.pending) == 0 {
+		n, err := io.ReadFull(u.r, u.buf[:])
+		if n == 0 {
 			return 0, err
 		}
-	}
-	if !utf16.IsSurrogate(c) {
-		return c, nil
-	}
-	low, err := u.unit()
-	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, err
-	}
-	pair := utf16.DecodeRune(c, low)
-	if pair == unicode.ReplacementChar {
-		u.kept = low // half a pair
-	}
-	return pair, nil
-}
-
-// unit returns the next 16 bits. Half of them at the end are left out.
-func (u *utf8Of) unit() (rune, error) {
-	var b [2]byte
-	if _, err := io.ReadFull(u.r, b[:]); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = io.EOF
+		units := u.half
+		u.half = nil
+		for i := 0; u.order == nil && i < n; i++ {
+			units = append(units, uint16(u.buf[i]))
 		}
-		return 0, err
+		for i := 0; u.order != nil && i+1 < n; i += 2 { // half of a unit at the end is left out
+			units = append(units, u.order.Uint16(u.buf[i:]))
+		}
+		if k := len(units) - 1; err == nil && units[k]&0xfc00 == 0xd800 {
+			units, u.half = units[:k], []uint16{units[k]}
+		}
+		u.pending = []byte(string(utf16.Decode(units)))
 	}
-	if u.big {
-		return rune(b[0])<<8 | rune(b[1]), nil
-	}
-	return rune(b[1])<<8 | rune(b[0]), nil
+	n := copy(b, u.pending)
+	u.pending = u.pending[n:]
+	return n, nil
 }
 
 // lineError is a line that no table has.

@@ -54,6 +54,7 @@ type rowCounts struct {
 	missing                 []csv.Count // of tables, by output
 	crooked                 []csv.Count // by output; those of topics have no place
 	measured                []int       // rows, by output
+	values                  [][]int     // that are measured, by output and channel
 	last                    []ending    // by output: what follows its last value in the file
 	ended                   []ending    // of all files
 }
@@ -73,7 +74,7 @@ func newRowMaker(p *plan, files []*survey, emit func(*row) error) *rowMaker {
 	free := r.all
 	for i := range p.outputs {
 		n, cells := p.outputs[i].n, free.of(p.outputs[i].role)
-		r.dst = append(r.dst, (*cells)[:n])
+		r.dst, r.counts.values = append(r.dst, (*cells)[:n]), append(r.counts.values, make([]int, n))
 		*cells = (*cells)[n:]
 	}
 	r.counts.measured, r.counts.last, r.counts.ended = make([]int, len(p.outputs)), make([]ending, len(p.outputs)), make([]ending, len(p.outputs))
@@ -266,7 +267,12 @@ func (r *rowMaker) endFile() {
 // send emits a row at time t.
 func (r *rowMaker) send(t int64) error {
 	for i, cells := range r.dst {
-		if first, last := cells[0], cells[len(cells)-1]; first == first || last == last { // not NaN
+		for k, v := range cells {
+			if v == v { // not NaN
+				r.counts.values[i][k]++
+			}
+		}
+		if first, last := cells[0], cells[len(cells)-1]; first == first || last == last {
 			r.counts.measured[i]++
 			r.counts.last[i] = ending{}
 			continue

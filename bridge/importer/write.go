@@ -28,7 +28,6 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 		}
 	}
 	var last int64
-	count := newCounter(j.plan.header)
 	turns := newAlternating(j.plan)
 	rows, err := j.rows(ctx, note, func(r *row) error {
 		s.Rows++
@@ -41,13 +40,12 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 			s.Duration += r.t - last
 		}
 		last = r.t
-		count.add(&r.values)
 		return file.Sample(r.t, r.values[0], r.values[1], r.values[2])
 	}, turns)
 	if err != nil {
 		return err
 	}
-	s.Problems, s.Channels, s.Clocks = problems(j.files), count.channels(j.plan, s), clocks(j.files)
+	s.Problems, s.Channels, s.Clocks = problems(j.files), rows.channels(s), clocks(j.files)
 	s.Remarks = report(rows, turns.found())
 	(*remarks)(&s.Remarks).slowTopics(j.plan, j.Format)
 	invalid := slices.Concat(j.plan.unknown, rows.judge.remarks())
