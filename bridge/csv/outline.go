@@ -214,6 +214,11 @@ func (c *Column) add(cell string, sampled bool) {
 		c.Others++
 		return
 	}
+	c.number(v)
+}
+
+// number takes a cell that is a number.
+func (c *Column) number(v float64) {
 	c.whole = c.whole && v == math.Trunc(v)
 	c.mixed = c.mixed || v < 0 || v >= 240000 || math.Mod(v, 100) >= 60 || math.Mod(v, 10000) >= 6000
 	if c.Numbers > 0 {

@@ -100,8 +100,7 @@ func (m *Map) drive(c *Channel, files []*survey, out *remarks) ([]Channel, error
 		if s.Outputs == nil || len(match(s, files[0])) == 0 || slices.ContainsFunc(files, func(f *survey) bool { return s.When.contradicted(f) != "" }) {
 			continue
 		}
-		w := wires{of: s}
-		w.banks[0], w.banks[1] = *s, *s
+		w := wires{of: s, banks: [2]Source{*s, *s}}
 		for k, f := range files {
 			for _, b := range f.byBoot() {
 				if reason, remedy := w.add(k, &b, files[0]); reason != "" {
@@ -113,30 +112,33 @@ func (m *Map) drive(c *Channel, files []*survey, out *remarks) ([]Channel, error
 			return plain, nil
 		}
 		w.own.compared(s.Outputs, files[0], out)
-		var driven []Channel
-		for k := range w.banks {
-			b, own := &w.banks[k], w.own.bank(k == 1)
-			var names []string
-			for i, n := range own.outputs {
-				if n > 0 {
-					names = append(names, s.Outputs.name(c, i))
-				}
-			}
-			if len(names) == 0 {
-				continue
-			}
-			b.Fields, b.Outputs, b.Unit = own.fields(s), nil, cmp.Or(s.Unit, c.Unit)
-			if !slices.ContainsFunc(b.wired, func(w wiring) bool { return !slices.Equal(w.fields, b.Fields) }) {
-				b.wired = nil
-			}
-			b.sayWired(files, out)
-			d := *c
-			d.Name, d.Names, d.Source, d.Or = "", names, *b, nil
-			driven = append(driven, d)
-		}
-		return driven, nil
+		return w.channels(c, files, out), nil
 	}
 	return plain, nil
+}
+
+// channels returns the channels with the motors of each bank, and says where these are on other outputs than before.
+func (w *wires) channels(c *Channel, files []*survey, out *remarks) (driven []Channel) {
+	for k := range w.banks {
+		b, own := &w.banks[k], w.own.bank(k == 1)
+		if b.Fields = own.fields(w.of); len(b.Fields) == 0 {
+			continue
+		}
+		b.Outputs, b.Unit = nil, cmp.Or(b.Unit, c.Unit)
+		if !slices.ContainsFunc(b.wired, func(w wiring) bool { return !slices.Equal(w.fields, b.Fields) }) {
+			b.wired = nil
+		}
+		b.sayWired(files, out)
+		d := *c
+		d.Name, d.Names, d.Source, d.Or = "", nil, *b, nil
+		for i, n := range own.outputs {
+			if n > 0 {
+				d.Names = append(d.Names, w.of.Outputs.name(c, i))
+			}
+		}
+		driven = append(driven, d)
+	}
+	return driven
 }
 
 // wires finds the fields of the motors of a source, start after start of the robot.

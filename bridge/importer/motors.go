@@ -206,25 +206,26 @@ func (m *motors) instances(s *Source, f *survey) (of [2]int, ok bool) {
 	for _, strict := range []bool{false, true} {
 		var fits [2][]int
 		for _, c := range f.counts {
-			if c.Topic.Name != s.Topic && (s.Type == "" || c.Topic.Kind != s.Type) || slices.Contains(fits[0], c.Topic.Instance) {
-				continue
-			}
+			at := c.Topic.Instance
 			for k := range banks {
-				if banks[k].fit(s, topicID{c.Topic.Name, c.Topic.Instance, ""}, f, m.used[k], strict) {
-					fits[k] = append(fits[k], c.Topic.Instance)
+				if (c.Topic.Name == s.Topic || s.Type != "" && c.Topic.Kind == s.Type) && banks[k].fit(s, topicID{c.Topic.Name, at, ""}, f, m.used[k], strict) && !slices.Contains(fits[k], at) {
+					fits[k] = append(fits[k], at)
 				}
 			}
 		}
-		found := 0
+		if len(banks[0].fields(s)) == 0 {
+			fits[0] = []int{-1}
+		}
+		var pairs [][2]int
 		for _, a := range fits[0] {
 			for _, b := range fits[1] {
-				if none := len(banks[0].fields(s)) == 0; a != b && !none || none && a == fits[0][0] {
-					of, found = [2]int{a, b}, found+1
+				if a != b {
+					pairs = append(pairs, [2]int{a, b})
 				}
 			}
 		}
-		if found == 1 {
-			return of, true
+		if len(pairs) == 1 {
+			return pairs[0], true
 		}
 	}
 	return of, false
