@@ -84,7 +84,11 @@ func checkEach[T any](m *Map, key string, entries []T, check func(*T) (reason, r
 // states that the kinematics need are there.
 func (m *Map) checkHeader() error {
 	if err := channel.Check(m.header(nil)); err != nil {
-		return m.wrong("channel", err.Error(), "state channels here: "+strings.Join(channel.Names(channel.Select(m.header(nil), channel.State)), ", "))
+		remedy := "give what is measured of the robot role = \"state\""
+		if states := channel.Names(channel.Select(m.header(nil), channel.State)); len(states) > 0 {
+			remedy = "state channels here: " + strings.Join(states, ", ")
+		}
+		return m.wrong("channel", err.Error(), remedy)
 	}
 	// The names of each are known when the log is.
 	if slices.ContainsFunc(m.Channels, func(c Channel) bool { return c.Each != "" }) {

@@ -182,6 +182,24 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// What has no stamp and is recorded just ahead of the second start belongs to it, as a heartbeat does.
+func TestNoStampBeforeARestart(t *testing.T) {
+	var all []stored
+	for k := range int64(2) {
+		for i := range int64(200) {
+			now := 1e18 + k*25e9 + i*20*ms
+			if i%50 == 0 {
+				all = append(all, stored{1, "", false, now - 2*ms, now - 2*ms})
+			}
+			all = append(all, stored{0, "1/1", true, 500e9*(1-k) + i*20*ms, now})
+		}
+	}
+	out, _, _ := place(all, 1)
+	if d := cmp.Diff([]int{204, 204}, counted(out)); d != "" {
+		t.Error(d)
+	}
+}
+
 // A topic of few messages belongs to the second start that other topics show behind it.
 func TestFewMessagesBeforeARestart(t *testing.T) {
 	var all []stored

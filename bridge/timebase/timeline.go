@@ -15,6 +15,7 @@ type Timeline struct {
 	m      *Model
 	home   Sender // the clock that counts
 	n      int    // messages so far
+	latest int64  // ns, when the last one with a stamp was recorded
 	used   []*cursor
 	epochs []epoch
 	homes  []*piece // of each epoch: that of the clock home
@@ -255,6 +256,9 @@ func (tl *Timeline) Place(topic int, stamped bool, t, logged int64) (epoch int, 
 		c.epoch++
 		c.begun = false
 	}
+	if stamped {
+		tl.latest = logged
+	}
 	if !c.skipped && !c.counts(n, t, logged) {
 		return 0, 0, false
 	}
@@ -272,10 +276,12 @@ func (tl *Timeline) Place(topic int, stamped bool, t, logged int64) (epoch int, 
 const fewBefore = 5000
 
 // early reports whether a message of a topic that does not show the next epoch itself is in it
-// all the same: its time goes back shortly before the epoch begins.
+// all the same: its time goes back shortly before the epoch begins or, without a stamp, it is recorded nearer to that than to the
+// last stamp before.
 func (tl *Timeline) early(c *cursor, n int, t, logged int64) bool {
 	e := &tl.epochs[c.epoch]
-	return !c.shows[c.epoch] && c.begun && t < c.last && e.at-n < fewBefore && abs(logged-e.logged) <= oneCause
+	nearer := !c.s.stamped && tl.latest != 0 && logged-tl.latest > e.logged-logged
+	return !c.shows[c.epoch] && c.begun && (t < c.last || nearer) && e.at-n < fewBefore && abs(logged-e.logged) <= oneCause
 }
 
 // counts reports whether a message counts, as stream.add decides.
