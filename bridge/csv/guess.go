@@ -10,7 +10,7 @@ import (
 
 // Words in the names of columns, in lower case.
 var (
-	timeWords    = []string{"t", "time", "timestamp", "stamp", "sec", "secs", "second", "seconds", "ms", "us", "ns", "clock", "epoch", "datetime", "date", "times", "zeit", "temps", "nsec", "usec", "msec", "millis", "micros", "nanos", "ticks", "datenum", "elapsed", "unixtime", "utc", "tow", "itow"}
+	timeWords    = []string{"t", "time", "timestamp", "stamp", "sec", "secs", "second", "seconds", "ms", "us", "ns", "clock", "epoch", "datetime", "date", "times", "zeit", "temps", "nsec", "usec", "msec", "millis", "micros", "nanos", "datenum", "elapsed", "unixtime", "utc", "tow", "itow"}
 	counterWords = []string{"seq", "index", "idx", "counter", "count", "frame", "id", "row", "sample", "samples", "step", "n", "nr", "no", "number", "unnamed", "tick", "iteration", "iter", "line", "packet"}
 	segmentWords = []string{"segment", "episode", "run", "trial", "trajectory", "traj", "experiment", "flight", "lap", "rollout", "session", "repetition", "rep", "sequence", "test"}
 	robotWords   = []string{"robot", "vehicle", "agent", "drone", "device", "unit", "uav", "car", "name", "id", "serial", "source", "sender", "publisher", "namespace", "body", "tracker"}
@@ -79,8 +79,8 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 		return 0
 	}
 	unit := c.timeUnit() != ""
-	name, counter := hasWord(c.Name, timeWords), hasWord(c.Name, counterWords)
-	if c.unnamed { // the index of a frame: its times, or the numbers of its rows
+	name, counter := hasWord(c.Name, timeWords) || strings.EqualFold(c.Name, "ticks"), hasWord(c.Name, counterWords) // ticks of wheels are none
+	if c.unnamed {                                                                                                   // the index of a frame: its times, or the numbers of its rows
 		counter = c.whole
 	}
 	switch {

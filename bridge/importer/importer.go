@@ -148,11 +148,10 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
-	likely := claimed
-	if claimed.Relation == "" { // by the usual names, to see whether axes are mixed
-		likely, _ = kinematics.Declare(channel.Quadrotor, &kinematics.Body{}, states)
+	l := newLearner(j.plan.header, states)
+	if l.checker = kinematics.New(kinematics.Remaining(claimed, states), states); claimed.Relation == "" {
+		l.checker = kinematics.Usual(states) // to see whether axes are mixed
 	}
-	l := newLearner(j.plan.header, kinematics.Remaining(likely, states), states)
 	if j.plan.held == nil && j.Map.IsTable() && !j.Map.Time.KeepHeld {
 		l.stays = newHolds(len(states))
 	}

@@ -157,3 +157,34 @@ role = "state"
 		t.Errorf("%v", err)
 	}
 }
+
+// Of states with the usual names it is said that some are in other axes than the rest, also where nothing is declared and angles
+// have no period. Of those that fit, and of a velocity along the body, nothing is said.
+func TestAxesOfUndeclaredStates(t *testing.T) {
+	all := []string{"x", "y", "z", "vx", "vy", "vz", "roll", "pitch", "yaw", "p", "q", "r"}
+	text := "vehicle = \"v\"\n"
+	for _, name := range all {
+		text += "[[channel]]\nname = \"" + name + "\"\ntopic = \"all\"\nfield = \"" + name + "\"\nrole = \"state\"\n"
+	}
+	for want, edit := range map[string]func(x []float64){
+		"": func([]float64) {},
+		"p, q, r are turned against the axes of the other states, as enu-frd are against enu-flu": func(x []float64) { x[10], x[11] = -x[10], -x[11] },
+		"x, y, z are turned against the axes of the other states, as ned-flu are against enu-flu": func(x []float64) { x[0], x[1], x[2] = x[1], x[0], -x[2] },
+	} {
+		s := &invented{fields: map[string][]telemetry.Field{"all": names(all...)}}
+		for ms := int64(0); ms < 20_000; ms += 20 {
+			at := 0.001 * float64(ms)
+			roll, pitch, yaw := 0.2*math.Sin(1.3*at), 0.15*math.Cos(1.7*at), 0.8*math.Sin(0.5*at)
+			a, b, c := 0.26*math.Cos(1.3*at), -0.255*math.Sin(1.7*at), 0.4*math.Cos(0.5*at)
+			x := []float64{2 * math.Sin(0.9*at), 1.5 * math.Cos(0.7*at), 3 - 0.5*math.Sin(1.1*at), 1.8 * math.Cos(0.9*at), -1.05 * math.Sin(0.7*at), -0.55 * math.Cos(1.1*at), roll, pitch, yaw,
+				a - math.Sin(pitch)*c, math.Cos(roll)*b + math.Sin(roll)*math.Cos(pitch)*c, -math.Sin(roll)*b + math.Cos(roll)*math.Cos(pitch)*c}
+			edit(x)
+			s.msgs = append(s.msgs, msg{"all", ms, x})
+		}
+		_, sum := run(t, s, text, false)
+		found := strings.Join(sum.Texts(), "\n")
+		if strings.Contains(found, "by how the states move") != (want != "") || !strings.Contains(found, want) {
+			t.Errorf("%q in\n%s", want, found)
+		}
+	}
+}

@@ -16,9 +16,9 @@ type learner struct {
 }
 
 // newLearner returns a learner of the channels of a header, whose states are given with the
-// derivatives that are declared, and of the claimed kinematics.
-func newLearner(header []channel.Channel, claimed channel.Kinematics, states []channel.Channel) *learner {
-	l := &learner{derivatives: derivative.New(states), checker: kinematics.New(claimed, states)}
+// derivatives that are declared.
+func newLearner(header []channel.Channel, states []channel.Channel) *learner {
+	l := &learner{derivatives: derivative.New(states)}
 	for _, c := range header {
 		l.ranges.of(c.Role).grow()
 	}

@@ -49,6 +49,30 @@ const (
 	mostChanges = 2
 )
 
+// Usual returns a Checker of what the usual names of states say, though nothing is declared. Angles without
+// a period and a unit are taken for radians.
+func Usual(states []channel.Channel) *Checker {
+	states = angles(states)
+	k, err := Declare(channel.Quadrotor, &Body{}, states)
+	if err != nil {
+		k = channel.Kinematics{}
+	}
+	return New(k, states)
+}
+
+// angles returns states with a period of those that are called roll, pitch and yaw.
+func angles(states []channel.Channel) []channel.Channel {
+	out := slices.Clone(states)
+	for i := range out {
+		if c := &out[i]; c.Period == 0 && slices.Contains([]string{"roll", "pitch", "yaw"}, c.Name) {
+			if c.Period = channel.Angle; channel.SameUnit(c.Unit, "deg") {
+				c.Period = 360
+			}
+		}
+	}
+	return out
+}
+
 // Search returns a Search for what is left of the declaration, of these states, where samples do not show that its relations hold;
 // else nil.
 func (c *Checker) Search(states []channel.Channel) *Search {
@@ -57,6 +81,7 @@ func (c *Checker) Search(states []channel.Channel) *Search {
 	if k.Relation == "" || wrong == nil && len(remarks) == 0 {
 		return nil
 	}
+	states = angles(states)
 	s := &Search{states: states, x: make([]float64, len(states)), most: len(c.holding(k))}
 	if wrong != nil {
 		s.least = []string{wrong.Channel}
