@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -34,7 +35,7 @@ const mostListed = 512
 // of its values, of which the library does not know all that there is.
 func leafOf(path []string, found parquet.LeafColumn, logical format.LogicalTypeValue) (l leaf, why string) {
 	node := found.Node
-	l = leaf{name: plainName(path), n: 1, scale: -1, units: unitOf(node), list: found.MaxRepetitionLevel > 0}
+	l = leaf{name: plainName(path), n: 1, scale: -1, list: found.MaxRepetitionLevel > 0}
 	if known := node.Type().LogicalType(); known != nil {
 		logical = known.Value
 	}
@@ -45,6 +46,13 @@ func leafOf(path []string, found parquet.LeafColumn, logical format.LogicalTypeV
 		l.half = true
 	case *format.IntType:
 		l.unsigned = !v.IsSigned
+	case *format.TimestampType:
+		l.units = units[v.Unit.Value.Duration()]
+	case *format.TimeType:
+		l.units = units[v.Unit.Value.Duration()]
+	}
+	if node.Type().Kind() == parquet.Int96 {
+		l.units = "ns"
 	}
 	if found.MaxRepetitionLevel > 1 {
 		l.n = 0
@@ -109,23 +117,8 @@ func (l *leaf) lengths(column int, rows []parquet.Row) (why string) {
 	return why
 }
 
-// unitOf returns the unit of a column of times, "" of others.
-func unitOf(n parquet.Node) string {
-	if n.Type().Kind() == parquet.Int96 {
-		return "ns"
-	}
-	l := n.Type().LogicalType()
-	if l == nil || !strings.HasPrefix(l.String(), "TIMESTAMP(") {
-		return ""
-	}
-	switch text := l.String(); {
-	case strings.Contains(text, "unit=MILLIS"):
-		return "ms"
-	case strings.Contains(text, "unit=MICROS"):
-		return "us"
-	}
-	return "ns"
-}
+// units of times.
+var units = map[time.Duration]string{time.Millisecond: "ms", time.Microsecond: "us", time.Nanosecond: "ns"}
 
 // durations returns the units of the columns that are durations by what pandas writes about
 // them, for a file of Parquet has only their numbers.
