@@ -44,10 +44,7 @@ const (
 	groupRates
 )
 
-const (
-	surely      = 0.9 // correlation from which on a relation holds
-	mostChanges = 2
-)
+const surely = 0.9 // correlation from which on a relation holds
 
 // Usual returns a Checker of what the usual names of states say, though nothing is declared. Angles without
 // a period and a unit are taken for radians.
