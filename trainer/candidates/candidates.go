@@ -186,12 +186,12 @@ func (p *Prior) fitAll(ctx context.Context, flights []window.Flight, parts []win
 	if err != nil {
 		return nil, err
 	}
-	direct, residual, err := p.fitDirect(ctx, flights, parts, moved, b)
+	direct, err := p.fitDirect(ctx, flights, parts, moved, b)
 	if err != nil {
 		return nil, err
 	}
 	nets, err := p.fitNets(ctx, acting, actingParts, b)
-	return slices.Concat(out, direct, nets, moved, residual), err
+	return slices.Concat(out, direct, nets, moved), err
 }
 
 // acting returns parts with the inputs that equations read.

@@ -18,9 +18,9 @@ import (
 // folds as much as was chosen before; none where it is left out, the flights are too short
 // for it, or the time is up. With an equation of motion there is a second map, of the residuals of that of all flights: it has what the
 // equation does not know, history above all, and need not be linear where the equation is not.
-func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []window.Fold, motion []stack.Candidate, b *budget.Adaptation) (direct, residuals []stack.Candidate, err error) {
+func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []window.Fold, motion []stack.Candidate, b *budget.Adaptation) ([]stack.Candidate, error) {
 	if !p.set.Direct {
-		return nil, nil, nil
+		return nil, nil
 	}
 	b.Say("prior dynamics: direct map")
 	choose := len(parts) > 0
@@ -35,19 +35,19 @@ func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []
 	f, err := ridge.Fit(ctx, flights, parts, p.task, cfg)
 	b.Work("prior dynamics: direct map", b.Direct)
 	if errors.Is(err, ridge.ErrTooFew) || ctx.Err() != nil {
-		return nil, nil, nil
+		return nil, nil
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if choose {
 		p.keepBest(f)
 	}
-	direct = []stack.Candidate{ofMaps(directName, &f.Maps)}
+	out := []stack.Candidate{ofMaps(directName, &f.Maps)}
 	if len(f.Residuals.Model.Levels) > 0 {
-		residuals = []stack.Candidate{ofMaps(residualsName, &f.Residuals).OfResiduals()}
+		out = append(out, ofMaps(residualsName, &f.Residuals).OfResiduals(&motion[0]))
 	}
-	return direct, residuals, nil
+	return out, nil
 }
 
 // keepBest keeps as much history as pays, in the fits to come as well.

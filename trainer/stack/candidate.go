@@ -14,28 +14,25 @@ type Candidate struct {
 	Whole model.Component
 	Folds []model.Component
 
-	Physical bool // few physical parameters: it is weighed against all others together, channel by channel; the last candidate, or that before its residuals
+	Physical  bool   // few physical parameters: it is weighed against all others together, channel by channel; the last candidate
+	Residuals string // (optional) name of a candidate: this one is a direct map of what that leaves, and is added to it
 }
 
-// residual reports whether a candidate is a map of the residuals of the one before it, to which it is added.
-func (c *Candidate) residual() bool { return c.Whole.Residual }
+// residuals reports whether a candidate is a map of residuals.
+func (c *Candidate) residuals() bool { return c.Residuals != "" }
 
-// OfResiduals returns the candidate of a direct map as one of the residuals of the physical candidate before it.
-func (c Candidate) OfResiduals() Candidate {
-	c.Physical, c.Whole.Residual, c.Folds = true, true, slices.Clone(c.Folds)
+// OfResiduals returns the candidate of a direct map as one of the residuals of another.
+func (c Candidate) OfResiduals(of *Candidate) Candidate {
+	c.Residuals, c.Whole.Residual, c.Folds = of.Name, true, slices.Clone(c.Folds)
 	for i := range c.Folds {
 		c.Folds[i].Residual = true
 	}
 	return c
 }
 
-// physical returns the index of the first physical candidate; len(candidates) without one.
-func physical(candidates []Candidate) int {
-	at := slices.IndexFunc(candidates, func(c Candidate) bool { return c.Physical })
-	if at < 0 {
-		return len(candidates)
-	}
-	return at
+// named returns the index of the candidate of a name; −1 without one.
+func named(candidates []Candidate, name string) int {
+	return slices.IndexFunc(candidates, func(c Candidate) bool { return c.Name == name })
 }
 
 // extrapolates reports whether a candidate stays of the size of the motion where nothing was

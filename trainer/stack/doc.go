@@ -19,6 +19,7 @@
 // leverage count less. So a candidate that diverges on some windows of one fold loses its
 // weight, however good it is elsewhere.
 //
-// An equation of motion, and its sum with a direct map of its residuals, are weighed against that stack of all others, channel by
-// channel: few parameters err alike on all manoeuvres. The map of residuals is added to the equation, whose weight is that of both.
+// A direct map of the residuals of an equation of motion is a candidate as their sum, weighed like any other. The equation alone, and that sum
+// once more, are then weighed against the stack of all others, channel by channel: few parameters err alike on all manoeuvres.
+// In the stack the map is added to the equation, whose weight is that of both.
 package stack

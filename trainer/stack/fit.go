@@ -80,14 +80,15 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 	held.swap(first)
 	alone := held.alone()
 	weights, gain := held.weights(candidates, task.Knots)
-	switch at := physical(candidates); {
-	case gain == nil:
-	case held.worst(at) < held.worst(0):
-		weights = rebase(weights, at)
-		candidates[0], candidates[at] = candidates[at], candidates[0]
-		alone[0], alone[at] = alone[at], alone[0]
-	case at+1 < len(candidates):
-		weights[at-1] = sum(weights[at-1], weights[at]) // residuals are added to it
+	if last := len(candidates) - 1; gain != nil && held.worst(last) < held.worst(0) {
+		weights = rebase(weights)
+		candidates[0], candidates[last] = candidates[last], candidates[0]
+		alone[0], alone[last] = alone[last], alone[0]
+	}
+	for j := range candidates[1:] {
+		if of := named(candidates, candidates[1+j].Residuals); of > 0 {
+			weights[of-1] = sum(weights[of-1], weights[j]) // residuals are added to it
+		}
 	}
 	keep, kept, errors := candidates[:1:1], [][][]float64{nil}, alone[:1:1]
 	for j, c := range candidates[1:] {

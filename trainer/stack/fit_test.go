@@ -230,12 +230,12 @@ func TestResiduals(t *testing.T) {
 		return Candidate{Name: name, Whole: c, Folds: []model.Component{c, c, c}, Physical: physical}
 	}
 	for slope, leads := range map[float64]bool{0.5: true, 0.9: false} { // of the other; whether it fades to the physical one
-		s, err := Fit(folds, task, []Candidate{of("other", equation(bent(good, slope)), false), of("physical", slow, true), residuals.OfResiduals()})
+		s, err := Fit(folds, task, []Candidate{of("other", equation(bent(good, slope)), false), residuals.OfResiduals(&Candidate{Name: "physical"}), of("physical", slow, true)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, last := slices.Index(s.Names, "physical"), len(s.Names)-1
-		if leads != (at == 0) || s.Names[last] != "residuals" || !s.Components[last].Residual || !s.Folds[1][last].Residual {
+		at, last := slices.Index(s.Names, "physical"), slices.Index(s.Names, "residuals")
+		if leads != (at == 0) || last < 0 || !s.Components[last].Residual || !s.Folds[1][last].Residual {
 			t.Fatalf("beside %v: %v", slope, s.Names)
 		}
 		weights := s.Components[last].Weights[0]

@@ -8,48 +8,56 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// weights returns those of all candidates but the first, and what physical ones bring.
+// weights returns those of all candidates but the first, and what a physical one brings.
 func (p *predictions) weights(candidates []Candidate, knots []float64) ([][][]float64, *Physical) {
-	if at := physical(candidates); at > 0 && at < len(candidates) {
-		return p.weighPhysical(at, knots)
+	if n := len(candidates); n > 1 && candidates[n-1].Physical {
+		return p.weighPhysical(knots, slices.IndexFunc(candidates, func(c Candidate) bool { return c.Residuals == candidates[n-1].Name }))
 	}
 	return p.weigh(knots), nil
 }
 
-// weighPhysical returns the weights of all additions, of which those from candidate at on are physical: they are added to what the
-// weights of the others make of them.
-func (p *predictions) weighPhysical(at int, knots []float64) ([][][]float64, *Physical) {
-	Q, hats, J := len(knots), Hats(knots, taus), p.J-at
+// weighPhysical returns the weights of all additions, of which the last is of the physical candidate: it is added to what the
+// weights of the others make of them, and with it once more the map of its residuals (−1 = none), which has a weight among the others, too.
+func (p *predictions) weighPhysical(knots []float64, residuals int) ([][][]float64, *Physical) {
+	Q, at := len(knots), Hats(knots, taus)
+	added := []int{p.J - 1}
+	if residuals >= 0 {
+		added = append(added, residuals)
+	}
 	others := *p
-	others.J = at
+	others.J--
 	weights := others.weigh(knots)
 	cells := func(c int) [][]float64 {
-		return append(others.combined(weights, hats, c).cells(0)[:1], p.cells(c)[at:]...)
+		out, all := others.combined(weights, at, c).cells(0)[:1], p.cells(c)
+		for _, j := range added {
+			out = append(out, all[j])
+		}
+		return out
 	}
-	first, drawn := p.pooled(cells(0)), p.targets(hats, physicalSharpness, cells)
-	added := p.byCondition(J, Q, func(c, k int) []float64 {
+	first, drawn := p.pooled(cells(0)), p.targets(at, physicalSharpness, cells)
+	last := p.byCondition(len(added), Q, func(c, k int) []float64 {
 		all := others.outcomes(c, k)
-		own := p.outcomes(c, k)
+		physical := p.outcomes(c, k)
 		for i := range all {
 			o := &all[i]
 			rest := 0.0
 			for j, a := range o.additions {
-				rest += floats.Dot(weights[j][p.conditions[c]][k*Q:(k+1)*Q], hats[o.at]) * a
+				rest += floats.Dot(weights[j][p.conditions[c]][k*Q:(k+1)*Q], at[o.at]) * a
 			}
 			o.residual -= rest
 			o.additions = nil
-			for _, a := range own[i].additions[at-1:] {
-				o.additions = append(o.additions, a-rest)
+			for _, j := range added {
+				o.additions = append(o.additions, physical[i].additions[j-1]-rest)
 			}
 		}
-		return weigh(all, J, hats, drawn[c][k], physicalPull)
+		return weigh(all, len(added), at, drawn[c][k], physicalPull)
 	})
 	for j := range weights {
 		for c := range weights[j] {
 			scaled := slices.Clone(weights[j][c]) // conditions may share theirs
 			for i := range scaled {
 				rest := 1.0
-				for _, w := range added {
+				for _, w := range last {
 					rest -= w[c][i]
 				}
 				scaled[i] *= math.Max(rest, 0) // of rounding
@@ -57,18 +65,22 @@ func (p *predictions) weighPhysical(at int, knots []float64) ([][][]float64, *Ph
 			weights[j][c] = scaled
 		}
 	}
-	weights = append(weights, added...)
+	if residuals >= 0 {
+		weights[residuals-1] = sum(weights[residuals-1], last[1])
+	}
+	weights = append(weights, last[0])
 	of := func(logs []float64) float64 { return math.Exp(stat.Mean(logs, nil)) }
-	return weights, &Physical{Alone: of(first[1]), Without: of(first[0]), With: of(p.combined(weights, hats, 0).logErrors(0)[0])}
+	return weights, &Physical{Alone: of(first[1]), Without: of(first[0]), With: of(p.combined(weights, at, 0).logErrors(0)[0])}
 }
 
-// rebase returns the weights of the same sum about a candidate, to which the others then fade: in its place is the weight of what was
-// first. weights are those of all candidates but the first.
-func rebase(weights [][][]float64, candidate int) [][][]float64 {
+// rebase returns the weights of the same sum about its last addition, to which the others then fade: in the place of the last is the
+// weight of what was first.
+func rebase(weights [][][]float64) [][][]float64 {
+	last := len(weights) - 1
 	out := slices.Clone(weights)
-	out[candidate-1] = make([][]float64, len(weights[candidate-1]))
-	for c := range out[candidate-1] {
-		rest := make([]float64, len(weights[candidate-1][c]))
+	out[last] = make([][]float64, len(weights[last]))
+	for c := range out[last] {
+		rest := make([]float64, len(weights[last][c]))
 		for i := range rest {
 			rest[i] = 1
 			for _, w := range weights {
@@ -76,7 +88,7 @@ func rebase(weights [][][]float64, candidate int) [][][]float64 {
 			}
 			rest[i] = math.Max(rest[i], 0) // of rounding
 		}
-		out[candidate-1][c] = rest
+		out[last][c] = rest
 	}
 	return out
 }

@@ -36,7 +36,7 @@ type heldWindow struct {
 func (t *Task) predict(folds []window.Fold, candidates []Candidate) *predictions {
 	p := &predictions{K: len(t.States), T: len(taus), J: len(candidates)}
 	for j := range candidates {
-		p.fades = append(p.fades, candidates[j].Whole.Far > 0 && !candidates[j].residual()) // whose own fade is in its predictions
+		p.fades = append(p.fades, candidates[j].Whole.Far > 0 && !candidates[j].residuals()) // whose own fade is in its predictions
 	}
 	for r := range model.Readout(t.Readouts) {
 		p.conditions = append(p.conditions, r.Condition(false))
@@ -82,21 +82,23 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 			u := w.Signal(readout)
 			var by [][]float64
 			ranges := slices.Repeat([]float64{1}, p.T)
-			for j, prior := range priors {
+			for _, prior := range priors {
 				d := make([]float64, p.T*p.K)
 				prior.Start(w.X0, u, readout, rows)
 				for i, at := range times {
 					prior.At(d[i*p.K:(i+1)*p.K], nil, at)
 					ranges[i] = math.Min(ranges[i], prior.RangeFactor(at))
 				}
-				if candidates[j].residual() {
-					addResidual(d, by[j-1], prior.StartLeverage(), ranges)
-				}
 				limit(d, h.measured)
 				if condition == p.conditions[0] {
 					h.leverage = math.Max(h.leverage, prior.StartLeverage())
 				}
 				by = append(by, d)
+			}
+			for j, d := range by {
+				if candidates[j].residuals() {
+					addResiduals(d, by[named(candidates, candidates[j].Residuals)], h.leverage, ranges)
+				}
 			}
 			h.by, h.ranges = append(h.by, by), append(h.ranges, ranges)
 		}
@@ -105,8 +107,8 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 	return out
 }
 
-// addResidual makes of the displacements of a map of residuals (T×K), at a leverage and range factors, those with what they add to.
-func addResidual(d, of []float64, leverage float64, ranges []float64) {
+// addResiduals makes of the displacements of a map of residuals (T×K), at a leverage and range factors, those with what they add to.
+func addResiduals(d, of []float64, leverage float64, ranges []float64) {
 	K := len(d) / len(ranges)
 	for at, v := range of {
 		d[at] = v + faded(leverage)*ranges[at/K]*d[at]

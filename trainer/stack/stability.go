@@ -36,16 +36,13 @@ func (t *Task) stable(flights []window.Flight, candidates []Candidate) (out []Ca
 		}
 	}
 	for j, c := range candidates {
-		if c.residual() && physical {
-			continue
-		}
 		if j == 0 || c.Whole.Kind != model.Equation || !t.diverges(&c, flights, at, times, starts, largest) {
 			out = append(out, c)
 			continue
 		}
 		physical = physical || c.Physical
 	}
-	return out, physical
+	return slices.DeleteFunc(out, func(c Candidate) bool { return c.residuals() && named(out, c.Residuals) < 0 }), physical
 }
 
 // diverges reports whether a displacement of the candidate is out of proportion to the largest.
