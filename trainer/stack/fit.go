@@ -101,18 +101,6 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 	return out, nil
 }
 
-// sum returns the sums of two components' weights.
-func sum(a, b [][]float64) [][]float64 {
-	out := make([][]float64, len(a))
-	for c := range a {
-		out[c] = slices.Clone(a[c])
-		for i, w := range b[c] {
-			out[c][i] = math.Min(out[c][i]+w, 1) // of rounding
-		}
-	}
-	return out
-}
-
 // stack returns the stack of candidates with weights (per condition K×Q) of each.
 func (t *Task) stack(candidates []Candidate, weights [][][]float64, errors []float64) *Stack {
 	s := &Stack{Errors: errors}

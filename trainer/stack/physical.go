@@ -93,6 +93,18 @@ func rebase(weights [][][]float64) [][][]float64 {
 	return out
 }
 
+// sum returns the sums of two components' weights.
+func sum(a, b [][]float64) [][]float64 {
+	out := make([][]float64, len(a))
+	for c := range a {
+		out[c] = slices.Clone(a[c])
+		for i, w := range b[c] {
+			out[c][i] = math.Min(out[c][i]+w, 1) // of rounding
+		}
+	}
+	return out
+}
+
 // combined returns the predictions of the weighted candidates in a condition, as those of one.
 func (p *predictions) combined(weights [][][]float64, hats [][]float64, condition int) *predictions {
 	one := *p

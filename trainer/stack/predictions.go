@@ -95,11 +95,7 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 				}
 				by = append(by, d)
 			}
-			for j, d := range by {
-				if candidates[j].residuals() {
-					addResiduals(d, by[named(candidates, candidates[j].Residuals)], h.leverage, ranges)
-				}
-			}
+			addResiduals(candidates, by, h.leverage, ranges)
 			h.by, h.ranges = append(h.by, by), append(h.ranges, ranges)
 		}
 		out = append(out, h)
@@ -107,11 +103,16 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 	return out
 }
 
-// addResiduals makes of the displacements of a map of residuals (T×K), at a leverage and range factors, those with what they add to.
-func addResiduals(d, of []float64, leverage float64, ranges []float64) {
-	K := len(d) / len(ranges)
-	for at, v := range of {
-		d[at] = v + faded(leverage)*ranges[at/K]*d[at]
+// addResiduals makes of the displacements (T×K) of each map of residuals, at a leverage and range factors, those with what they add to.
+func addResiduals(candidates []Candidate, by [][]float64, leverage float64, ranges []float64) {
+	for j, d := range by {
+		if !candidates[j].residuals() {
+			continue
+		}
+		K := len(d) / len(ranges)
+		for at, v := range by[named(candidates, candidates[j].Residuals)] {
+			d[at] = v + faded(leverage)*ranges[at/K]*d[at]
+		}
 	}
 }
 
