@@ -27,9 +27,13 @@ func (r *recording) rescaled() {
 		for k := range steps {
 			steps[k] = newScaling(s, k)
 		}
+		changes := make([][]unitChange, len(steps))
 		for k := range steps {
-			r.reportRescaled(s, k, slices.DeleteFunc(steps[k].changes(), func(c unitChange) bool {
-				return othersRescaled(steps, k, c) && !(r.channels[k].Role == channel.Input && steps[k].jumps(c) && steps[k].grows(c.i, c.factor))
+			changes[k] = steps[k].changes()
+		}
+		for k := range steps {
+			r.reportRescaled(s, k, slices.DeleteFunc(slices.Clone(changes[k]), func(c unitChange) bool {
+				return othersRescaled(steps, changes, k, c) && !(r.channels[k].Role == channel.Input && steps[k].jumps(c) && steps[k].grows(c.i, c.factor))
 			}))
 		}
 	}
@@ -154,19 +158,25 @@ func (c *scaling) jumps(change unitChange) bool {
 	return math.Abs(large) > 3*rescaledStep*step
 }
 
-// grows reports whether values and changes, small and large, are factor times as large from value i on.
+// grows reports whether values, their changes and the changes of these, small and large, are factor times as large from value i on:
+// noise at rest that a motion follows has larger changes for its values.
 func (c *scaling) grows(i int, factor float64) bool {
-	side := func(from, to int) (v, d []float64) {
-		for j := max(from, 1); j < min(to, len(c.x)); j++ {
-			v, d = append(v, math.Abs(c.x[j])), append(d, math.Abs(c.x[j]-c.x[j-1]))
+	side := func(from, to int) (all [3][]float64) {
+		for j := max(from, 2); j < min(to, len(c.x)); j++ {
+			change, last := c.x[j]-c.x[j-1], c.x[j-1]-c.x[j-2]
+			for n, v := range [...]float64{c.x[j], change, change - last} {
+				all[n] = append(all[n], math.Abs(v))
+			}
 		}
-		return sorted(v), sorted(d)
+		for _, of := range all {
+			slices.Sort(of)
+		}
+		return all
 	}
-	vb, db := side(i-c.far, i)
-	va, da := side(i+1, i+1+c.far)
-	for _, p := range [...]float64{0.5, 0.9} {
-		for _, ratio := range [...]float64{quantile(va, p) / quantile(vb, p), quantile(da, p) / quantile(db, p)} {
-			if !(math.Abs(math.Log(ratio/factor)) < math.Log(rescaledAlike)) {
+	before, after := side(i-c.far, i), side(i+2, i+2+c.far)
+	for n := range before {
+		for _, p := range [...]float64{0.5, 0.9} {
+			if ratio := quantile(after[n], p) / quantile(before[n], p); !(math.Abs(math.Log(ratio/factor)) < math.Log(rescaledAlike)) {
 				return false
 			}
 		}
@@ -175,8 +185,9 @@ func (c *scaling) grows(i int, factor float64) bool {
 }
 
 // othersRescaled reports whether other channels change otherwise than before from a change on,
-// as they do where a robot takes off, or whether there is none that shows that it does not.
-func othersRescaled(all []scaling, k int, change unitChange) bool {
+// as they do where a robot takes off, or one of them by about as much, in the unit that it had, as where a joint begins to move,
+// or whether there is none that shows that it does not.
+func othersRescaled(all []scaling, changes [][]unitChange, k int, change unitChange) bool {
 	var changed []float64
 	for j := range all {
 		c := &all[j]
@@ -184,8 +195,14 @@ func othersRescaled(all []scaling, k int, change unitChange) bool {
 		if j == k || i <= c.near || i >= len(c.x)-c.near {
 			continue
 		}
-		if ratio := c.ratio(i, c.near); finite(ratio) {
-			changed = append(changed, math.Abs(ratio))
+		ratio := math.Abs(c.ratio(i, c.near))
+		if !finite(ratio) {
+			continue
+		}
+		changed = append(changed, ratio)
+		rescaled := slices.ContainsFunc(changes[j], func(own unitChange) bool { return max(own.i-i, i-own.i) <= c.near })
+		if ratio > math.Abs(math.Log(change.factor))*rescaledMoves && !rescaled {
+			return true
 		}
 	}
 	return len(changed) == 0 || median(changed) > math.Log(rescaledOthers)

@@ -1,7 +1,9 @@
 package datacheck
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -114,6 +116,48 @@ func TestUnitOfAnInputThatChangesWhileStatesSwing(t *testing.T) {
 		p := rescaledIn(l)
 		if unit := factor != 1 && factor != 3; unit != (len(p) == 1 && p[0].Channel == "u") || !unit && len(p) > 0 {
 			t.Errorf("times %v: %+v", factor, p)
+		}
+	}
+}
+
+// Joints that move one after another, of which each rests between its motions: what is noise for seconds and swings then is in no
+// other unit.
+func TestUnitsOfJointsThatRestDoNotChange(t *testing.T) {
+	t.Parallel()
+	const joints, duration = 6, 120.0
+	for _, rate := range []float64{10, 50} {
+		for seed := range uint64(40) {
+			rng := rand.New(rand.NewPCG(seed, uint64(rate)))
+			l := &flightlog.Log{Segments: []flightlog.Segment{{}}}
+			s := &l.Segments[0]
+			n := int(duration * rate)
+			x := make([]float64, n*2*joints)
+			for k := range joints {
+				q := 0.0
+				for at := 0.0; at < duration; {
+					at += 0.3 + 2.7*rng.Float64()
+					took, to := 0.8+1.7*rng.Float64(), 2.4*rng.Float64()-1.2
+					for i := int(math.Ceil(at * rate)); i < n; i++ {
+						p := min((float64(i)/rate-at)/took, 1)
+						x[i*2*joints+k], x[i*2*joints+joints+k] = q+(to-q)*p*p*(3-2*p), (to-q)*6*p*(1-p)/took
+					}
+					at, q = at+took, to
+				}
+				l.Channels = append(l.Channels, channel.Channel{Name: fmt.Sprint("q", k), Role: channel.State})
+			}
+			for k := range joints {
+				l.Channels = append(l.Channels, channel.Channel{Name: fmt.Sprint("dq", k), Role: channel.State})
+			}
+			for i := range x {
+				x[i] += []float64{1e-4, 2e-3}[i/joints%2] * rng.NormFloat64()
+			}
+			for i := range n {
+				s.T = append(s.T, int64(float64(i)/rate*1e9))
+			}
+			s.X = x
+			if p := rescaledIn(l); len(p) != 0 {
+				t.Errorf("at %g Hz, seed %d: %+v", rate, seed, p)
+			}
 		}
 	}
 }

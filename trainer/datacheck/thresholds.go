@@ -91,7 +91,8 @@ const (
 	rescaledAlike   = 2.0  // the same, of each quantile over the far ones
 	rescaledStep    = 1.5  // times its largest step nearby: so near to where it was, in the other unit, it continues
 	rescaledPrecise = 0.01 // of its value: the same
-	rescaledOthers  = 3.0  // factor by which other channels may change there
+	rescaledOthers  = 3.0  // factor by which other channels may change there, by their median
+	rescaledMoves   = 0.5  // part of the factor, as logarithms, by which none of them may
 
 	// A change of scale.
 	scalePiece  = 5.0 // s over which the pace of a channel is taken
