@@ -17,7 +17,7 @@ func (p *predictions) weights(candidates []Candidate, knots []float64) ([][][]fl
 }
 
 // weighPhysical returns the weights of all additions, of which the last is of the physical candidate: it is added to what the
-// weights of the others make of them, and with it once more the map of its residuals (−1 = none), which has a weight among the others, too.
+// weights of the others make of them, for channels of which that lowers the error, and with it once more the map of its residuals (−1 = none), which has a weight among the others, too.
 func (p *predictions) weighPhysical(knots []float64, residuals int) ([][][]float64, *Physical) {
 	Q, at := len(knots), Hats(knots, taus)
 	added := []int{p.J - 1}
@@ -50,7 +50,11 @@ func (p *predictions) weighPhysical(knots []float64, residuals int) ([][][]float
 				o.additions = append(o.additions, physical[i].additions[j-1]-rest)
 			}
 		}
-		return weigh(all, len(added), at, drawn[c][k], physicalPull)
+		w := weigh(all, len(added), at, drawn[c][k], physicalPull)
+		if !lowers(all, w, at) {
+			clear(w)
+		}
+		return w
 	})
 	for j := range weights {
 		for c := range weights[j] {
@@ -71,6 +75,29 @@ func (p *predictions) weighPhysical(knots []float64, residuals int) ([][][]float
 	weights = append(weights, last[0])
 	of := func(logs []float64) float64 { return math.Exp(stat.Mean(logs, nil)) }
 	return weights, &Physical{Alone: of(first[1]), Without: of(first[0]), With: of(p.combined(weights, at, 0).logErrors(0)[0])}
+}
+
+// lowers reports whether additions with weights (J×Q) lower the error, as the geometric mean over folds and horizons.
+func lowers(outcomes []outcome, weights []float64, hats [][]float64) bool {
+	type squares struct{ without, with float64 }
+	cells := map[[2]int]*squares{}
+	for _, o := range outcomes {
+		at := [2]int{o.fold, o.at}
+		if cells[at] == nil {
+			cells[at] = &squares{without: math.SmallestNonzeroFloat32, with: math.SmallestNonzeroFloat32}
+		}
+		left, Q := o.residual, len(hats[o.at])
+		for j, a := range o.additions {
+			left -= floats.Dot(weights[j*Q:(j+1)*Q], hats[o.at]) * a
+		}
+		cells[at].without += o.residual * o.residual
+		cells[at].with += left * left
+	}
+	gain := 0.0
+	for _, c := range cells {
+		gain += math.Log(c.without / c.with)
+	}
+	return gain > 0
 }
 
 // rebase returns the weights of the same sum about its last addition, to which the others then fade: in the place of the last is the
@@ -115,14 +142,10 @@ func (p *predictions) combined(weights [][][]float64, hats [][]float64, conditio
 		by := w.by[condition]
 		sum := slices.Clone(by[0])
 		for j := range weights {
-			for at, d := range by[1+j] {
+			for at := range by[1+j] {
 				t, k := at/p.K, at%p.K
 				Q := len(hats[t])
-				addition := d - by[0][at]
-				if p.fades[1+j] {
-					addition *= faded(w.leverage) * w.ranges[condition][t]
-				}
-				sum[at] += floats.Dot(weights[j][c][k*Q:(k+1)*Q], hats[t]) * addition
+				sum[at] += floats.Dot(weights[j][c][k*Q:(k+1)*Q], hats[t]) * p.addition(w, condition, 1+j, at)
 			}
 		}
 		w.by = [][][]float64{{sum}}

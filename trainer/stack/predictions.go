@@ -245,6 +245,7 @@ func (p *predictions) pooled(cells [][]float64) [][]float64 {
 }
 
 // cells returns the log of the RMSE of each candidate over that of hold (J, folds×T×K) in a condition, NaN where nothing moves.
+// A candidate that fades counts as it is used: where it is far from its training data it is the first.
 func (p *predictions) cells(condition int) [][]float64 {
 	var out [][]float64
 	F, size := p.folds(), p.T*p.K
@@ -254,7 +255,8 @@ func (p *predictions) cells(condition int) [][]float64 {
 			w := &p.windows[i]
 			for at, y := range w.measured {
 				if !math.IsNaN(y) {
-					e := y - w.by[condition][j][at]
+					first := w.by[condition][0][at]
+					e := y - first - p.addition(w, condition, j, at)
 					squares[w.fold*size+at] += e * e
 					hold[w.fold*size+at] += y * y
 				}
@@ -268,6 +270,15 @@ func (p *predictions) cells(condition int) [][]float64 {
 		out = append(out, squares)
 	}
 	return out
+}
+
+// addition returns what candidate j adds to the first in a window and condition, at an index of T×K.
+func (p *predictions) addition(w *heldWindow, condition, j, at int) float64 {
+	d := w.by[condition][j][at] - w.by[condition][0][at]
+	if p.fades[j] {
+		d *= faded(w.leverage) * w.ranges[condition][at/p.K]
+	}
+	return d
 }
 
 func (p *predictions) folds() int {
@@ -328,19 +339,14 @@ func (p *predictions) outcomes(condition, k int) []outcome {
 	var out []outcome
 	for i := range p.windows {
 		w := &p.windows[i]
-		by := w.by[condition]
 		for at := range p.T {
-			y, first := w.measured[at*p.K+k], by[0][at*p.K+k]
+			y := w.measured[at*p.K+k]
 			if math.IsNaN(y) {
 				continue
 			}
-			o := outcome{fold: w.fold, at: at, weight: 1 / math.Max(1, w.leverage), residual: y - first}
-			for j, d := range by[1:p.J] {
-				addition := d[at*p.K+k] - first
-				if p.fades[1+j] {
-					addition *= faded(w.leverage) * w.ranges[condition][at]
-				}
-				o.additions = append(o.additions, addition)
+			o := outcome{fold: w.fold, at: at, weight: 1 / math.Max(1, w.leverage), residual: y - w.by[condition][0][at*p.K+k]}
+			for j := 1; j < p.J; j++ {
+				o.additions = append(o.additions, p.addition(w, condition, j, at*p.K+k))
 			}
 			out = append(out, o)
 		}

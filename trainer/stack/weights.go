@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -30,7 +31,7 @@ const (
 )
 
 // iterations of the projected gradient.
-const iterations = 400
+const iterations = 200
 
 // weigh returns the weights (J×Q) of J additions at Q knots of the horizon that leave the
 // least of what was measured,
@@ -70,7 +71,7 @@ func weigh(outcomes []outcome, J int, hats [][]float64, targets []float64, pull 
 		gram[i*n+i] += own
 		right[i] += own * targets[i]
 	}
-	return descend(gram, right, trace*(1+pull)*1.001, J, Q)
+	return descend(gram, right, float64(n)/(1+pull)+1, J, Q)
 }
 
 // The power of a candidate's error over that of another, by which its target is the less.
@@ -103,22 +104,26 @@ func targets(logErrors [][]float64, hats [][]float64, sharpness float64) []float
 	return out
 }
 
-// descend minimises ½ wᵀ gram w − rightᵀ w over the weights that are allowed; bound is at
-// least the largest eigenvalue of gram (upper triangle).
+// descend minimises ½ wᵀ gram w − rightᵀ w over the weights that are allowed, each in units of its own curvature, the diagonal of gram
+// (upper triangle, > 0): what candidates add differs by orders of magnitude. bound is at least the largest eigenvalue of gram in these units.
 func descend(gram, right []float64, bound float64, J, Q int) []float64 {
 	n := J * Q
 	w, ahead, slope := make([]float64, n), make([]float64, n), make([]float64, n)
 	last := make([]float64, n)
 	symmetric := blas64.Symmetric{N: n, Stride: n, Uplo: blas.Upper, Data: gram}
+	curvatures := make([]float64, n)
+	for i := range n {
+		curvatures[i] = gram[i*n+i]
+	}
 	momentum := 1.0
 	for range iterations {
 		blas64.Symv(1, symmetric, blas64.Vector{N: n, Inc: 1, Data: ahead}, 0, blas64.Vector{N: n, Inc: 1, Data: slope})
 		copy(last, w)
 		for i, g := range slope {
-			w[i] = ahead[i] - (g-right[i])/bound
+			w[i] = ahead[i] - (g-right[i])/(bound*curvatures[i])
 		}
 		for q := range Q {
-			project(w, J, Q, q)
+			project(w, curvatures, J, Q, q)
 		}
 		next := (1 + math.Sqrt(1+4*momentum*momentum)) / 2
 		for i := range ahead {
@@ -129,31 +134,31 @@ func descend(gram, right []float64, bound float64, J, Q int) []float64 {
 	return w
 }
 
-// project moves the weights of knot q to the nearest that are not negative and whose sum is
-// at most 1 (Duchi et al. 2008).
-func project(w []float64, J, Q, q int) {
+// project moves the weights of knot q to those that are not negative, whose sum is at most 1, and that are the nearest by the curvature of each
+// (Duchi et al. 2008, with a norm of its own): w_j − θ/curvature_j, or 0.
+func project(w, curvatures []float64, J, Q, q int) {
 	sum := 0.0
-	sorted := make([]float64, 0, J)
+	order := make([]int, 0, J)
 	for j := range J {
-		v := math.Max(0, w[j*Q+q])
-		w[j*Q+q] = v
-		sum += v
-		sorted = append(sorted, v)
+		i := j*Q + q
+		w[i] = math.Max(0, w[i])
+		sum += w[i]
+		order = append(order, i)
 	}
 	if sum <= 1 {
 		return
 	}
-	slices.Sort(sorted)
-	slices.Reverse(sorted)
-	threshold, partial := 0.0, 0.0
-	for i, v := range sorted {
-		partial += v
-		if t := (partial - 1) / float64(i+1); v > t {
-			threshold = t
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(w[b]*curvatures[b], w[a]*curvatures[a]) })
+	theta, excess, slack := 0.0, -1.0, 0.0
+	for _, i := range order {
+		excess += w[i]
+		slack += 1 / curvatures[i]
+		if t := excess / slack; w[i]*curvatures[i] > t {
+			theta = t
 		}
 	}
-	for j := range J {
-		w[j*Q+q] = math.Max(0, w[j*Q+q]-threshold)
+	for _, i := range order {
+		w[i] = math.Max(0, w[i]-theta/curvatures[i])
 	}
 }
 

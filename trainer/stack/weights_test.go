@@ -51,6 +51,33 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// Weights are the best whatever the sizes of what candidates add: a small addition that is right beside a large one that is not.
+func TestWeightsOfAdditionsOfDifferentSizes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	var outcomes []outcome
+	for i := range 6000 {
+		small := 0.01 * rng.NormFloat64()
+		outcomes = append(outcomes, outcome{fold: i % 2, at: i % 3, weight: 1, residual: small, additions: []float64{rng.NormFloat64(), small}})
+	}
+	got := weigh(outcomes, 2, thirds, []float64{0, 0, 1, 1}, pull)
+	for i, want := range []float64{0, 0, 1, 1} {
+		if math.Abs(got[i]-want) > 0.01 {
+			t.Errorf("weights %.3f, want %.3f at %d", got, want, i)
+		}
+	}
+}
+
+// Of weights whose sum is above 1 the nearest by curvature are taken: the one of the larger curvature moves less.
+func TestProjection(t *testing.T) {
+	w := []float64{1, 0.9, -0.2}
+	project(w, []float64{1, 3, 1}, 3, 1, 0)
+	for i, want := range []float64{1 - 0.675, 0.9 - 0.225, 0} {
+		if math.Abs(w[i]-want) > 1e-12 {
+			t.Errorf("%v", w)
+		}
+	}
+}
+
 // One fold in which a component diverges on a hundredth of the windows takes its weight.
 func TestDivergingComponentLosesItsWeight(t *testing.T) {
 	outcomes := made([]float64{0.9}, 0.1)
@@ -91,7 +118,7 @@ func TestTargets(t *testing.T) {
 
 // Weights of the input held are drawn towards the errors with the input held, not towards those with the plan.
 func TestTargetsByCondition(t *testing.T) {
-	p := predictions{K: 1, T: 1, J: 2, conditions: []model.Condition{model.Plan.Condition(false), model.Hold.Condition(false)}}
+	p := predictions{K: 1, T: 1, J: 2, fades: make([]bool, 2), conditions: []model.Condition{model.Plan.Condition(false), model.Hold.Condition(false)}}
 	for range 20 {
 		p.windows = append(p.windows, heldWindow{measured: []float64{1}, by: [][][]float64{{{0.5}, {0.99}}, {{0.9}, {0.5}}}, ranges: [][]float64{{1}, {1}}})
 	}
@@ -99,6 +126,23 @@ func TestTargetsByCondition(t *testing.T) {
 	got := p.targets(hats, sharpness, p.cells)
 	if got[0][0][0] < 0.99 || got[1][0][0] > 0.01 {
 		t.Errorf("targets of the second candidate: %v with the plan, %v with the input held", got[0], got[1])
+	}
+}
+
+// A candidate that fades is not held to what it predicts far from its training data: there it does not count.
+func TestTargetsOfACandidateThatFades(t *testing.T) {
+	for _, fades := range []bool{false, true} {
+		p := predictions{K: 1, T: 1, J: 2, fades: []bool{false, fades}, conditions: []model.Condition{model.Plan.Condition(false)}}
+		for i := range 40 {
+			w := heldWindow{fold: i % 2, measured: []float64{1}, by: [][][]float64{{{0.9}, {0.99}}}, ranges: [][]float64{{1}}}
+			if w.fold == 1 {
+				w.leverage, w.by[0][1] = 1e6, []float64{50}
+			}
+			p.windows = append(p.windows, w)
+		}
+		if got := p.targets([][]float64{{1}}, sharpness, p.cells)[0][0][0]; (got > 0.99) != fades || (got < 0.01) == fades {
+			t.Errorf("target %v of one that fades: %v", got, fades)
+		}
 	}
 }
 
