@@ -30,6 +30,7 @@ type request struct {
 	Sequence uint64 `json:"seq"`
 	Next     string `json:"next_by_subj"`
 	Batch    int    `json:"batch,omitempty"`
+	Bytes    int    `json:"max_bytes,omitempty"` // of a batch: it ends with the message that reaches them
 }
 
 // answerLimit bounds the time to an answer.
@@ -68,8 +69,12 @@ func (r *request) encode() []byte {
 	return b
 }
 
-// batch is how many messages one request of All asks for.
-const batch = 256
+// What one request of All asks for: so many messages, and fewer where they are large. A server disconnects who does not read as fast as
+// it answers.
+const (
+	batch      = 256
+	batchBytes = 1 << 20
+)
 
 // All calls each with the messages of a stream whose subject matches a pattern, in order, until it returns an error. A message that is
 // stored meanwhile may come too.
@@ -85,41 +90,41 @@ func From(ctx context.Context, nc *nats.Conn, stream, pattern string, first uint
 		return err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	r := request{Sequence: first, Next: pattern, Batch: batch}
+	r := request{Sequence: first, Next: pattern, Batch: batch, Bytes: batchBytes}
 	for {
 		if err := nc.PublishRequest(api(stream), inbox, r.encode()); err != nil {
 			return err
 		}
-		n, err := r.read(ctx, sub, each)
-		if err != nil || n < batch {
+		more, err := r.read(ctx, sub, each)
+		if err != nil || !more {
 			return err
 		}
 	}
 }
 
-// read reads the answers to a request, and lets it go on behind the last one.
-func (r *request) read(ctx context.Context, sub *nats.Subscription, each func(*Message) error) (n int, err error) {
-	for {
+// read reads the answers to a request, lets it go on behind the last one, and reports whether messages are left.
+func (r *request) read(ctx context.Context, sub *nats.Subscription, each func(*Message) error) (more bool, err error) {
+	for any := false; ; any = true {
 		ctx, cancel := context.WithTimeout(ctx, answerLimit)
 		m, err := sub.NextMsgWithContext(ctx)
 		cancel()
 		if err != nil {
-			return n, err
+			return false, err
 		}
 		if status(m) == endOfBatch {
-			return n, nil
+			return any && own(m, "Nats-Num-Pending") != "0", nil
 		}
 		s, err := message(m)
 		if errors.Is(err, ErrNone) {
-			return n, nil
+			return false, nil
 		}
 		if err == nil {
 			err = each(s)
 		}
 		if err != nil {
-			return n, err
+			return false, err
 		}
-		n, r.Sequence = n+1, s.Sequence+1
+		r.Sequence = s.Sequence + 1
 	}
 }
 

@@ -18,7 +18,13 @@ import (
 // serve starts a server and returns a client of it.
 func serve(t *testing.T) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
+	return serveWith(t, &server.Options{})
+}
+
+func serveWith(t *testing.T, o *server.Options) (*nats.Conn, jetstream.JetStream) {
+	t.Helper()
+	o.Host, o.Port, o.JetStream, o.StoreDir, o.NoLog, o.NoSigs = "127.0.0.1", -1, true, t.TempDir(), true, true
+	s, err := server.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +88,25 @@ func TestAll(t *testing.T) {
 	}
 	if err := stored.All(t.Context(), nc, "KV_none", ">", func(*stored.Message) error { return nil }); !errors.Is(err, nats.ErrNoResponders) {
 		t.Errorf("of no stream: %v", err)
+	}
+}
+
+// Values that have more bytes than a server holds back for a client are all listed.
+func TestAllOfLargeValues(t *testing.T) {
+	nc, js := serveWith(t, &server.Options{MaxPending: 8 << 20})
+	kv, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 40
+	for i := range n {
+		if _, err := kv.Put(t.Context(), fmt.Sprint(i), make([]byte, 512<<10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listed := 0
+	if err := stored.All(t.Context(), nc, "KV_b", "$KV.b.>", func(*stored.Message) error { listed++; return nil }); err != nil || listed != n {
+		t.Errorf("%d of %d values, %v", listed, n, err)
 	}
 }
 
