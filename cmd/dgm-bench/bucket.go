@@ -111,7 +111,7 @@ func downgrade(s *rig) {
 	s.pause(calm)
 }
 
-// lyingBucket: the metadata of an object state a kilobyte, and it has 200 MB.
+// lyingBucket: the metadata of an object state a kilobyte, and it has 200 MB. It is refused where it is longer than that.
 func lyingBucket(s *rig) {
 	n, b := s.bucket(node.Config{})
 	js, err := s.link(s.url(), "liar").JetStream()
@@ -131,6 +131,6 @@ func lyingBucket(s *rig) {
 	s.await(func() bool { status := s.statusOf(n); return status.Refused != "" }, func() error { return errors.New("the object is not refused") })
 	s.pause(calm)
 	status, after := s.statusOf(n), measureUsage()
-	s.require(status.Model == s.model.ID && strings.Contains(status.Refused, "the most of a model"), "model %s is in use, refused %q", status.Model, status.Refused)
+	s.require(status.Model == s.model.ID && strings.Contains(status.Refused, "changed while it was read"), "model %s is in use, refused %q", status.Model, status.Refused)
 	s.require(after.heap < before.heap+64, "%.0f MB are held, %.0f before", after.heap, before.heap)
 }
