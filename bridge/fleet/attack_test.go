@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +34,7 @@ func TestOneWriterDoesNotReplaceAStream(t *testing.T) {
 	}
 	m := registered(t, models, "drone-2", 1)
 	for role, subjects := range map[string][]string{
-		RobotRole("drone-1"): {"$KV.fleet-log-index.drone-1.x", "$O.fleet-logs-drone-1.M.x", "$O.fleet-logs-drone-1.C.x"},
+		RobotRole("drone-1"): {"$KV.fleet-log-index-drone-1.drone-1.x", "$O.fleet-logs-drone-1.M.x", "$O.fleet-logs-drone-1.C.x"},
 		RoleWorker:           {"$KV.fleet-model-index.drone-1.x", "$KV.fleet-jobs.x", "$O.fleet-models.M.x", "$O.fleet-models.C.x"},
 	} {
 		nc := r.as(role)
@@ -51,6 +53,34 @@ func TestOneWriterDoesNotReplaceAStream(t *testing.T) {
 		t.Errorf("%d models, %v", len(all), err)
 	} else if _, err := models.objects.Info(t.Context(), m.Job.ID+"/"+m.ID); err != nil {
 		t.Error(err)
+	}
+}
+
+// A robot that enters as much as it can fills its own part of the index: others upload, and all logs are listed.
+func TestOneRobotFillsItsOwnIndexAlone(t *testing.T) {
+	r := secured(t)
+	first := r.uploaded("drone-1")
+	thief, refused := r.as(RobotRole("drone-1")), ""
+	for i := range 2 * ownIndexBytes / entryBytes {
+		m, err := thief.Request(fmt.Sprintf("$KV.%s.drone-1.%d", OwnIndex("drone-1"), i), make([]byte, entryBytes-1000), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(m.Data), "maximum bytes") {
+			refused = string(m.Data)
+		}
+	}
+	if refused == "" {
+		t.Error("nothing is refused")
+	}
+	second := r.uploaded("drone-2")
+	logs, err := OpenLogs(t.Context(), r.as(RoleViewer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := logs.List(t.Context())
+	if err != nil || !slices.ContainsFunc(all, func(l Log) bool { return l.ID == first.ID }) || !slices.ContainsFunc(all, func(l Log) bool { return l.ID == second.ID }) {
+		t.Errorf("%d logs, %v", len(all), err)
 	}
 }
 

@@ -157,6 +157,7 @@ func (x *examiner) role(ctx context.Context, nc *nats.Conn, role string) error {
 	x.mu.Lock()
 	x.by, x.strays = role, nil
 	x.mu.Unlock()
+	time.Sleep(takeOver)
 	before, err := x.state(ctx)
 	if err != nil {
 		return err
@@ -201,6 +202,7 @@ func (x *examiner) through(role string, t attempt, target string) {
 const (
 	answerWait = 40 * time.Millisecond // an answer is waited for that may not come
 	flushLimit = 10 * time.Second
+	takeOver   = 300 * time.Millisecond // in which the common index takes what the role before has entered in its own
 )
 
 // try does what is in a group; an answer without an error on a subject that the role has no grant for is through.
@@ -308,6 +310,9 @@ func changed(a, b map[string]string) (names []string) {
 func (x *examiner) own(role, stream string) bool {
 	if strings.HasPrefix(stream, keysOf("")) {
 		return stream == keysOf(strings.TrimPrefix(role, RobotRole("")))
+	}
+	if stream == "KV_"+logIndex { // it takes what vehicles enter in theirs; whose keys have changed is looked at by itself
+		return strings.HasPrefix(role, RobotRole(""))
 	}
 	bucket, object := strings.CutPrefix(stream, "OBJ_")
 	key, values := strings.CutPrefix(stream, "KV_")

@@ -67,7 +67,8 @@ func (a *Authority) Grants(role string) []Grant {
 		return slices.Concat(direct("OBJ_"+OwnLogs(v), false), direct("OBJ_"+OwnFlown(v), false), []Grant{
 			{directGet(decisionStream), true},
 			{"$O." + OwnLogs(v) + ".C.*", false}, {"$O." + OwnLogs(v) + ".M.*", false},
-			{directGet("KV_"+logIndex) + ".$KV." + logIndex + "." + v + ".*", false}, {"$KV." + logIndex + "." + v + ".*", false},
+			{directGet("KV_"+logIndex) + ".$KV." + logIndex + "." + v + ".*", false}, {directGet("KV_"+OwnIndex(v)) + ".$KV." + OwnIndex(v) + "." + v + ".*", false},
+			{"$KV." + OwnIndex(v) + "." + v + ".*", false},
 		})
 	case RoleWorker:
 		out := slices.Concat(

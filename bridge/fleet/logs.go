@@ -146,7 +146,12 @@ func (l *Logs) Upload(ctx context.Context, path string, progress func(Sent)) (Lo
 	if err := log.check(log.key()); err != nil {
 		return log, sent, fmt.Errorf("%s: %w", path, err)
 	}
-	there, err := last[Log](ctx, l.js, logIndex, log.key())
+	index := OwnIndex(log.Vehicle) // where Setup has made one
+	there, err := last[Log](ctx, l.js, index, log.key())
+	if errors.Is(err, nats.ErrNoResponders) {
+		index = logIndex
+		there, err = last[Log](ctx, l.js, index, log.key())
+	}
 	entered := err == nil // its parts may have been changed since
 	if !entered && !errors.Is(err, stored.ErrNone) {
 		return log, sent, fmt.Errorf("%s: %w", path, explained(err))
@@ -175,10 +180,30 @@ func (l *Logs) Upload(ctx context.Context, path string, progress func(Sent)) (Lo
 		return there, sent, nil
 	}
 	log.Uploaded = time.Now().UTC()
-	if _, err := l.js.Publish(ctx, "$KV."+logIndex+"."+log.key(), encoded(&log)); err != nil {
+	if _, err := l.js.Publish(ctx, "$KV."+index+"."+log.key(), encoded(&log)); err != nil {
 		return log, sent, fmt.Errorf("%s: entering it into the index: %w", path, explained(err))
 	}
+	l.listed(ctx, &log)
 	return log, sent, nil
+}
+
+// listedLimit bounds how long an upload waits until the common index has taken a log over, which the server does in its own time.
+const listedLimit = 5 * time.Second
+
+// listed waits until a log is listed.
+func (l *Logs) listed(ctx context.Context, log *Log) {
+	ctx, cancel := context.WithTimeout(ctx, listedLimit)
+	defer cancel()
+	for {
+		if _, err := last[Log](ctx, l.js, logIndex, log.key()); !errors.Is(err, stored.ErrNone) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(listedLimit / 100):
+		}
+	}
 }
 
 // send stores a part unless it is there, which it reports.

@@ -306,11 +306,9 @@ func TestTheAuditFinds(t *testing.T) {
 
 // The audit finds one subject that a server's configuration has too wide: a robot writes keys of another one.
 func TestTheAuditFindsAWiderSubject(t *testing.T) {
-	index := "$KV." + logIndex
-	r := securedBut(t, strings.NewReplacer(index+".drone-1.*", index+".>"))
-	for _, v := range r.of.Robots {
-		r.uploaded(v)
-	}
+	index, own := "$KV."+logIndex, "$KV."+OwnIndex("drone-1")
+	r := securedBut(t, strings.NewReplacer(`"`+own+`.drone-1.*"`, `"`+index+`.>"`))
+	r.uploaded("drone-2")
 	audit, err := r.of.ExamineAs(t.Context(), r.connect, RobotRole("drone-1"))
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,6 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 		}
 	}
 	for _, c := range []jetstream.KeyValueConfig{
-		{Bucket: logIndex, Description: "what is in the flight logs", TTL: s.Keep, MaxBytes: 256 << 20, MaxValueSize: 512 << 10},
 		{Bucket: jobStates, Description: "states of training jobs", LimitMarkerTTL: time.Second, Metadata: map[string]string{keepJobs: s.KeepJobs.String()}, MaxBytes: 64 << 20, MaxValueSize: 128 << 10},
 		{Bucket: modelIndex, Description: "models with their lineage", MaxBytes: 128 << 20, MaxValueSize: 512 << 10},
 	} {
@@ -93,14 +92,14 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 			return fmt.Errorf("key-value store %s: %w", c.Bucket, explained(err))
 		}
 	}
-	for _, c := range []jetstream.StreamConfig{
+	for _, c := range append(indexes(s.Robots, s.Keep),
 		decisionConfig(),
-		{
+		jetstream.StreamConfig{
 			Name: jobStream, Description: "training jobs to do", Subjects: []string{jobPrefix + "*"}, Retention: jetstream.WorkQueuePolicy, MaxBytes: 16 << 20, MaxMsgSize: 128 << 10,
 			// A job that waits or is being worked on is not queued again.
 			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
 		},
-	} {
+	) {
 		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
 		err := fits(c.MaxBytes, func(most int64) error {
 			c.MaxBytes = most
@@ -119,6 +118,33 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 		return fmt.Errorf("consumer %s of stream %s: %w", jobConsumer, jobStream, explained(err))
 	}
 	return nil
+}
+
+// Most bytes of the index of logs, of the part of it that one vehicle fills, and of an entry.
+const (
+	indexBytes    = 256 << 20
+	ownIndexBytes = 16 << 20
+	entryBytes    = 512 << 10
+)
+
+// indexes returns the key-value stores with the entries of logs: of each vehicle one that it writes, and last the common one, which takes
+// from each the entries of that vehicle.
+func indexes(vehicles []string, keep time.Duration) (all []jetstream.StreamConfig) {
+	index := func(bucket, description string, most int64) jetstream.StreamConfig {
+		return jetstream.StreamConfig{
+			Name: "KV_" + bucket, Description: description, Subjects: []string{"$KV." + bucket + ".>"}, MaxMsgsPerSubject: 1, MaxAge: keep, MaxBytes: most, MaxMsgSize: entryBytes,
+			Discard: jetstream.DiscardNew, DenyDelete: true, AllowDirect: true,
+		}
+	}
+	common := index(logIndex, "what is in the flight logs", indexBytes+int64(len(vehicles))*ownIndexBytes)
+	for _, v := range vehicles {
+		own := index(OwnIndex(v), "what is in the flight logs of "+v, ownIndexBytes)
+		all = append(all, own)
+		common.Sources = append(common.Sources, &jetstream.StreamSource{Name: own.Name, SubjectTransforms: []jetstream.SubjectTransformConfig{
+			{Source: "$KV." + OwnIndex(v) + "." + v + ".*", Destination: "$KV." + logIndex + "." + v + ".{{wildcard(1)}}"},
+		}})
+	}
+	return append(all, common)
 }
 
 // oldStores are key-value stores of versions before the log of decisions. Nothing reads them.

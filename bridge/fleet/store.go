@@ -37,6 +37,10 @@ const (
 // OwnLogs returns the store of the logs of one vehicle, which others cannot write.
 func OwnLogs(vehicle string) string { return logObjects + "-" + vehicle }
 
+// OwnIndex returns the key-value store in which one vehicle enters its logs. The common one takes the entries from there, so that a vehicle
+// fills none but its own.
+func OwnIndex(vehicle string) string { return logIndex + "-" + vehicle }
+
 // OwnFlown returns the bucket from which a vehicle with stores of its own reads its models.
 func OwnFlown(vehicle string) string { return FlownObjects + "-" + vehicle }
 
