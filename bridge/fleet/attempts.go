@@ -2,7 +2,10 @@ package fleet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -11,14 +14,15 @@ import (
 type attempt struct {
 	subject, reply string // reply "" = the own inbox, where an answer is a result
 	body           string
+	header         nats.Header
 }
 
-// Verbs of the API of JetStream on a stream S, and without one.
+// Verbs of the API of JetStream on a stream {}, and without one.
 var (
-	verbs = strings.Fields(`STREAM.INFO.S STREAM.UPDATE.S STREAM.DELETE.S STREAM.PURGE.S STREAM.MSG.GET.S STREAM.MSG.DELETE.S STREAM.SNAPSHOT.S
-		STREAM.RESTORE.S STREAM.PEER.REMOVE.S STREAM.LEADER.STEPDOWN.S CONSUMER.CREATE.S CONSUMER.CREATE.S.c CONSUMER.CREATE.S.c.> CONSUMER.DURABLE.CREATE.S.c
-		CONSUMER.NAMES.S CONSUMER.LIST.S CONSUMER.INFO.S.workers CONSUMER.DELETE.S.workers CONSUMER.PAUSE.S.workers CONSUMER.LEADER.STEPDOWN.S.workers
-		CONSUMER.UNPIN.S.workers CONSUMER.MSG.NEXT.S.workers DIRECT.GET.S DIRECT.GET.S.$KV.x DIRECT.GET.S.$O.x`)
+	verbs = strings.Fields(`STREAM.INFO.{} STREAM.UPDATE.{} STREAM.DELETE.{} STREAM.PURGE.{} STREAM.MSG.GET.{} STREAM.MSG.DELETE.{} STREAM.SNAPSHOT.{}
+		STREAM.RESTORE.{} STREAM.PEER.REMOVE.{} STREAM.LEADER.STEPDOWN.{} CONSUMER.CREATE.{} CONSUMER.CREATE.{}.c CONSUMER.CREATE.{}.c.> CONSUMER.DURABLE.CREATE.{}.c
+		CONSUMER.NAMES.{} CONSUMER.LIST.{} CONSUMER.INFO.{}.workers CONSUMER.DELETE.{}.workers CONSUMER.PAUSE.{}.workers CONSUMER.LEADER.STEPDOWN.{}.workers
+		CONSUMER.UNPIN.{}.workers CONSUMER.MSG.NEXT.{}.workers DIRECT.GET.{} DIRECT.GET.{}.$KV.x DIRECT.GET.{}.$O.x`)
 	plainVerbs = strings.Fields(`INFO STREAM.NAMES STREAM.LIST STREAM.CREATE.thief STREAM.TEMPLATE.CREATE.thief META.LEADER.STEPDOWN SERVER.REMOVE ACCOUNT.PURGE.OPERATOR`)
 )
 
@@ -39,7 +43,7 @@ func (a *Authority) attempts(role string, streams []string, most int) (groups []
 	for _, v := range a.Robots {
 		for _, s := range append(seen(v), wire.SwapSubject(v), wire.ModelSubject(v)) {
 			if !strings.HasSuffix(role, "."+v) {
-				groups = append(groups, []attempt{{s, "stolen." + mark, mark}})
+				groups = append(groups, []attempt{{subject: s, reply: "stolen." + mark, body: mark}})
 			}
 		}
 	}
@@ -59,20 +63,17 @@ func targetsAt(victim string) []string {
 func requests(streams []string, target string) (groups [][]attempt) {
 	for _, verb := range verbs {
 		var group []attempt
-		for _, s := range streams {
-			subject := strings.Replace(verb, ".S", "."+s, 1)
-			if strings.HasSuffix(subject, ".>") {
-				subject = strings.TrimSuffix(subject, ">") + "$O.x"
-			}
+		for _, s := range append(slices.Clone(streams), "*", ">") {
+			subject := strings.Replace(strings.Replace(verb, ".>", ".$O.x", 1), "{}", s, 1)
 			for _, prefix := range []string{"$JS.API.", api + "."} {
-				group = append(group, attempt{prefix + subject, target, body(verb, s, target)})
+				group = append(group, attempt{subject: prefix + subject, reply: target, body: body(verb, s, target)})
 			}
 		}
 		groups = append(groups, group)
 	}
 	for _, verb := range plainVerbs {
 		for _, body := range thieves(verb, streams, target) {
-			groups = append(groups, []attempt{{"$JS.API." + verb, target, body}})
+			groups = append(groups, []attempt{{subject: "$JS.API." + verb, reply: target, body: body}})
 		}
 	}
 	return groups
@@ -82,9 +83,24 @@ func requests(streams []string, target string) (groups [][]attempt) {
 func (a *Authority) granted(role, target string) (groups [][]attempt) {
 	for _, g := range a.Grants(role) {
 		subject := strings.NewReplacer("*", "x", ">", "x").Replace(g.Subject)
-		groups = append(groups, []attempt{{subject, target, ""}})
+		groups = append(groups, []attempt{{subject: subject, reply: target}}, headed(subject, target))
 	}
-	return append(groups, []attempt{{target, "", mark}}, []attempt{{target, "stolen." + mark, mark}})
+	return append(groups, []attempt{{subject: target, body: mark}}, []attempt{{subject: target, reply: "stolen." + mark, body: mark}}, headed(target, target))
+}
+
+// headed returns messages on a subject with the headers by which a server removes messages, and sends or stores ones at a target.
+func headed(subject, target string) (group []attempt) {
+	for _, h := range []nats.Header{
+		{"Nats-Rollup": {"all"}}, {"Nats-Rollup": {"sub"}, "KV-Operation": {"PURGE"}},
+		{"Nats-Trace-Dest": {target}}, {"Nats-Trace-Dest": {target}, "Nats-Trace-Only": {"true"}},
+		{"Nats-Schedule": {"@at 2020-01-01T00:00:00Z"}, "Nats-Schedule-Target": {target}},
+		{"Nats-Batch-Id": {mark}, "Nats-Batch-Sequence": {"1"}, "Nats-Batch-Commit": {"1"}},
+		{"Nats-Expected-Last-Sequence": {"0"}}, {"Nats-TTL": {"1h"}}, {"Nats-Incr": {"+1"}},
+	} {
+		h.Set("Dgm-Audit", mark) // a trace has the headers
+		group = append(group, attempt{subject: subject, reply: target, body: mark, header: h})
+	}
+	return group
 }
 
 // body returns the body of a verb on a stream that delivers to a target.
@@ -98,7 +114,7 @@ func body(verb, stream, target string) string {
 		return fmt.Sprintf(`{"stream_name":%q,"config":{"deliver_subject":%q,"durable_name":"c","name":"c","ack_policy":"none"}}`, stream, deliver)
 	case strings.HasPrefix(verb, "STREAM.MSG"):
 		return `{"seq":1}`
-	case strings.HasPrefix(verb, "DIRECT.GET.S") && !strings.Contains(verb, "$"):
+	case strings.HasPrefix(verb, "DIRECT.GET") && !strings.Contains(verb, "$"):
 		return `{"seq":1}`
 	case strings.HasPrefix(verb, "STREAM.SNAPSHOT"):
 		return fmt.Sprintf(`{"deliver_subject":%q}`, "stolen."+mark)

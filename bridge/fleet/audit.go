@@ -214,7 +214,8 @@ func (x *examiner) try(nc *nats.Conn, role string, group []attempt) error {
 	}
 	defer func() { _ = answers.Unsubscribe() }()
 	for i, t := range group {
-		if err := nc.PublishRequest(t.subject, cmp.Or(t.reply, fmt.Sprintf("%s.%d", inbox, i)), []byte(t.body)); err != nil {
+		m := &nats.Msg{Subject: t.subject, Reply: cmp.Or(t.reply, fmt.Sprintf("%s.%d", inbox, i)), Header: t.header, Data: []byte(t.body)}
+		if err := nc.PublishMsg(m); err != nil {
 			return err
 		}
 	}
@@ -242,13 +243,16 @@ func (x *examiner) try(nc *nats.Conn, role string, group []attempt) error {
 	return nil
 }
 
-// refused reports whether an answer is an error.
+// refused reports whether an answer is an error. That a stream has no such message is none: who may not read it does not reach it.
 func refused(m *nats.Msg) bool {
 	var answer struct {
 		Error *json.RawMessage `json:"error"`
 	}
-	return json.Unmarshal(m.Data, &answer) == nil && answer.Error != nil || m.Header.Get("Status") != ""
+	return json.Unmarshal(m.Data, &answer) == nil && answer.Error != nil || m.Header.Get("Status") == noResponders
 }
+
+// noResponders is the status of an answer to who asks on a subject that nobody listens to.
+const noResponders = "503"
 
 // state returns what the operator's account stores: of each stream its configuration, messages and consumers.
 func (x *examiner) state(ctx context.Context) (map[string]string, error) {
@@ -279,6 +283,31 @@ func (x *examiner) state(ctx context.Context) (map[string]string, error) {
 		out[keysOf(v)] = fmt.Sprint(s.State.Subjects)
 	}
 	return out, nil
+}
+
+// Fill stores a message in each stream of a server that is only there to be audited: what is empty shows no removal.
+func (a *Authority) Fill(ctx context.Context, nc *nats.Conn) error {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	var subjects []string
+	list := js.ListStreams(ctx)
+	for s := range list.Info() {
+		for _, subject := range s.Config.Subjects {
+			subjects = append(subjects, strings.NewReplacer("*", mark, ">", mark).Replace(subject))
+		}
+	}
+	for _, v := range a.Robots {
+		subjects = append(subjects, "$KV."+OwnIndex(v)+"."+v+"."+mark)
+	}
+	err = list.Err()
+	for _, subject := range subjects {
+		if err == nil {
+			_, err = js.Publish(ctx, subject, nil)
+		}
+	}
+	return err
 }
 
 // streams returns the names of the streams of a state, in order.

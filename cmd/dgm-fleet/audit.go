@@ -25,7 +25,7 @@ func auditCommand() *cobra.Command {
 		Short: "Try with the key of every role what it may not do, and print what gets through",
 		Long: `Try, with the key of every role but the operator's, what it may not do: every request of JetStream's API on every store,
 answered at its own inbox or at a subject of somebody else; consumers, mirrors, sources and republished streams that deliver
-there; and messages on the subjects of others. Print what gets through; the exit code is 0 only if nothing does.
+there; headers by which a server removes, traces or schedules messages; and messages on the subjects of others. Print what gets through; the exit code is 0 only if nothing does.
 
 Without --nats it starts the server that dgm-fleet setup --accounts describes itself, on this computer, with two robots. With it,
 --keys is the folder of the keys; what got through has changed what that server stores.`,
@@ -36,7 +36,7 @@ Without --nats it starts the server that dgm-fleet setup --accounts describes it
 				return cli.Usage("--nats and --keys go together: the server, and the keys of its roles")
 			}
 			if url == "" {
-				s, keys, err := ownServer(cmd.Context(), valid)
+				s, keys, err := ownServer(cmd.Context(), valid, true)
 				if err != nil {
 					return err
 				}
@@ -105,8 +105,8 @@ func connectAs(url, dir, role string) (*nats.Conn, error) {
 	return nats.Connect(url, append(usual, nats.Nkey(public, pair.Sign))...)
 }
 
-// ownServer starts the server that setup describes, with the stores of two robots.
-func ownServer(ctx context.Context, valid days) (s *server.Server, keys string, err error) {
+// ownServer starts the server that setup describes, with the stores of two robots, each with a message where filled is set.
+func ownServer(ctx context.Context, valid days, filled bool) (s *server.Server, keys string, err error) {
 	dir, err := os.MkdirTemp("", "dgm-fleet-audit-")
 	if err != nil {
 		return nil, "", err
@@ -136,7 +136,9 @@ func ownServer(ctx context.Context, valid days) (s *server.Server, keys string, 
 	keys = filepath.Join(dir, keyFolder)
 	nc, err := connectAs(s.ClientURL(), keys, fleet.RoleOperator)
 	if err == nil {
-		err = fleet.Setup(ctx, nc, fleet.Settings{Robots: a.robots})
+		if err = fleet.Setup(ctx, nc, fleet.Settings{Robots: a.robots}); err == nil && filled {
+			err = (&fleet.Authority{Robots: a.robots}).Fill(ctx, nc)
+		}
 		nc.Close()
 	}
 	if err != nil {

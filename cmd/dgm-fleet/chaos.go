@@ -77,7 +77,7 @@ robot sends statuses of another, one log of three cannot be used, a worker's clo
 
 // accountsForChaos starts the server that dgm-fleet setup describes.
 func accountsForChaos(ctx context.Context) (chaos.Server, error) {
-	s, keys, err := ownServer(ctx, 0)
+	s, keys, err := ownServer(ctx, 0, false)
 	if err != nil {
 		return chaos.Server{}, err
 	}
