@@ -232,7 +232,14 @@ func (x *examiner) try(nc *nats.Conn, role string, group []attempt) error {
 		case err != nil:
 			return err
 		}
-		i, err := strconv.Atoi(m.Subject[len(inbox)+1:])
+		number, ofInbox := strings.CutPrefix(m.Subject, inbox+".")
+		if !ofInbox { // what a consumer delivers has the subject that it was stored on
+			if !slices.ContainsFunc(group, func(t attempt) bool { return strings.Contains(t.subject, "MSG.NEXT") && x.may(role, t.subject) }) {
+				x.through(role, group[0], "gets a message of "+m.Subject)
+			}
+			continue
+		}
+		i, err := strconv.Atoi(number)
 		if err != nil || i >= len(group) {
 			return fmt.Errorf("an answer on %s", m.Subject)
 		}
@@ -295,11 +302,11 @@ func (a *Authority) Fill(ctx context.Context, nc *nats.Conn) error {
 	list := js.ListStreams(ctx)
 	for s := range list.Info() {
 		for _, subject := range s.Config.Subjects {
-			subjects = append(subjects, strings.NewReplacer("*", mark, ">", mark).Replace(subject))
+			subjects = append(subjects, strings.NewReplacer("*", "filled", ">", "filled").Replace(subject))
 		}
 	}
 	for _, v := range a.Robots {
-		subjects = append(subjects, "$KV."+OwnIndex(v)+"."+v+"."+mark)
+		subjects = append(subjects, "$KV."+OwnIndex(v)+"."+v+".filled")
 	}
 	err = list.Err()
 	for _, subject := range subjects {

@@ -278,6 +278,9 @@ func TestNobodyActsForAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := r.of.Fill(t.Context(), r.as(RoleOperator)); err != nil {
+		t.Fatal(err)
+	}
 	targets, roles := 2, r.of.Roles()[1:5] // worker, viewer and the first robot with its planner: the second robot is as the first
 	if os.Getenv("DGM_SLOW") != "" {
 		targets, roles = mostTargets, r.of.Roles()[1:]
