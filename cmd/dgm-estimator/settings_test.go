@@ -180,3 +180,17 @@ func FuzzSettings(f *testing.F) {
 		}
 	})
 }
+
+// The settings of a robot in the page on security are settings.
+func TestTheSettingsOfThePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```toml\n")
+	text, _, found := strings.Cut(rest, "```")
+	var s settings
+	if err := s.parse(text, "docs/security.md"); err != nil || !found || s.NATS.NKey == "" || s.Models.Bucket == "" {
+		t.Errorf("%v, %+v", err, s.Models)
+	}
+}
