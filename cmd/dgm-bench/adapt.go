@@ -187,6 +187,9 @@ func (o *adaptFlags) kept(name string, train func() (*model.Model, error)) (*mod
 	if m, err := model.ReadFile(path); !errors.Is(err, fs.ErrNotExist) {
 		return m, err
 	}
+	if err := os.MkdirAll(o.models, 0o755); err != nil { // before a training that would be lost
+		return nil, err
+	}
 	m, err := train()
 	if err != nil {
 		return nil, err
