@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,27 +18,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/node/stored"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
-
-// The server reads the configurations of the page.
-func TestTheConfigurationsOfThePage(t *testing.T) {
-	b, err := os.ReadFile("../../docs/fleet.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := regexp.MustCompile("(?s)```conf (\\w+)\n(.*?)```").FindAllStringSubmatch(string(b), -1)
-	if len(blocks) != 3 {
-		t.Fatalf("%d configurations", len(blocks))
-	}
-	for _, block := range blocks {
-		path := filepath.Join(t.TempDir(), block[1]+".conf")
-		if err := os.WriteFile(path, []byte(block[2]), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := server.ProcessConfigFile(path); err != nil {
-			t.Errorf("%s: %v", block[1], err)
-		}
-	}
-}
 
 // roles is a server with a fleet of drone-1 and drone-2 on which every role may do what an Authority says and nothing else.
 type roles struct {

@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -147,6 +148,40 @@ func TestTheServerSpeaksTLS(t *testing.T) {
 	answer, _ := io.ReadAll(plain)
 	if strings.Contains(string(answer), "PONG") {
 		t.Errorf("without TLS it answers %q", answer)
+	}
+}
+
+// The server reads the configurations of the page, and what other computers reach speaks TLS, between servers with certificates on both sides.
+func TestTheConfigurationsOfThePage(t *testing.T) {
+	b, err := os.ReadFile("../../docs/fleet.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key := certificate(t)
+	here := strings.NewReplacer("/etc/nats/cert.pem", cert, "/etc/nats/servers.pem", cert, "/etc/nats/key.pem", key)
+	blocks := regexp.MustCompile("(?s)```conf (\\w+)\n(.*?)```").FindAllStringSubmatch(string(b), -1)
+	if len(blocks) != 3 {
+		t.Fatalf("%d configurations", len(blocks))
+	}
+	for _, block := range blocks {
+		path := filepath.Join(t.TempDir(), block[1]+".conf")
+		if err := os.WriteFile(path, []byte(here.Replace(block[2])), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		o, err := server.ProcessConfigFile(path)
+		if err != nil {
+			t.Errorf("%s: %v", block[1], err)
+			continue
+		}
+		if !loopback(o.Host) && o.TLSConfig == nil || o.LeafNode.Port != 0 && o.LeafNode.TLSConfig == nil ||
+			o.Cluster.Port != 0 && (o.Cluster.TLSConfig == nil || o.Cluster.TLSConfig.ClientAuth != tls.RequireAndVerifyClientCert) {
+			t.Errorf("%s is reached from other computers without TLS", block[1])
+		}
+		for _, r := range o.LeafNode.Remotes {
+			if r.Credentials == "" || r.URLs[0].Scheme != "tls" {
+				t.Errorf("%s speaks to %v with %q", block[1], r.URLs[0], r.Credentials)
+			}
+		}
 	}
 }
 
