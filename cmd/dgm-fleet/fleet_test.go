@@ -299,3 +299,14 @@ func TestTheStatusHoldsNoControlCharacters(t *testing.T) {
 		t.Errorf("%q", out.Bytes()[i:])
 	}
 }
+
+// A worker whose folder cannot be made takes no job.
+func TestAWorkerWithoutAFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := call("worker", "--nats", "nats://127.0.0.1:1", "--dir", filepath.Join(file, "x")); code != cli.Failed || !strings.Contains(errs, "not a directory") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+}

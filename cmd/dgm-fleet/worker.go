@@ -33,6 +33,11 @@ queue. Any number of workers may run on any machines. The job of a worker that d
 within two minutes. A job that fails is tried three times.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dir != "" { // without it every job would fail here, three times
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					return err
+				}
+			}
 			return with(cmd, &server, func(ctx context.Context, c client) error {
 				w := newWorker(c, name, func(line string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-fleet: %s\n", line) })
 				w.Dir, w.Longest = dir, longest
