@@ -17,7 +17,7 @@ import (
 type Settings struct {
 	Keep     time.Duration // (optional) how long a log is kept; 0 = without limit
 	KeepJobs time.Duration // (optional) how long the state of a job is kept after its end; at least 1 s; defaults to 30 days
-	LogBytes int64         // (optional) most bytes of logs, after which uploads are refused; 0 = without limit
+	LogBytes int64         // (optional) most bytes of logs, after which uploads are refused; 0 = without limit, and of Robots see shares
 	Replicas int           // (optional) of everything that is stored: 1, or 3 or 5 in a cluster, where 1 is refused; defaults to 1, in a cluster to 3
 	Robots   []string      // (optional) vehicles with stores of their own, which others can neither write nor read
 	Lease    time.Duration // (optional) after which the job of a silent worker is given to another one; defaults to 1 min
@@ -56,12 +56,13 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 		{Bucket: modelObjects, Description: "model files"},
 		{Bucket: FlownObjects, Description: "signed models, as vehicles use them"},
 	}
+	limits, err := shares(ctx, js, &s)
+	if err != nil {
+		return fmt.Errorf("room for the logs of each vehicle: %w", explained(err))
+	}
 	for _, v := range s.Robots {
-		if err := wire.CheckVehicle(v); err != nil {
-			return err
-		}
 		stores = append(stores,
-			jetstream.ObjectStoreConfig{Bucket: OwnLogs(v), Description: "flight logs of " + v, TTL: s.Keep, MaxBytes: s.LogBytes},
+			jetstream.ObjectStoreConfig{Bucket: OwnLogs(v), Description: "flight logs of " + v, TTL: s.Keep, MaxBytes: limits[v]},
 			jetstream.ObjectStoreConfig{Bucket: OwnFlown(v), Description: "signed models for " + v})
 	}
 	for _, c := range stores {
@@ -118,6 +119,53 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 		return fmt.Errorf("consumer %s of stream %s: %w", jobConsumer, jobStream, explained(err))
 	}
 	return nil
+}
+
+// shares returns how many bytes of logs each vehicle with stores of its own may have: what is set, or has been; else an equal part of half of
+// what the server can set aside. So one vehicle that stores all it can takes the room of no other, and none of decisions.
+func shares(ctx context.Context, js jetstream.JetStream, s *Settings) (limits map[string]int64, err error) {
+	limits, held := map[string]int64{}, map[string]int64{} // held is of those without a limit
+	for _, v := range s.Robots {
+		if err := wire.CheckVehicle(v); err != nil {
+			return nil, err
+		}
+		if limits[v] = s.LogBytes; limits[v] > 0 {
+			continue
+		}
+		stream, err := js.Stream(ctx, "OBJ_"+OwnLogs(v))
+		switch {
+		case errors.Is(err, jetstream.ErrStreamNotFound):
+			held[v] = 0
+		case err != nil:
+			return nil, err
+		default:
+			info := stream.CachedInfo()
+			if limits[v] = info.Config.MaxBytes; limits[v] <= 0 {
+				held[v] = int64(info.State.Bytes)
+			}
+		}
+	}
+	if len(held) == 0 {
+		return limits, nil
+	}
+	free, err := room(ctx, js, s.Replicas)
+	for v, bytes := range held {
+		limits[v] = max(free/2/int64(len(held)), 2*bytes, leastReserved)
+	}
+	return limits, err
+}
+
+// room returns how many bytes a server can set aside, or a half of it or more.
+func room(ctx context.Context, js jetstream.JetStream, replicas int) (most int64, err error) {
+	const name = "DGM_ROOM"
+	if err := fits(1<<50, func(bytes int64) error {
+		most = bytes
+		_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{"dgm.room"}, MaxBytes: bytes, Replicas: replicas, Storage: jetstream.FileStorage})
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	return most, js.DeleteStream(ctx, name)
 }
 
 // Most bytes of the index of logs, of the part of it that one vehicle fills, and of an entry.
