@@ -283,6 +283,15 @@ func TestTheAuditFinds(t *testing.T) {
 	if len(audit.Through) < 50 {
 		t.Errorf("%d got through", len(audit.Through))
 	}
+	for kind, is := range map[string]func(f *Through) bool{
+		"an answer":              func(f *Through) bool { return f.Target == "is answered" },
+		"a changed store":        func(f *Through) bool { return strings.HasPrefix(f.Target, "changed ") },
+		"a message to a vehicle": func(f *Through) bool { return strings.HasPrefix(f.Target, account(RobotRole("drone-2"))+" on ") },
+	} {
+		if !slices.ContainsFunc(audit.Through, func(f Through) bool { return is(&f) }) {
+			t.Errorf("it does not find %s", kind)
+		}
+	}
 }
 
 // The audit finds one subject that a server's configuration has too wide: a robot writes keys of another one.
