@@ -122,7 +122,7 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 }
 
 // shares returns how many bytes of logs each vehicle with stores of its own may have: what is set, or has been; else an equal part of half of
-// what the server can set aside. So one vehicle that stores all it can takes the room of no other, and none of decisions.
+// what the server can set aside, which a cluster does not show: there they have no limit. So one vehicle that stores all it can takes the room of no other, and none of decisions.
 func shares(ctx context.Context, js jetstream.JetStream, s *Settings) (limits map[string]int64, err error) {
 	limits, held := map[string]int64{}, map[string]int64{} // held is of those without a limit
 	for _, v := range s.Robots {
@@ -145,7 +145,7 @@ func shares(ctx context.Context, js jetstream.JetStream, s *Settings) (limits ma
 			}
 		}
 	}
-	if len(held) == 0 {
+	if len(held) == 0 || s.Replicas > 1 { // the servers of a cluster know late what was given back
 		return limits, nil
 	}
 	free, err := room(ctx, js, s.Replicas)

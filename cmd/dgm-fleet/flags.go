@@ -199,7 +199,7 @@ then. Run it again before, and copy them anew: a program that runs reads the fil
 	f := cmd.Flags()
 	f.Var(&keep, "keep", "how long logs are kept, such as 90d (default: without limit)")
 	f.Var(&keepJobs, "keep-jobs", "how long states of jobs are kept after their end")
-	f.Int64Var(&s.LogBytes, "log-bytes", 0, "most bytes of logs, of each of --robots; uploads beyond it are refused (default: without limit; of each of --robots, an equal part of half of the room)")
+	f.Int64Var(&s.LogBytes, "log-bytes", 0, "most bytes of logs, of each of --robots; uploads beyond it are refused (default: without limit; of each of --robots on one server, an equal part of half of its room)")
 	f.StringSliceVar(&a.robots, "robots", nil, "vehicles with stores, and with --accounts keys, of their own")
 	f.StringVar(&a.dir, "accounts", "", "folder in which to write a server's configuration, nats.conf, and keys, one for each role")
 	f.BoolVar(&removeOld, "remove-old", false, "remove the key-value stores of earlier versions with what they hold; nothing reads them")
