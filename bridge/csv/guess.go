@@ -23,6 +23,27 @@ func hasWord(name string, list []string) bool {
 // changes returns in how many rows a column differs from the row before.
 func (c *Column) changes() int { return max(0, c.new-1) }
 
+// moments are the number, sum and sum of squares of values.
+type moments struct{ n, sum, squares float64 }
+
+func (m *moments) add(v float64) { m.n, m.sum, m.squares = m.n+1, m.sum+v, m.squares+v*v }
+
+func (m *moments) mean() float64 { return m.sum / m.n }
+
+// spread is the standard deviation over the mean.
+func (m *moments) spread() float64 {
+	return math.Sqrt(math.Max(m.squares/m.n-m.mean()*m.mean(), 0)) / m.mean()
+}
+
+// Steps reports whether a column rests for many rows, some longer than others, and then jumps through its range, as a command does:
+// what moves by itself does not jump, and a slow sensor that is held rests for the same time each time.
+func (c *Column) Steps() bool {
+	return c.Others == 0 && len(c.named) > 4 && c.jumps.n >= 10 && c.rests.mean() >= 10 && c.rests.spread() > 0.2 && c.jumps.mean() > 0.15*(c.High-c.Low)
+}
+
+// Moves reports whether a column differs in most rows from the row before.
+func (c *Column) Moves() bool { return 2*c.changes() > c.Numbers }
+
 // findSegments finds the columns that number segments, and the one that names robots whose
 // rows take turns.
 func (o *Outline) findSegments() {

@@ -59,6 +59,9 @@ type Column struct {
 	other string         // the first cell that is no number
 	named map[string]int // the first mostNames different cells
 	ones  int            // steps of 1
+	rests moments        // in rows, between cells that differ
+	jumps moments        // of what cells differ by, where they do
+	since int            // numbers since the last that differed
 	mixed bool           // some number is no time of day without colons
 	turns int            // full minutes, if they are such times
 	last  float64
@@ -233,6 +236,11 @@ func (c *Column) number(v float64) {
 		}
 		if v-c.last == 1 {
 			c.ones++
+		}
+		if c.since++; v != c.last {
+			c.jumps.add(math.Abs(v - c.last))
+			c.rests.add(float64(c.since))
+			c.since = 0
 		}
 	}
 	c.Numbers++

@@ -308,3 +308,47 @@ func TestCountsWrap(t *testing.T) {
 		}
 	}
 }
+
+// A column that rests, for some times longer than others, and jumps through its range is a command where no column is called as one; one of a slow sensor,
+// of the gears of a state machine, or of what is said to be measured, is not.
+func TestSuggestedInputsByTheirValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	steps := func(levels int) func(i int) float64 {
+		level, next := 0.0, 0
+		return func(i int) float64 {
+			if i == next {
+				level, next = math.Round(float64(levels)*(2*rng.Float64()-1)), i+20+rng.IntN(130)
+			}
+			return level / 10
+		}
+	}
+	motion := func(i int) float64 { return math.Sin(0.02 * float64(i)) }
+	for _, c := range []struct {
+		columns string
+		of      func(i int) float64
+		role    string
+	}{
+		{"x,voltage", steps(100), "input"},
+		{"x,measured_voltage", steps(100), "state"},
+		{"x,mode", steps(1), "state"},
+		{"x,gps", func(i int) float64 { return math.Cos(0.02 * float64(i/50*50)) }, "state"},
+		{"throttle,flow", steps(100), "state"},
+	} {
+		table := "t," + c.columns
+		for i := range 4000 {
+			table += fmt.Sprintf("\n%.2f,%.6f,%g", 0.01*float64(i), motion(i), c.of(i))
+		}
+		path := filepath.Join(t.TempDir(), "rig.csv")
+		if err := os.WriteFile(path, []byte(table), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := importer.Suggest(context.Background(), &b, path, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		_, name, _ := strings.Cut(c.columns, ",")
+		if want := fmt.Sprintf("column = %q\nrole = %q", name, c.role); !strings.Contains(b.String(), want) {
+			t.Errorf("%s: no %q in\n%s", c.columns, want, &b)
+		}
+	}
+}

@@ -18,6 +18,7 @@ type suggestion struct {
 	periods []string // of the channels whose values wrap: "yaw: 360 deg"
 	states  int      // of a table, so far
 	steered bool     // it has a command of the steering
+	steps   bool     // no column of a table is called as an input, and some move on: columns that jump and rest are inputs
 	names   []string // of the channels so far
 }
 

@@ -23,7 +23,7 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	if o.Named {
 		how = "from the name of the column"
 	}
-	channels := suggestion{steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) })}
+	channels := suggestion{steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) }), steps: hasUnnamedInputs(o)}
 	attitude := o.Quaternion()
 	if hasAngles(o.Columns) {
 		for _, i := range attitude {
@@ -116,6 +116,8 @@ func (s *suggestion) column(c *csv.Column) {
 		role = channel.Input
 	case containsAny(c.Name, "bat", "temp"):
 		role = channel.Aux
+	case hash == "" && s.steps && c.Steps() && !isOf(c.Name)(observed):
+		role, remark = channel.Input, remark+": it rests and jumps as a command does"
 	case hash == "" && why != "":
 		hash, remark = "# ", remark+": "+why
 	case hash == "" && c.Low < c.High:
@@ -123,6 +125,19 @@ func (s *suggestion) column(c *csv.Column) {
 	}
 	s.text.WriteString("\n")
 	s.channel(hash, " # "+remark, s.unique(c.Name, ""), where, c.Unit, role, c.Turns)
+}
+
+// hasUnnamedInputs reports whether columns that rest and jump may be inputs: none is called as an input, and some move on.
+func hasUnnamedInputs(o *csv.Outline) bool {
+	moving := false
+	for i := range o.Columns {
+		c := &o.Columns[i]
+		if drives(c.Name, c.Unit) {
+			return false
+		}
+		moving = moving || i != o.Time && !c.Clock && !c.Counts() && c.Moves()
+	}
+	return moving
 }
 
 // noState returns why a column is proposed as no state, though it varies; "" = it is.
