@@ -3,6 +3,8 @@ package estimation
 import (
 	"math"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -11,10 +13,20 @@ import (
 // suffix names the rate of a position.
 const suffix = "_rate"
 
-// units of positions: a state in another one, or in none, has no rate that a robot moves by.
-var units = []string{"m", "mm", "cm", "km", "rad", "deg", "°"}
+// units of positions: a state in another one has no rate that a robot moves by. One without a unit is a position if it is called so.
+var (
+	units  = []string{"m", "mm", "cm", "km", "rad", "deg", "°"}
+	called = []string{"position", "pos", "angle", "theta", "phi", "psi", "roll", "pitch", "yaw", "heading", "height", "altitude", "displacement", "encoder"}
+)
 
-// Positions returns the states that are positions and have no rate: an angle or a length, which neither is another state's
+// isPosition reports whether a state is an angle or a length by its period or unit, or, without either, by a word of its name.
+func isPosition(c *channel.Channel) bool {
+	words := strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool { return !unicode.IsLetter(r) })
+	return c.Period > 0 || slices.Contains(units, channel.CanonicalUnit(c.Unit)) ||
+		c.Unit == "" && len(words) > 0 && slices.Contains(called, words[len(words)-1])
+}
+
+// Positions returns the states that are positions (isPosition) and have no rate: an angle or a length, which neither is another state's
 // rate nor has one, by itself or by the kinematics.
 func Positions(states []channel.Channel, kinematics *channel.Kinematics) (out []int) {
 	moved := map[string]bool{}
@@ -28,7 +40,7 @@ func Positions(states []channel.Channel, kinematics *channel.Kinematics) (out []
 		}
 	}
 	for k, c := range states {
-		if !moved[c.Name] && (c.Period > 0 || slices.Contains(units, channel.CanonicalUnit(c.Unit))) {
+		if !moved[c.Name] && isPosition(&c) {
 			out = append(out, k)
 		}
 	}

@@ -219,6 +219,18 @@ func TestPositions(t *testing.T) {
 	}
 }
 
+// A state without a unit is a position if its name says so, and one in another unit is none.
+func TestPositionsByTheirNames(t *testing.T) {
+	for name, want := range map[string]bool{"position": true, "arm_angle": true, "Theta2": true, "encoder": true, "pressure": false, "position_error": false, "x": false} {
+		for _, unit := range []string{"", "V"} {
+			at := estimation.Positions([]channel.Channel{{Name: name, Unit: unit, Role: channel.State}}, &channel.Kinematics{})
+			if (len(at) == 1) != (want && unit == "") {
+				t.Errorf("%s in %q: %v", name, unit, at)
+			}
+		}
+	}
+}
+
 // The table has a row for each sample: the estimates of Apply with what they may be off by, nothing before the filter has
 // settled, whatever the flights are compared with later.
 func TestWriteCSV(t *testing.T) {
