@@ -1,0 +1,232 @@
+package ridge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/trainer/leastsquares"
+)
+
+// timeFit is the fit of one time ahead.
+type timeFit struct {
+	degree     int
+	logError   float64
+	candidates []candidate
+	solutions  [][]solution         // of each candidate: of all windows, then of each fold
+	shares     [][]float64          // targets × candidates
+	grams      []*leastsquares.Gram // of all windows, then without each fold's; at the last time only
+}
+
+// solution is the offset and the weights (×columns) of all targets; ok is false
+// where there is none.
+type solution struct {
+	offset, weights []float64
+	ok              bool
+}
+
+// weights returns those of the targets from first to last, ×C, the constant first: the mean over the
+// candidates of their solutions m.
+func (t *timeFit) weights(m, first, last, C int) []float64 {
+	out := make([]float64, (last-first)*C)
+	for y, shares := range t.shares[first:last] {
+		to := out[y*C : (y+1)*C]
+		for c, share := range shares {
+			if s, columns := &t.solutions[c][m], t.candidates[c].columns; s.ok && share > 0 {
+				to[0] += share * s.offset[first+y]
+				floats.AddScaled(to[1:1+columns], share, s.weights[(first+y)*columns:(first+y+1)*columns])
+			}
+		}
+	}
+	return out
+}
+
+// candidate is one choice of columns, without the constant, and penalty.
+type candidate struct {
+	columns, degree int
+	penalty         float64
+}
+
+// candidates returns those of a level, of which so many read less of its history.
+func (g *gatherer) candidates(shorter int) (out []candidate) {
+	add := func(columns, degree int) {
+		for _, p := range penalties {
+			out = append(out, candidate{columns, degree, p})
+		}
+	}
+	add(g.linear, 1)
+	if g.columns > g.linear {
+		add(g.columns, 2)
+	}
+	for _, columns := range g.shorter(shorter) {
+		add(columns, 1)
+	}
+	return out
+}
+
+// fitTime fits the candidates to all rows, whose mean is taken with shares by the parts that
+// are held out in turn, for each channel.
+func fitTime(m *direct.Model, l direct.Level, cfg Config, at int, all part, held []part) (timeFit, error) {
+	g := newGatherer(m, l, cfg)
+	h := l.Times[at]
+	g.at = at
+	whole, parts := g.grams(all, held, h)
+	if total := whole.N(); total <= g.linear+1 {
+		return timeFit{}, fmt.Errorf("%w: %d for %d columns", ErrTooFew, total, g.linear)
+	}
+	out := timeFit{degree: 1, candidates: g.candidates(cfg.Shorter)}
+	grams := slices.Concat([]*leastsquares.Gram{whole}, without(parts, g.columns, g.targets, whole.Centre()))
+	var err error
+	if out.solutions, err = solve(grams, out.candidates); err != nil {
+		return timeFit{}, err
+	}
+	scores, still, err := validate(parts, grams[1:], out.candidates, out.solutions, g.targets)
+	if err != nil {
+		return timeFit{}, err
+	}
+	if at == len(l.Times)-1 {
+		out.grams = grams
+	}
+	for y := range g.targets {
+		shares, least := cfg.share(scores, y)
+		for c, s := range shares {
+			if s > 0 {
+				out.degree = max(out.degree, out.candidates[c].degree)
+			}
+		}
+		if y < g.K {
+			out.logError += (least - still[y]) / float64(2*g.K)
+		}
+		out.shares = append(out.shares, shares)
+	}
+	return out, nil
+}
+
+// grams gathers all windows, and those of each part that is held out. Where the parts have all of the windows, as whole
+// flights do, their sum is the one of all.
+func (g *gatherer) grams(all part, held []part, h float64) (whole *leastsquares.Gram, parts []*leastsquares.Gram) {
+	var centre []float64 // that of the first row
+	if all.windows != nil {
+		whole = g.gram(all, h, nil)
+		centre = whole.Centre()
+	}
+	for _, p := range held {
+		part := g.gram(p, h, centre)
+		if centre == nil {
+			centre = part.Centre()
+		}
+		parts = append(parts, part)
+	}
+	if whole == nil {
+		whole = leastsquares.New(g.columns, g.targets, centre)
+		for _, p := range parts {
+			whole.Merge(p)
+		}
+	}
+	return whole, parts
+}
+
+// leastShare of a candidate in the mean; one with less has none.
+const leastShare = 1e-3
+
+// share returns the shares of the candidates in the mean for channel k, as weights of models
+// (pseudo Bayesian model averaging, Yao et al. 2018), and the least score of any.
+func (c *Config) share(scores [][]float64, k int) (shares []float64, least float64) {
+	best := 0
+	for i, s := range scores {
+		if s[k] < scores[best][k] {
+			best = i
+		}
+	}
+	least, shares = scores[best][k], make([]float64, len(scores))
+	if c.Sharpness == 0 {
+		shares[best] = 1
+		return shares, least
+	}
+	for i, s := range scores {
+		shares[i] = math.Exp(c.Sharpness / 2 * (least - s[k]))
+	}
+	total := floats.Sum(shares)
+	for i := range shares {
+		if shares[i] < leastShare*total {
+			shares[i] = 0
+		}
+	}
+	floats.Scale(1/floats.Sum(shares), shares)
+	return shares, least
+}
+
+// without returns the merged parts without each of them.
+func without(parts []*leastsquares.Gram, columns, targets int, centre []float64) []*leastsquares.Gram {
+	var out []*leastsquares.Gram
+	for i := range parts {
+		others := leastsquares.New(columns, targets, centre)
+		for j, q := range parts {
+			if j != i {
+				others.Merge(q)
+			}
+		}
+		out = append(out, others)
+	}
+	return out
+}
+
+// solve returns the solutions of the candidates for every gram that has rows.
+func solve(grams []*leastsquares.Gram, candidates []candidate) ([][]solution, error) {
+	var out [][]solution
+	for _, choice := range candidates {
+		var of []solution
+		for _, gram := range grams {
+			var s solution
+			if s.weights, s.offset, s.ok = gram.Solve(choice.columns, choice.penalty); !s.ok && gram.N() > 0 {
+				return nil, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, gram.N())
+			}
+			of = append(of, s)
+		}
+		out = append(out, of)
+	}
+	return out, nil
+}
+
+// validate scores the solutions without each part on it: the mean over parts with rows in and
+// outside of them of the log of the mean square of what is left (candidates×K), and that of the
+// targets (K).
+func validate(parts, others []*leastsquares.Gram, candidates []candidate, solutions [][]solution, K int) (scores [][]float64, still []float64, err error) {
+	still = make([]float64, K)
+	for range candidates {
+		scores = append(scores, make([]float64, K))
+	}
+	folds := 0
+	for i, p := range parts {
+		if p.N() == 0 || others[i].N() == 0 {
+			continue
+		}
+		folds++
+		addLogs(still, p.MeanSquare(0, nil, make([]float64, K)))
+		for c, choice := range candidates {
+			s := &solutions[c][1+i]
+			addLogs(scores[c], p.MeanSquare(choice.columns, s.weights, s.offset))
+		}
+	}
+	if folds < 2 {
+		return nil, nil, fmt.Errorf("%w: they are in %d folds", ErrTooFew, folds)
+	}
+	floats.Scale(1/float64(folds), still)
+	for _, s := range scores {
+		floats.Scale(1/float64(folds), s)
+	}
+	return scores, still, nil
+}
+
+// addLogs adds the logarithms of squares.
+func addLogs(dst, squares []float64) {
+	for k, v := range squares {
+		dst[k] += math.Log(v + tiny)
+	}
+}
+
+// tiny keeps the logarithm of an error away from zero.
+const tiny = 1e-300
