@@ -21,14 +21,7 @@ func TestSuggestedUnits(t *testing.T) {
 	for i := range 60 {
 		table += fmt.Sprintf("%d,%g,%d,%d,%d,%d,%d,%d\n", 5*i, math.Remainder(float64(i)/10, 2*math.Pi), i%7, i%3, i%4, i%5, i%2, i/30)
 	}
-	path := filepath.Join(t.TempDir(), "a.csv")
-	if err := os.WriteFile(path, []byte(table), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := importer.Suggest(context.Background(), &b, path, nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	b := suggestion(t, table)
 	for _, want := range []string{
 		"column = \"t [ms]\"\nunit = \"ms\" # s, ms, us, ns, min, h or d: from the name of the column\n",
 		"name = \"theta\"\ncolumn = \"theta [rad]\"\nunit = \"rad\"\nrole = \"state\"\nperiod = 6.283185307179586 # its values jump by this\n",
@@ -38,11 +31,11 @@ func TestSuggestedUnits(t *testing.T) {
 		"name = \"u [N]\"\ncolumn = \"u [N]\"\nunit = \"N\"\n", "name = \"u [V]\"\ncolumn = \"u [V]\"\nunit = \"V\"\n",
 		"name = \"plain\"\ncolumn = \"plain\"\nrole = ",
 	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
+		if !strings.Contains(b, want) {
+			t.Errorf("no %q in\n%s", want, b)
 		}
 	}
-	if m, err := importer.ParseMap("map.toml", b.Bytes()); err != nil || len(m.Channels) != 6 {
+	if m, err := importer.ParseMap("map.toml", []byte(b)); err != nil || len(m.Channels) != 6 {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -96,32 +89,25 @@ func TestSuggestedAnglesAndInputs(t *testing.T) {
 			fmt.Fprintf(&table, ",%g", c.at(0.02*float64(i)))
 		}
 	}
-	path := filepath.Join(t.TempDir(), "flights.csv")
-	if err := os.WriteFile(path, []byte(table.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := importer.Suggest(context.Background(), &b, path, nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	b.WriteString("\n")
+	b := suggestion(t, table.String())
+	b += "\n"
 	for _, c := range columns {
 		hash := ""
 		if strings.HasPrefix(c.want, "# ") {
 			hash = "# "
 		}
-		if want := fmt.Sprintf("\n%scolumn = %q\n%s", hash, c.name, c.want); !strings.Contains(b.String(), want) {
+		if want := fmt.Sprintf("\n%scolumn = %q\n%s", hash, c.name, c.want); !strings.Contains(b, want) {
 			t.Errorf("no %q", want)
 		}
 	}
-	head, _, _ := strings.Cut(b.String(), "vehicle")
+	head, _, _ := strings.Cut(b, "vehicle")
 	for _, want := range []string{"angle_deg 360 deg, a 360 deg, yaw 6.283185307179586 rad, heading 360 deg", "column = \"time_ms\"\nunit = \"ms\" # s, ms, us, ns, min, h or d: from the name"} {
-		if !strings.Contains(b.String(), want) {
+		if !strings.Contains(b, want) {
 			t.Errorf("no %q in\n%s", want, head)
 		}
 	}
 	if t.Failed() {
-		t.Log(b.String())
+		t.Log(b)
 	}
 }
 
@@ -338,17 +324,24 @@ func TestSuggestedInputsByTheirValues(t *testing.T) {
 		for i := range 4000 {
 			table += fmt.Sprintf("\n%.2f,%.6f,%g", 0.01*float64(i), motion(i), c.of(i))
 		}
-		path := filepath.Join(t.TempDir(), "rig.csv")
-		if err := os.WriteFile(path, []byte(table), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		var b bytes.Buffer
-		if err := importer.Suggest(context.Background(), &b, path, nil, nil); err != nil {
-			t.Fatal(err)
-		}
+		b := suggestion(t, table)
 		_, name, _ := strings.Cut(c.columns, ",")
-		if want := fmt.Sprintf("column = %q\nrole = %q", name, c.role); !strings.Contains(b.String(), want) {
-			t.Errorf("%s: no %q in\n%s", c.columns, want, &b)
+		if want := fmt.Sprintf("column = %q\nrole = %q", name, c.role); !strings.Contains(b, want) {
+			t.Errorf("%s: no %q in\n%s", c.columns, want, b)
 		}
 	}
+}
+
+// suggestion returns the map that is suggested for a table.
+func suggestion(t *testing.T, table string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "table.csv")
+	if err := os.WriteFile(path, []byte(table), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := importer.Suggest(context.Background(), &b, path, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
