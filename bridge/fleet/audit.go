@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -58,7 +57,7 @@ func (a *Authority) examine(ctx context.Context, connect func(role string) (*nat
 	if x.js, err = jetstream.New(nc); err != nil {
 		return x.out, err
 	}
-	if err := x.watch(nc, RoleOperator, ">"); err != nil {
+	if err := x.listen(nc, RoleOperator, ">"); err != nil {
 		return x.out, err
 	}
 	var conns []*nats.Conn
@@ -74,7 +73,7 @@ func (a *Authority) examine(ctx context.Context, connect func(role string) (*nat
 		}
 		conns = append(conns, nc)
 		if strings.HasPrefix(role, "robot.") {
-			if err := x.watch(nc, role, "dgm.>"); err != nil {
+			if err := x.listen(nc, role, "dgm.>"); err != nil {
 				return x.out, err
 			}
 		}
@@ -99,32 +98,56 @@ type examiner struct {
 	js      jetstream.JetStream
 	targets int
 	out     Audit
+	ears    []ear
+}
 
-	mu     sync.Mutex
-	strays []string // messages of the audit that came where they may not
-	by     string   // role that tries
+// ear is a subscription of a role's, at which messages of the audit come that may not.
+type ear struct {
+	nc   *nats.Conn
+	role string
+	sub  *nats.Subscription
 }
 
 // mark is in what the audit sends: where it is seen, something got through.
 const mark = "dgm-audit"
 
-// watch notes what the audit sent and comes to an account that is another one's.
-func (x *examiner) watch(nc *nats.Conn, role, subject string) error {
-	_, err := nc.Subscribe(subject, func(m *nats.Msg) {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		if account(x.by) == account(role) || !strings.Contains(string(m.Data), mark) || strings.HasPrefix(m.Subject, "_INBOX") || strings.HasPrefix(m.Subject, "_R_") {
-			return
-		}
-		if role == RoleOperator && x.may(x.by, m.Subject) {
-			return
-		}
-		x.strays = append(x.strays, fmt.Sprintf("%s on %s", account(role), m.Subject))
-	})
+// listen subscribes as a role.
+func (x *examiner) listen(nc *nats.Conn, role, subject string) error {
+	sub, err := nc.SubscribeSync(subject)
 	if err != nil {
 		return err
 	}
+	x.ears = append(x.ears, ear{nc, role, sub})
 	return nc.Flush()
+}
+
+// strays returns what came to others' accounts, since it was last asked, of what a role had sent: the server has sent it before it answers
+// a ping, and the client has it when the answer is there.
+func (x *examiner) strays(by string) (came []string, err error) {
+	for _, e := range x.ears {
+		if err := e.nc.FlushTimeout(flushLimit); err != nil {
+			return nil, err
+		}
+		for n, _, err := e.sub.Pending(); n > 0 || err != nil; n-- {
+			if err != nil {
+				return nil, err
+			}
+			m, err := e.sub.NextMsg(answerWait)
+			if errors.Is(err, nats.ErrNoResponders) { // an answer to the operator
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			if account(by) == account(e.role) || !strings.Contains(string(m.Data), mark) || strings.HasPrefix(m.Subject, "_INBOX") || strings.HasPrefix(m.Subject, "_R_") {
+				continue
+			}
+			if e.role != RoleOperator || !x.may(by, m.Subject) {
+				came = append(came, fmt.Sprintf("%s on %s", account(e.role), m.Subject))
+			}
+		}
+	}
+	return came, nil
 }
 
 // may reports whether a role has a grant on a subject.
@@ -154,10 +177,10 @@ func matches(pattern, subject string) bool {
 
 // role tries all attempts of a role.
 func (x *examiner) role(ctx context.Context, nc *nats.Conn, role string) error {
-	x.mu.Lock()
-	x.by, x.strays = role, nil
-	x.mu.Unlock()
 	time.Sleep(takeOver)
+	if _, err := x.strays(role); err != nil { // of the role before
+		return err
+	}
 	before, err := x.state(ctx)
 	if err != nil {
 		return err
@@ -177,10 +200,10 @@ func (x *examiner) role(ctx context.Context, nc *nats.Conn, role string) error {
 			}
 		}
 		before = after
-		x.mu.Lock()
-		strays := x.strays
-		x.strays = nil
-		x.mu.Unlock()
+		strays, err := x.strays(role)
+		if err != nil {
+			return err
+		}
 		for _, s := range strays {
 			x.through(role, group[0], s)
 		}
