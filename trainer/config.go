@@ -33,29 +33,30 @@ const foldCount = 4
 
 // Config holds every choice of a training. Template is its commented form.
 type Config struct {
-	Recipe    string   `toml:"recipe"`
-	Horizon   Duration `toml:"horizon"`
-	Points    int      `toml:"points"`
-	Kernel    string   `toml:"kernel"`
-	Features  int      `toml:"features"`
-	Seed      uint64   `toml:"seed"`
-	Holdout   float64  `toml:"holdout"`
-	Budget    Duration `toml:"budget"`
-	Members   int      `toml:"members"`
-	Variances int      `toml:"variances"`
-	Refits    int      `toml:"refits"`
-	Filter    string   `toml:"filter"`
-	Noise     string   `toml:"noise"`
-	Separate  bool     `toml:"separate"`
-	Stride    Duration `toml:"stride"`
-	MaxGap    Duration `toml:"max_gap"`
-	Knots     int      `toml:"knots"`
-	Prior     string   `toml:"prior"`
-	Direct    bool     `toml:"direct"`
-	History   bool     `toml:"history"`
-	Smoother  bool     `toml:"smoother"`
-	Basis     int      `toml:"basis"`
-	Core      string   `toml:"core"`
+	Recipe        string   `toml:"recipe"`
+	Horizon       Duration `toml:"horizon"`
+	Points        int      `toml:"points"`
+	Kernel        string   `toml:"kernel"`
+	Features      int      `toml:"features"`
+	Seed          uint64   `toml:"seed"`
+	Holdout       float64  `toml:"holdout"`
+	Budget        Duration `toml:"budget"`
+	Members       int      `toml:"members"`
+	Variances     int      `toml:"variances"`
+	Refits        int      `toml:"refits"`
+	Filter        string   `toml:"filter"`
+	Noise         string   `toml:"noise"`
+	Separate      bool     `toml:"separate"`
+	Stride        Duration `toml:"stride"`
+	MaxGap        Duration `toml:"max_gap"`
+	Knots         int      `toml:"knots"`
+	Prior         string   `toml:"prior"`
+	Direct        bool     `toml:"direct"`
+	DirectWindows int      `toml:"direct_windows"`
+	History       bool     `toml:"history"`
+	Smoother      bool     `toml:"smoother"`
+	Basis         int      `toml:"basis"`
+	Core          string   `toml:"core"`
 
 	Equation EquationConfig `toml:"equation"`
 	Dynamics DynamicsConfig `toml:"dynamics"`
@@ -66,10 +67,11 @@ type Config struct {
 
 // EquationConfig bounds the fits of the difference equation.
 type EquationConfig struct {
-	Windows    int  `toml:"windows"`
-	Iterations int  `toml:"iterations"`
-	Motion     bool `toml:"motion"`
-	Actuators  bool `toml:"actuators"`
+	Windows       int  `toml:"windows"`
+	Iterations    int  `toml:"iterations"`
+	Motion        bool `toml:"motion"`
+	MotionWindows int  `toml:"motion_windows"`
+	Actuators     bool `toml:"actuators"`
 }
 
 // DynamicsConfig describes the nets of the prior dynamics.
@@ -148,14 +150,14 @@ func Default() Config {
 	return c
 }
 
-// Quick returns the preset of the demo: two small members, no nets in the prior dynamics and
+// Quick returns the preset of the demo: one small member, no nets in the prior dynamics and
 // fewer windows, in a fraction of the time; less accurate.
 func Quick() Config {
 	c := Default()
-	c.Members, c.Features, c.Core, c.Basis = 2, 60, "linear", selection.UsualBasis
-	c.Training.Steps, c.Training.Batch, c.Training.Rows = 120, 60, 6000
-	c.Equation.Windows, c.Equation.Iterations, c.Dynamics.Members = 500, 60, 0
-	c.Folds.Windows = 800
+	c.Members, c.Features, c.Core, c.Basis = 1, 60, "linear", selection.UsualBasis
+	c.Training.Steps, c.Training.Batch, c.Training.Rows = 60, 60, 3000
+	c.Equation.Windows, c.Equation.Iterations, c.Equation.MotionWindows, c.DirectWindows, c.Dynamics.Members = 300, 20, 100, 3000, 0
+	c.Folds.Windows = 400
 	return c
 }
 
@@ -241,6 +243,8 @@ func (c *Config) Check() error {
 		{within(c.Folds.Temperature, 0, 1), "folds.temper", "must be 0 to 1"},
 		{within(c.Folds.Windows, 100, 1e6), "folds.windows", "must be within 100…1000000"},
 		{within(c.Equation.Windows, 10, 1e6) && c.Equation.Iterations >= 1, "equation", "needs 10 to 1000000 windows and at least 1 iteration"},
+		{within(c.Equation.MotionWindows, 20, 1e6), "equation.motion_windows", "must be within 20…1000000"},
+		{within(c.DirectWindows, 100, 1e6), "direct_windows", "must be within 100…1000000"},
 		{within(t.Steps, 1, 1e6), "training.steps", "must be within 1…1000000"},
 		{t.Rate <= 1 && t.LastRate > 0 && t.LastRate <= t.Rate, "training.rate", "rates must be positive and at most 1, the last one not above the first"},
 		{within(t.Batch, 1, 1e5), "training.batch", "must be within 1…100000"},
@@ -284,8 +288,9 @@ func (c *Config) candidates(inputs []channel.Channel, late *latency.Result) cand
 		Inputs:   inputs,
 		Equation: c.usesEquation(), Linear: c.Folds.Secondary, Velocity: c.Prior == "stack" || c.Prior == "velocity",
 		Direct: c.Prior == "stack" && c.Direct, History: c.History, Motion: c.Prior == "stack" && c.Equation.Motion,
-		Effort: priordynamics.Effort{Windows: c.Equation.Windows, Iterations: c.Equation.Iterations},
-		Knots:  noiseKnots, Folds: foldCount, Seed: c.Seed,
+		Effort:        priordynamics.Effort{Windows: c.Equation.Windows, Iterations: c.Equation.Iterations},
+		DirectWindows: c.DirectWindows, MotionWindows: c.Equation.MotionWindows,
+		Knots: noiseKnots, Folds: foldCount, Seed: c.Seed,
 	}
 	if c.Equation.Actuators {
 		s.Actuators = late.Actuators()

@@ -38,6 +38,8 @@ type Settings struct {
 	Inputs                     []channel.Channel
 	Actuators                  []actuator.Response // (optional) P, how inputs follow their commands: what equations read
 	Effort                     priordynamics.Effort
+	DirectWindows              int       // that direct maps are fitted to, at most
+	MotionWindows              int       // that equations of motion are fitted to, at most; parts of the cross-validation have half of them
 	Knots                      []float64 // of the stack's weights, as parts of the horizon, ascending
 	Folds                      int       // of the cross-validation of a direct map without parts
 	Seed                       uint64
@@ -83,6 +85,7 @@ const (
 // cross-validation, and weighs them. Without any candidate the prior is without a stack.
 func Choose(ctx context.Context, known []window.Flight, parts []window.Fold, task window.Task, body equation.Body, readouts int, set Settings, b *budget.Adaptation) (*Prior, error) {
 	p := &Prior{task: task, parts: len(parts), body: body, set: set, direct: ridge.Default(known, task, readouts)}
+	p.direct.Windows = set.DirectWindows
 	if !set.History {
 		p.direct.Rows, p.direct.History = nil, history.Spec{}
 	}

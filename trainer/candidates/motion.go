@@ -62,7 +62,7 @@ func (p *Prior) fitMotion(ctx context.Context, flights []window.Flight, parts []
 
 // chooseMotion sets Motion to the proposed equation of the least error.
 func (p *Prior) chooseMotion(ctx context.Context, flights []window.Flight) error {
-	set := motion.SettingsOf(flights, p.task)
+	set := motion.SettingsOf(flights, p.task, p.set.MotionWindows)
 	fitted, _, err := motion.Choose(ctx, flights, p.task, motion.Propose(p.task.States, p.set.Inputs, &p.body), set)
 	if fitted != nil {
 		p.Motion = &Motion{Equation: fitted, step: set}

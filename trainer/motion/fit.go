@@ -13,11 +13,10 @@ import (
 )
 
 const (
-	most       = 240 // windows of a fit
-	few        = 64  // windows by which kinds are compared
-	mostNodes  = 60  // of a roll-out
-	iterations = 12  // of each stage of a fit
-	least      = 20  // and without so many windows there is no fit
+	few        = 64 // windows by which kinds are compared
+	mostNodes  = 60 // of a roll-out
+	iterations = 12 // of each stage of a fit
+	least      = 20 // and without so many windows there is no fit
 )
 
 // ErrTooFew is where flights are too short for an equation of motion.
@@ -34,21 +33,21 @@ type Settings struct {
 }
 
 // SettingsOf returns steps of one sample in a fit, where these are no more than mostNodes, and of about a 25th of the horizon in
-// predictions.
-func SettingsOf(flights []window.Flight, task window.Task) Settings {
+// predictions, and fits to so many windows at most.
+func SettingsOf(flights []window.Flight, task window.Task, windows int) Settings {
 	dt := math.Inf(1)
 	for i := range flights {
 		dt = math.Min(dt, flights[i].Duration()/float64(flights[i].N()-1))
 	}
 	samples := func(parts float64) float64 { return math.Max(1, math.Round(task.Horizon/parts/dt)) * dt }
-	s := Settings{Step: math.Max(samples(mostNodes), dt), Predict: samples(25), windows: most, reported: true}
+	s := Settings{Step: math.Max(samples(mostNodes), dt), Predict: samples(25), windows: windows, reported: true}
 	s.Nodes = max(1, int(task.Horizon/s.Step+1e-9))
 	return s
 }
 
 // Coarse returns settings with the steps of predictions and half the windows, for fits whose parameters are not reported.
 func (s Settings) Coarse(task window.Task) Settings {
-	return Settings{Step: s.Predict, Nodes: max(1, int(task.Horizon/s.Predict+1e-9)), Predict: s.Predict, windows: most / 2}
+	return Settings{Step: s.Predict, Nodes: max(1, int(task.Horizon/s.Predict+1e-9)), Predict: s.Predict, windows: max(s.windows/2, few)}
 }
 
 // Choose fits the proposed equation that fits a few windows best. It returns nil where none is proposed, or none can be fitted.

@@ -217,7 +217,7 @@ func TestParametersAreFound(t *testing.T) {
 			for seed := range seeds {
 				flights := b.fly(seed+1, 0.005)
 				task := window.Task{States: b.states, Inputs: len(b.inputs), Horizon: 0.5}
-				best, _, err := Choose(context.Background(), flights, task, Propose(b.states, b.inputs, &priordynamics.Body{}), SettingsOf(flights, task))
+				best, _, err := Choose(context.Background(), flights, task, Propose(b.states, b.inputs, &priordynamics.Body{}), SettingsOf(flights, task, 240))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -268,7 +268,7 @@ func TestGainsThatTheDataDoNotDetermine(t *testing.T) {
 	flights := b.fly(1, 0.005)
 	task := window.Task{States: b.states, Inputs: len(b.inputs), Horizon: 0.5}
 	proposed := slices.DeleteFunc(Propose(b.states, b.inputs, &priordynamics.Body{}), func(e motion.Equation) bool { return e.Kind != b.kind || e.Squared })
-	best, _, err := Choose(context.Background(), flights, task, proposed, SettingsOf(flights, task))
+	best, _, err := Choose(context.Background(), flights, task, proposed, SettingsOf(flights, task, 240))
 	if err != nil || best == nil {
 		t.Fatal(best, err)
 	}

@@ -128,7 +128,7 @@ const mostSamples = 16
 // 0.99.
 func Default(flights []window.Flight, task window.Task, readouts int) Config {
 	H, interval := task.Horizon, window.Interval(flights)
-	c := Config{Blocks: 10, Shorter: 2, Sharpness: 8, Products: 32, Stride: H / 50, Windows: 8000}
+	c := Config{Blocks: 10, Shorter: 2, Sharpness: 8, Products: 32, Stride: H / 50}
 	if n := int(H/interval + 0.5); n <= mostSamples {
 		for j := range n {
 			c.Times = append(c.Times, H*float64(j+1)/float64(n))
