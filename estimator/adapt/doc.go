@@ -69,7 +69,13 @@
 // with w the weights by the last score, before fixed share, μ the experts less the unadapted mean, and wΔ the share of
 // Δ in Σ w μ. So a prediction of a robot that has not changed stays what it was.
 //
-// Where the squared errors of the mixture have been larger of late, over two horizons, than those without adaptation, the latter is
-// published: log scores bound what a flight loses, not what two seconds of it do, in which a sensor or a sender is wrong in a way
-// that changes faster than weights.
+// Log scores bound what a flight loses, not what two seconds of it do, in which a sensor or a sender is wrong in a way that changes faster than
+// weights. So a share s of the mixture is published, of each series, by the sums of the last two horizons over errors without adaptation e and
+// what the mixture moved the mean by when the window began, m, both over the deviation of a measurement:
+//
+//	s* = (λ + Σ e m)/(λ + Σ m²)      s = 1.5 s* − 1.2 √(max(Σ (e − s* m)² − 4 n, 0)/(λ + Σ m²))      within 0 and 1, λ = 4
+//
+// s* is the coefficient of a regression, that of forecast encompassing (Harvey, Leybourne & Newbold 1998), shrunk to 1: small moves are published
+// whole. Where adaptation has an amount for the change, errors are left of the size of a measurement's, and s is 1. Where more than two deviations are
+// left it does not know the cause, and what moved the mean rightly of late may be wrong next: less is published.
 package adapt

@@ -91,6 +91,7 @@ type window struct {
 	covariance []float64 // q×q
 	errors     []float64 // B×K×F
 	rests      []float64 // B×K×F
+	weights    []float64 // B×K×experts, of the gate
 	past       []float64 // B×K, the history's part of Δ
 	pastBy     []float64 // B×K×q, its sensitivities
 }
@@ -112,7 +113,7 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 		plan: feature.Plan{P: P, Values: make([]float64, planRows*P)},
 		state: State{
 			Kind: kind(m, a), Rate: append([]float64(nil), a.Rate...), Theta: make([]float64, q), Covariance: make([]float64, q*q),
-			Weights: make([]float64, B*K*experts), Errors: make([]float64, B*K*F), Rests: make([]float64, B*K*F), RestCovariances: make([]float64, B*F*F), Acting: make([]float64, 1), Variances: make([]float64, B*K), Ledger: make([]float64, B*K*2),
+			Weights: make([]float64, B*K*experts), Errors: make([]float64, B*K*F), Rests: make([]float64, B*K*F), RestCovariances: make([]float64, B*F*F), Acting: make([]float64, 1), Variances: make([]float64, B*K), Ledger: make([]float64, B*K*ledgerSums),
 		},
 	}
 	for i := range q {
@@ -137,7 +138,7 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 	for i := range f.windows {
 		f.windows[i] = window{
 			x: make([]float64, K), rows: make([]float64, m.History.Rows()*(K+P)),
-			theta: make([]float64, q), covariance: make([]float64, q*q), errors: make([]float64, B*K*F), rests: make([]float64, B*K*F), past: make([]float64, B*K), pastBy: make([]float64, B*K*q),
+			theta: make([]float64, q), covariance: make([]float64, q*q), errors: make([]float64, B*K*F), rests: make([]float64, B*K*F), weights: make([]float64, B*K*experts), past: make([]float64, B*K), pastBy: make([]float64, B*K*q),
 		}
 	}
 	f.Reset()

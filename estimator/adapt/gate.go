@@ -22,22 +22,36 @@ const (
 	gateLonger = 0.5   // what a score counts for the next longer bucket of its channel, and again for that after it
 )
 
-// ledger takes a series back to the prediction without adaptation while the mixture is worse. Log scores bound what is lost over a flight; where
-// a sensor or a sender is wrong in a way that changes faster than weights do, the mixture can be worse for as long as that lasts.
+// Settings of the ledger of a series, which bounds what the mixture can lose in the next seconds: log scores bound what is lost over a flight.
 const (
-	ledgerHorizons = 2.   // horizons, after which an error counts 1/e
-	ledgerFrom     = 0.98 // of the squared error without adaptation, from which on less of the mixture counts,
-	ledgerTo       = 1.02 // and from which on nothing
-	ledgerWorst    = 1e6  // what one error counts at most, over the variance of a measurement
+	ledgerHorizons = 2.  // horizons, after which an entry counts 1/e
+	ledgerPrior    = 4.  // squared moves, over the variance of a measurement, that a prior for the whole mixture counts as
+	ledgerReach    = 1.5 // of the share that would have been best: with 2 the errors would have been those without adaptation
+	ledgerCaution  = 1.2 // of the root mean square of what is left, over that of the moves
+	ledgerLeft     = 4.  // squared error, over the variance of a measurement, that is left where the mixture explains the errors
+	ledgerWorst    = 1e6 // what one error counts at most, over the variance of a measurement
 )
 
-// trusted returns how much of the mixture of series i counts, 0 to 1.
+// The sums of the ledger of a series: entries, and over the variance of a measurement squared errors without adaptation, products of
+// these errors with what the mixture moves the mean by, and squared moves.
+const (
+	ledgerEntries = iota
+	ledgerErrors
+	ledgerProducts
+	ledgerMoves
+	ledgerSums
+)
+
+// trusted returns how much of the mixture of series i counts, 0 to 1. The regression of the errors of late on the moves, shrunk to 1, is the share that
+// would have been best (the encompassing test of Harvey, Leybourne & Newbold 1998 is of its coefficient). Half as much again counts, because
+// what is learned runs ahead of its errors, less what the regression leaves. Within ledgerLeft that costs nothing: the moves explain the errors. Beyond, the
+// cause is none that adaptation has an amount for, and moves that were right for two seconds may be wrong in the next two.
 func (s *State) trusted(i int) float64 {
-	mixed, plain := s.Ledger[2*i], s.Ledger[2*i+1]
-	if mixed <= ledgerFrom*plain {
-		return 1
-	}
-	return math.Max(0, (ledgerTo*plain-mixed)/((ledgerTo-ledgerFrom)*plain))
+	l := s.Ledger[i*ledgerSums : (i+1)*ledgerSums]
+	moves := l[ledgerMoves] + ledgerPrior
+	best := math.Max((l[ledgerProducts]+ledgerPrior)/moves, 0)
+	left := l[ledgerErrors] + best*(best*l[ledgerMoves]-2*l[ledgerProducts]) - ledgerLeft*l[ledgerEntries]
+	return math.Max(0, math.Min(ledgerReach*best-ledgerCaution*math.Sqrt(math.Max(left, 0)/moves), 1))
 }
 
 // gatePrior is the share of each expert at the start, to which fixed share returns.

@@ -132,7 +132,7 @@ func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs float64)
 	scores := [experts]float64{
 		unadapted: scoreOf(e, obs), shifted: scoreOf(e-own, obs), half: scoreOf(e-0.5*delta, wide), adapted: scoreOf(e-delta, wide), adaptedShifted: scoreOf(e-delta-rest, wide),
 	}
-	f.enter(b, at, e, mixtureOf(st.Weights[at*experts:(at+1)*experts], own, rest, variance).moved(delta), obs)
+	f.enter(b, at, e, mixtureOf(w.weights[at*experts:(at+1)*experts], own, rest, variance).moved(delta), obs)
 	share(st.Weights[at*experts : (at+1)*experts])
 	temper := math.Min(2, float64(every[b])) // windows apart are less alike
 	for at := at; at < len(st.Variances); at += f.m.K {
@@ -143,21 +143,22 @@ func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs float64)
 	f.regress(st.Rests[at*F:(at+1)*F], e-delta, obs)
 }
 
-// enter enters the error of a series without adaptation, e, and what the mixture would have added to its mean, into the ledgers of its channel
-// from its bucket on.
+// enter enters the error of a series without adaptation, e, and what the mixture moved its mean by when the window began into the ledgers of
+// its channel from its bucket on.
 func (f *Filter) enter(b, at int, e, moved, obs float64) {
 	keep := math.Exp(-float64(every[b]) / (perHorizon * ledgerHorizons))
-	own := f.state.Ledger[2*at : 2*at+2]
-	own[0], own[1] = keep*own[0], keep*own[1]
-	counts := 1.0
-	mixed, plain := (e-moved)*(e-moved)/obs, e*e/obs
-	if most := math.Max(mixed, plain); most > ledgerWorst {
-		mixed, plain = mixed/most*ledgerWorst, plain/most*ledgerWorst
+	own := f.state.Ledger[ledgerSums*at : ledgerSums*(at+1)]
+	for i := range own {
+		own[i] *= keep
 	}
+	if most := ledgerWorst * obs / math.Max(e*e, moved*moved); most < 1 {
+		e, moved = e*math.Sqrt(most), moved*math.Sqrt(most)
+	}
+	counts, entry := 1.0, [ledgerSums]float64{1, e * e / obs, e * moved / obs, moved * moved / obs}
 	for at := at; at < len(f.state.Variances); at += f.m.K {
-		l := f.state.Ledger[2*at : 2*at+2]
-		l[0] += counts * mixed
-		l[1] += counts * plain
+		for i, v := range entry {
+			f.state.Ledger[ledgerSums*at+i] += counts * v
+		}
 		counts *= gateLonger
 	}
 }

@@ -76,6 +76,7 @@ func (f *Filter) begin(t int64, x []float64) {
 	copy(w.covariance, f.state.Covariance)
 	copy(w.errors, f.state.Errors)
 	copy(w.rests, f.state.Rests)
+	copy(w.weights, f.state.Weights)
 	f.before.start(w.x, w.rows[:w.n], model.Plan.Condition(w.n < len(w.rows)), w.theta, true)
 	var wanted [Buckets]bool
 	for b := range wanted {

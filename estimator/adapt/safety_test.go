@@ -197,7 +197,8 @@ func learned(t *testing.T) (*Filter, *robot, *estimator.Predictor) {
 	return f, r, p
 }
 
-// While the mixture of a series is worse than the prediction without adaptation, that is published; what was learned stays.
+// Of the mixture of a series as much is published as its moves explain of the errors of late, with caution where they leave much; what was
+// learned stays.
 func TestTheLedgerTakesAdaptationBack(t *testing.T) {
 	f, r, p := learned(t)
 	moved := func() (out float64) {
@@ -214,22 +215,27 @@ func TestTheLedgerTakesAdaptationBack(t *testing.T) {
 	if whole == 0 {
 		t.Fatal("nothing was learned")
 	}
-	set := func(ratio float64) {
+	const entries, moves = 16., 1000.
+	set := func(part, left float64) { // of the moves that were right, and variance of what they leave
 		for i := range f.state.Variances {
-			f.state.Ledger[2*i], f.state.Ledger[2*i+1] = 10*ratio, 10
+			copy(f.state.Ledger[ledgerSums*i:], []float64{entries, part*part*moves + left*entries, part * moves, moves})
 		}
 	}
-	set(0.5)
-	if d := moved(); d != whole {
-		t.Errorf("where the mixture is better the mean moves by %v, before by %v", d, whole)
-	}
-	set((ledgerFrom + ledgerTo) / 2)
-	if d := moved(); math.Abs(d-whole/2) > 1e-9 {
-		t.Errorf("half way the mean moves by %v, the whole is %v", d, whole)
-	}
-	set(1.5)
-	if d := moved(); d != 0 {
-		t.Errorf("where the mixture is worse the mean moves by %v", d)
+	best := func(part float64) float64 { return (part*moves + ledgerPrior) / (moves + ledgerPrior) }
+	for _, c := range []struct{ part, left, want float64 }{
+		{1, 1, 1},
+		{1, 0.9 * ledgerLeft, 1},
+		{1.5, 1, 1},
+		{0.8, 1, 1},
+		{0.4, 1, ledgerReach * best(0.4)},
+		{-1, 1, 0},
+		{0.5, ledgerLeft + 0.1*moves/entries, ledgerReach*best(0.5) - ledgerCaution*math.Sqrt(0.1)},
+		{0.3, moves / entries, 0},
+	} {
+		set(c.part, c.left)
+		if d := moved(); math.Abs(d-c.want*whole) > 0.01*whole {
+			t.Errorf("where a part %v of the moves is right and %.1f variances are left the mean moves by %.4f of the whole, expected %.4f", c.part, c.left, d/whole, c.want)
+		}
 	}
 }
 

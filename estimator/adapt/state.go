@@ -19,7 +19,7 @@ type State struct {
 	RestCovariances []float64 // B×F×F, symmetric: of these coefficients, over the variance of a measurement
 	Acting          []float64 // 1, by how much better the inputs that act predict, in log scores; at most surest, at least −surest
 	Variances       []float64 // B×K, of what θ adds to the mean, state units squared, at the last windows
-	Ledger          []float64 // B×K×2: squared errors of late, of the mixture and without adaptation, over the variance of a measurement
+	Ledger          []float64 // B×K×4: sums of late, see ledgerEntries
 }
 
 // Numbers appends all numbers of a state, in an order that depends on nothing but the
@@ -110,9 +110,9 @@ func (s *State) checkWeights() error {
 			return fmt.Errorf("adaptation: weights of the state add up to %v", sum)
 		}
 	}
-	for _, v := range s.Ledger {
-		if v < 0 {
-			return fmt.Errorf("adaptation: sum %v of squared errors of the state is negative", v)
+	for i, v := range s.Ledger {
+		if v < 0 && i%ledgerSums != ledgerProducts {
+			return fmt.Errorf("adaptation: sum %v of the ledger of the state is negative", v)
 		}
 	}
 	for _, v := range s.Variances {
