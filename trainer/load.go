@@ -150,18 +150,19 @@ const Estimated datacheck.Kind = "estimated"
 // estimate has a filter estimate the states: the rates of positions that have none, and where all states are measured those
 // with a rate, if that makes predictions better.
 func (d *Data) estimate(logs []*flightlog.Log, cfg Config) error {
+	if cfg.Filter == "off" || len(d.Flights) == 0 {
+		return nil
+	}
 	states := channel.Select(d.Channels, channel.State)
-	positions := estimation.Positions(states, &d.Kinematics)
+	positions := estimation.Positions(d.Flights, states, &d.Kinematics)
 	if cfg.Equation.Motion {
 		determined := motion.Determined(states, d.Channels[len(states):], &d.Body)
 		positions = slices.DeleteFunc(positions, func(k int) bool { return determined[k] })
 	}
-	all := estimation.WithRates(states, estimation.Unmeasured(d.Flights, states, positions))
+	all := estimation.WithRates(states, positions)
 	added := len(all) > len(states)
 	pairs := estimation.Pairs(all, !added || cfg.Filter == "on")
 	switch {
-	case cfg.Filter == "off" || len(d.Flights) == 0:
-		return nil
 	case len(pairs) == 0 && cfg.Filter == "on":
 		return fmt.Errorf("%s: filter is \"on\", and no state is a position: give angles and lengths their units, or set filter to \"auto\"", logs[0].Path)
 	case len(pairs) == 0:

@@ -3,8 +3,6 @@ package estimation
 import (
 	"math"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -13,22 +11,17 @@ import (
 // suffix names the rate of a position.
 const suffix = "_rate"
 
-// units of positions: a state in another one has no rate that a robot moves by. One without a unit is a position if it is called so.
-var (
-	units  = []string{"m", "mm", "cm", "km", "rad", "deg", "°"}
-	called = []string{"position", "pos", "angle", "theta", "phi", "psi", "roll", "pitch", "yaw", "heading", "height", "altitude", "displacement", "encoder"}
-)
+// units of positions: a state in another one has no rate that a robot moves by. One without a unit is a position if it moves as one (secondOrder).
+var units = []string{"m", "mm", "cm", "km", "rad", "deg", "°"}
 
-// isPosition reports whether a state is an angle or a length by its period or unit, or, without either, by a word of its name.
+// isPosition reports whether a state is an angle or a length by its period or unit.
 func isPosition(c *channel.Channel) bool {
-	words := strings.FieldsFunc(strings.ToLower(c.Name), func(r rune) bool { return !unicode.IsLetter(r) })
-	return c.Period > 0 || slices.Contains(units, channel.CanonicalUnit(c.Unit)) ||
-		c.Unit == "" && len(words) > 0 && slices.Contains(called, words[len(words)-1])
+	return c.Period > 0 || slices.Contains(units, channel.CanonicalUnit(c.Unit))
 }
 
-// Positions returns the states that are positions (isPosition) and have no rate: an angle or a length, which neither is another state's
-// rate nor has one, by itself or by the kinematics.
-func Positions(states []channel.Channel, kinematics *channel.Kinematics) (out []int) {
+// Positions returns the states of flights that are positions and have no rate: angles, lengths, and states without a unit that move as
+// such (secondOrder), which neither are another state's rate nor have one, by the channels' derivatives, the kinematics or what they do.
+func Positions(flights []window.Flight, states []channel.Channel, kinematics *channel.Kinematics) (out []int) {
 	moved := map[string]bool{}
 	for _, name := range slices.Concat(kinematics.Position, kinematics.Velocity, kinematics.Attitude, kinematics.Rates) {
 		plain, _ := channel.Signed(name)
@@ -40,11 +33,35 @@ func Positions(states []channel.Channel, kinematics *channel.Kinematics) (out []
 		}
 	}
 	for k, c := range states {
-		if !moved[c.Name] && isPosition(&c) {
+		if moved[c.Name] || !isPosition(&c) && c.Unit != "" || hasRate(flights, states, k) {
+			continue
+		}
+		if isPosition(&c) || !isRate(flights, states, k) && secondOrder(flights, states, k) {
 			out = append(out, k)
 		}
 	}
 	return out
+}
+
+// hasRate reports whether the slope of state k is another state, whatever the log declares.
+func hasRate(flights []window.Flight, states []channel.Channel, k int) bool {
+	for j := range states {
+		// the channel of a rate has a name of its own, of which nothing is known
+		if j != k && !isPosition(&states[j]) && follows(flights, k, j) {
+			return true
+		}
+	}
+	return false
+}
+
+// isRate reports whether state k is the slope of another one.
+func isRate(flights []window.Flight, states []channel.Channel, k int) bool {
+	for j := range states {
+		if j != k && follows(flights, j, k) {
+			return true
+		}
+	}
+	return false
 }
 
 // WithRates returns the states and, behind them, the rate of each position; derivatives name them.
@@ -61,21 +78,6 @@ func WithRates(states []channel.Channel, positions []int) []channel.Channel {
 		}
 		c.Derivative = rate.Name
 		out = append(out, rate)
-	}
-	return out
-}
-
-// Unmeasured returns those of the positions whose rate is no other state of the flights, whatever the log declares.
-func Unmeasured(flights []window.Flight, states []channel.Channel, positions []int) (out []int) {
-	for _, k := range positions {
-		found := false
-		for j, c := range states {
-			// the channel of a rate has a name of its own, of which nothing is known
-			found = found || j != k && c.Period == 0 && !slices.Contains(units, channel.CanonicalUnit(c.Unit)) && follows(flights, k, j)
-		}
-		if !found {
-			out = append(out, k)
-		}
 	}
 	return out
 }

@@ -203,7 +203,7 @@ func TestPositions(t *testing.T) {
 		{Name: "heading", Unit: "deg", Role: channel.State}, {Name: "temperature", Unit: "°C", Role: channel.State}, {Name: "roll", Unit: "rad", Role: channel.State}, {Name: "y_rate", Unit: "V", Role: channel.State},
 	}
 	kinematics := channel.Kinematics{Relation: channel.Quadrotor, Attitude: []string{"roll"}}
-	at := estimation.Positions(states, &kinematics)
+	at := estimation.Positions(nil, states, &kinematics)
 	if !slices.Equal(at, []int{2, 3}) {
 		t.Fatalf("positions %v", at)
 	}
@@ -216,18 +216,6 @@ func TestPositions(t *testing.T) {
 	}
 	if len(channel.Measured(all)) != len(states) {
 		t.Errorf("measured %v", channel.Names(channel.Measured(all)))
-	}
-}
-
-// A state without a unit is a position if its name says so, and one in another unit is none.
-func TestPositionsByTheirNames(t *testing.T) {
-	for name, want := range map[string]bool{"position": true, "arm_angle": true, "Theta2": true, "encoder": true, "pressure": false, "position_error": false, "x": false} {
-		for _, unit := range []string{"", "V"} {
-			at := estimation.Positions([]channel.Channel{{Name: name, Unit: unit, Role: channel.State}}, &channel.Kinematics{})
-			if (len(at) == 1) != (want && unit == "") {
-				t.Errorf("%s in %q: %v", name, unit, at)
-			}
-		}
 	}
 }
 
