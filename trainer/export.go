@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/adapt"
-	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/baseline"
 	"github.com/dgm-robotics/dgm/trainer/budget"
@@ -47,11 +46,6 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 	m := d.Frame.Model()
 	m.Vehicle, m.Points, m.Filter = a.data.Vehicle, a.cfg.Points, a.data.Filter
 	m.Latency = slices.Clone(a.late.Inputs)
-	if slices.ContainsFunc(m.Channels, func(c channel.Channel) bool { return c.Estimated }) {
-		for i := range m.Latency { // rates that are estimated from the whole flight show what an input does before it does it
-			m.Latency[i].Known = false
-		}
-	}
 	var err error
 	m.Members, m.Refits, err = a.ensemble.Condition(d, nets.Posteriors{
 		Conditioning: a.posterior, Readouts: a.readouts, Variances: a.cfg.Variances, Refits: a.cfg.Refits,

@@ -9,7 +9,7 @@ import (
 // Latency is how long after a command an input acts, see package latency: a dead time d, then a first-order lag τ with which
 // the actuator follows, τ v̇(t) = u(t−d) − v(t). The intervals are of 95 %. s.
 type Latency struct {
-	Known bool // else the flights leave it open, and the rest is 0 or an interval that is too wide to use
+	Known bool // else the flights leave it open or contradict it, and the rest is 0 or no interval to use
 
 	Dead, DeadLow, DeadHigh float64
 	Lag, LagLow, LagHigh    float64
@@ -18,7 +18,7 @@ type Latency struct {
 // String returns the latency for people, in ms.
 func (l Latency) String() string {
 	if !l.Known {
-		return "not known: the flights leave it open"
+		return "not known: the flights leave it open, or its effect is not that of a dead time and a lag"
 	}
 	return fmt.Sprintf("dead time %.3g ms (%.3g-%.3g), lag %.3g ms (%.3g-%.3g)", 1000*l.Dead, 1000*l.DeadLow, 1000*l.DeadHigh, 1000*l.Lag, 1000*l.LagLow, 1000*l.LagHigh)
 }

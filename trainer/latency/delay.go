@@ -34,3 +34,20 @@ func integrate(out, t, u, at []float64, dead, lag float64) {
 		out[i] = sum
 	}
 }
+
+// behind makes an integral of input j with a lag one of the same with a second lag behind it: in partial fractions,
+//
+//	1/((1+τs)(1+σs)) = (τ/(1+τs) − σ/(1+σs)) / (τ−σ)
+func (s *stretch) behind(integral []float64, j int, dead, lag, second float64) {
+	if math.Abs(lag-second) < apartLags {
+		second = lag + apartLags
+	}
+	other := make([]float64, len(integral))
+	integrate(other, s.t, s.u[j], s.at, dead, second)
+	for i, v := range other {
+		integral[i] = (lag*integral[i] - second*v) / (lag - second)
+	}
+}
+
+// apartLags is the least difference of two lags, s: of equal ones there are no partial fractions.
+const apartLags = 2e-4

@@ -12,5 +12,6 @@
 // in which v_j is integrated exactly between the samples, since the input is held from each to the next. A and B are linear
 // (eliminated by projection); the dead times and lags maximise the likelihood of what remains, with a variance of its own for
 // each state. The intervals come from the scores of blocks of the log (sandwich estimate): they are larger where errors last
-// longer than a sample, and where the functions do not describe the robot.
+// longer than a sample, and where the functions do not describe the robot. A dead time and a lag that do not describe how an input acts
+// are not known, and where a second lag does so better, intervals reach to what it leaves of them (doubt).
 package latency

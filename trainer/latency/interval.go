@@ -45,7 +45,7 @@ func (p *problem) values(at []pair) (out []value, residuals matrix, ok bool) {
 	}
 	H, S, slope := p.scores(J, residuals)
 	// Windows overlap: only so many are independent, and the columns are fitted to them.
-	independent := float64(residuals.Rows) * math.Min(1, 2*float64(p.stride)/float64(p.m))
+	independent := p.independent()
 	if independent <= 2*float64(all.columns.Cols) {
 		return nil, residuals, false
 	}

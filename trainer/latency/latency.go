@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/actuator"
@@ -30,10 +31,10 @@ func (r *Result) Actuators() (out []actuator.Response) {
 	if !each {
 		gain = r.gainOfKinds
 	}
-	if !(gain < worthwhile) || len(r.kinds) != len(r.Inputs) {
+	if !(gain < worthwhile) || len(r.kinds) != len(r.fitted) {
 		return nil
 	}
-	for i, l := range r.Inputs {
+	for i, l := range r.fitted {
 		of := actuator.Response{}
 		if kind := r.kinds[i]; !each || kind.Known && !r.apart(l, kind) {
 			l = kind
@@ -64,8 +65,9 @@ type Result struct {
 	Inputs []model.Latency // one for each input
 	Gain   float64         // root mean square of what the regression leaves, over that with inputs that act at once; 1 = no gain
 
-	kinds []model.Latency // for each input that of all inputs of its kind as one
-	step  float64         // s, between two samples
+	fitted []model.Latency // Inputs that equations read, whether a dead time and a lag describe them or not
+	kinds  []model.Latency // for each input that of all inputs of its kind as one
+	step   float64         // s, between two samples
 
 	gainOfKinds float64 // Gain with these
 	open        int     // inputs that vary by themselves, whose dead time the windows leave open
@@ -112,20 +114,23 @@ func estimate(ctx context.Context, flights []window.Flight, channels []channel.C
 	at, err := p.estimate(ctx, nil, varying, out)
 	copy(out.kinds, out.Inputs)
 	out.gainOfKinds = out.Gain
-	if err != nil || len(p.groups) == p.P {
-		return out, unlessSingular(err)
-	}
-	begin := make([]pair, p.P)
-	for g, members := range p.groups {
-		for _, i := range members {
-			begin[i] = at[g]
+	if err == nil && len(p.groups) < p.P {
+		begin := make([]pair, p.P)
+		for g, members := range p.groups {
+			for _, i := range members {
+				begin[i] = at[g]
+			}
 		}
+		p.groups = p.groups[:0]
+		for i := range varying {
+			p.groups = append(p.groups, []int{i})
+		}
+		at, err = p.estimate(ctx, begin, varying, out)
 	}
-	p.groups = p.groups[:0]
-	for i := range varying {
-		p.groups = append(p.groups, []int{i})
+	out.fitted = slices.Clone(out.Inputs)
+	if err == nil {
+		p.doubt(at, varying, out.Inputs)
 	}
-	_, err = p.estimate(ctx, begin, varying, out)
 	return out, unlessSingular(err)
 }
 

@@ -17,6 +17,15 @@ func newMatrix(rows, cols int) matrix {
 
 func (m matrix) row(i int) []float64 { return m.Data[i*m.Cols : (i+1)*m.Cols] }
 
+// column returns one column.
+func (m matrix) column(c int) matrix {
+	out := newMatrix(m.Rows, 1)
+	for i := range m.Rows {
+		out.Data[i] = m.row(i)[c]
+	}
+	return out
+}
+
 // beside returns the columns of all matrices.
 func beside(all ...matrix) matrix {
 	cols := 0

@@ -15,11 +15,18 @@ func (p *problem) residuals(at []pair) matrix {
 }
 
 func (p *problem) columns(at []pair) matrix {
+	return beside(p.without(-1, at)...)
+}
+
+// without returns the columns of all but the inputs of group g; −1 = of all.
+func (p *problem) without(g int, at []pair) []matrix {
 	parts := []matrix{p.A}
-	for g, q := range at {
-		parts = append(parts, p.acts(g, q))
+	for i, q := range at {
+		if i != g {
+			parts = append(parts, p.acts(i, q))
+		}
 	}
-	return beside(parts...)
+	return parts
 }
 
 // slopeOf returns the derivative of the columns of group j by its dead time (0) or lag (1).
@@ -72,13 +79,7 @@ func (p *problem) drive(at []pair) {
 	}
 	p.driven = make([][]bool, len(p.groups))
 	for g := range p.groups {
-		parts := []matrix{p.A}
-		for i, q := range at {
-			if i != g {
-				parts = append(parts, p.acts(i, q))
-			}
-		}
-		all := newProjector(beside(parts...))
+		all := newProjector(beside(p.without(g, at)...))
 		if !all.ok {
 			continue
 		}

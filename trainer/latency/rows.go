@@ -2,6 +2,7 @@ package latency
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -21,6 +22,7 @@ type stretch struct {
 	t, at []float64   // s: of samples, of nodes
 	u     [][]float64 // P × samples
 	x     []float64   // nodes×K
+	y     []float64   // nodes×K, whose changes are the responses: x, of an estimated rate the slope of its measured position
 }
 
 // problem is the regression for all dead times and lags.
@@ -38,6 +40,7 @@ type problem struct {
 	Y         matrix    // windows × responses
 	lifts     []float64 // windows×m×lifted
 	longest   float64   // s, dead time and lag at most
+	second    []float64 // (optional) P, s: a second lag of each input; 0 = none
 }
 
 // place is a window: m intervals from a node of a stretch.
@@ -46,7 +49,8 @@ type place struct{ stretch, first int }
 // newProblem gathers the windows of the flights, of a width in s. It returns nil where there is nothing to regress.
 func newProblem(flights []window.Flight, states []channel.Channel, inputs []int, width float64) *problem {
 	p := &problem{K: len(states), P: len(inputs)}
-	p.responses = responses(flights, p.K)
+	rates := estimatedRates(states)
+	p.responses = responses(flights, p.K, rates)
 	if len(p.responses) == 0 || p.P == 0 {
 		return nil
 	}
@@ -59,7 +63,7 @@ func newProblem(flights []window.Flight, states []channel.Channel, inputs []int,
 	nodes := 0
 	parts := portions(flights)
 	for i := range parts {
-		if s := newStretch(&parts[i], inputs, skip); s != nil && len(s.at) > 3*p.m {
+		if s := newStretch(&parts[i], inputs, skip, rates); s != nil && len(s.at) > 3*p.m {
 			p.stretches = append(p.stretches, *s)
 			nodes += len(s.at)
 		}
@@ -104,26 +108,6 @@ func portions(flights []window.Flight) (out []window.Flight) {
 	return out
 }
 
-// responses are the states that are measured at most samples of the log.
-func responses(flights []window.Flight, K int) (out []int) {
-	for k := range K {
-		n, there := 0, 0
-		for i := range flights {
-			f := &flights[i]
-			for j, aim := 0, f.Aim(); j < f.N(); j++ {
-				n++
-				if !math.IsNaN(aim[j*K+k]) {
-					there++
-				}
-			}
-		}
-		if float64(there) >= measured*float64(n) && there > 0 {
-			out = append(out, k)
-		}
-	}
-	return out
-}
-
 // interval returns the mean interval between samples, s.
 func interval(flights []window.Flight) float64 {
 	var sum float64
@@ -152,7 +136,7 @@ func bell(m int) []float64 {
 }
 
 // newStretch fills what is not measured, linearly. It returns nil where some state or input is not known at all.
-func newStretch(f *window.Flight, inputs []int, skip int) *stretch {
+func newStretch(f *window.Flight, inputs []int, skip int, rates []estimated) *stretch {
 	first := 0
 	for ; first < f.N(); first++ {
 		known := true
@@ -185,30 +169,12 @@ func newStretch(f *window.Flight, inputs []int, skip int) *stretch {
 		s.at = append(s.at, s.t[i])
 		s.x = append(s.x, aim[i*K:(i+1)*K]...)
 	}
+	s.y = s.x
+	if len(rates) > 0 {
+		s.y = slices.Clone(s.x)
+		s.differentiate(f, first, skip, rates)
+	}
 	return s
-}
-
-// fill interpolates what is missing of column k of x (n×K) linearly in time, and reports whether anything is there.
-func fill(x, t []float64, K, k int) bool {
-	last := -1
-	for i := range t {
-		if math.IsNaN(x[i*K+k]) {
-			continue
-		}
-		for j := last + 1; j < i; j++ {
-			if last < 0 {
-				x[j*K+k] = x[i*K+k]
-				continue
-			}
-			w := (t[j] - t[last]) / (t[i] - t[last])
-			x[j*K+k] = x[last*K+k] + w*(x[i*K+k]-x[last*K+k])
-		}
-		last = i
-	}
-	for j := last + 1; j < len(t) && last >= 0; j++ {
-		x[j*K+k] = x[last*K+k]
-	}
-	return last >= 0
 }
 
 // scaleInputs standardises the inputs.
@@ -328,7 +294,7 @@ func (p *problem) regressors(states []channel.Channel) {
 		}
 		for i := range p.m {
 			q := w.first + i
-			x0, x1 := s.x[q*p.K:(q+1)*p.K], s.x[(q+1)*p.K:(q+2)*p.K]
+			y0, y1 := s.y[q*p.K:(q+1)*p.K], s.y[(q+1)*p.K:(q+2)*p.K]
 			near = append(near[1:], at(q+2))
 			before, after := near[1], near[2]
 			dt, weight := s.at[q+1]-s.at[q], p.weights[i]
@@ -336,7 +302,7 @@ func (p *problem) regressors(states []channel.Channel) {
 				A[c] += weight * dt / 24 * (13*(before[c]+after[c]) - near[0][c] - near[3][c])
 			}
 			for c, k := range p.responses {
-				Y[c] += weight * (x1[k] - x0[k])
+				Y[c] += weight * (y1[k] - y0[k])
 			}
 			lift := p.lift(r, i)
 			for c := range lift {
@@ -377,6 +343,9 @@ func (p *problem) one(j int, dead, lag float64) matrix {
 		s := &p.stretches[i]
 		integrals[i] = make([]float64, len(s.at))
 		integrate(integrals[i], s.t, s.u[j], s.at, dead, lag)
+		if p.second != nil && p.second[j] > 0 {
+			s.behind(integrals[i], j, dead, lag, p.second[j])
+		}
 	}
 	for r, w := range p.windows {
 		V, at, row := integrals[w.stretch], p.stretches[w.stretch].at, B.row(r)

@@ -61,7 +61,7 @@ type CurvePoint struct {
 type Latency struct {
 	Input    string  `json:"input"`
 	Text     string  `json:"text"`
-	Known    bool    `json:"known"` // else the flights leave it open
+	Known    bool    `json:"known"` // else the flights leave it open, or its effect is not that of a dead time and a lag
 	Used     bool    `json:"used"`  // the model's equations read the input so
 	DeadTime float64 `json:"dead_time_s"`
 	Low      float64 `json:"low"` // of the dead time
