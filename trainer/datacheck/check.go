@@ -49,6 +49,7 @@ func Check(log *flightlog.Log, opt Options) Result {
 	}
 	r.filled(filled)
 	r.gimbal()
+	r.gravity()
 	r.swapped()
 	for _, k := range r.places(channel.State) {
 		r.derivative(groups, k)

@@ -44,6 +44,8 @@ func (r *recording) keepProblem(p Problem, k int) *Problem {
 		p.Channel = r.channels[k].Name
 	}
 	switch p.Kind {
+	case Axes:
+		p.Misread = true // the attitude may be what is wrong
 	case Unit, Swapped, Clock, Angle:
 		p.Misread = k < 0 || r.channels[k].Role != channel.Aux
 	}

@@ -21,6 +21,7 @@ const (
 	Swapped   Kind = "swapped"   // two channels trade places
 	Gimbal    Kind = "gimbal"    // the nose points nearly straight up or down
 	Angle     Kind = "angle"     // a state looks like an angle and is not declared as one, or its period does not fit
+	Axes      Kind = "axes"      // accelerometer and attitude have other axes
 	Invalid   Kind = "invalid"   // the estimator of the robot declared values invalid
 )
 

@@ -122,6 +122,14 @@ const (
 	climbing   = 60 * math.Pi / 180 // of pitch: beyond it they turn fast
 	steepApart = 0.5                // s: steep stretches closer than this are one
 
+	// Gravity in an accelerometer, in means of restBlock.
+	gravityBlocks  = 20   // of them at least
+	gravityWidth   = 0.5  // of their median size: wider, and there is more than gravity
+	gravityTilt    = 0.03 // standard deviation of the share of gravity along an axis that shows where it points
+	gravityFollows = 0.8  // correlation: it follows
+	gravityFree    = 0.4  // it does not
+	gravityNear    = 0.5  // of g: a slope that is its own
+
 	// Rest.
 	restBlock   = 0.5  // s
 	restMove    = 0.02 // of the channel's range within a block is rest,
