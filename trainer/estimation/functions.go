@@ -8,26 +8,31 @@ import (
 )
 
 const (
-	mostColumns = 240
+	mostColumns = 260
 	delays      = 11 // means of each input, one before the other, and one of what follows
 	groups      = 4  // of them, whose means multiply functions of the states
 )
 
-// harmonics of a state that is no angle, rad for one standard deviation.
+// harmonics of a state that is not declared as an angle, rad for one standard deviation; it may be one, in radians, or in degrees where it varies by
+// more than mostRadians.
 var harmonics = [...]float64{0.8, 1.6}
 
+const mostRadians = 10
+
 // functions are those of the states and of the inputs up to now that a slope may follow from: powers and harmonics of the states, inputs as
-// they were, and products of both, as many as mostColumns allows.
+// they were, and products of both, as many as the number of rows and mostColumns allow.
 type functions struct {
 	states    []channel.Channel
 	mean, std []float64
 	span      float64 // s, of the line that the states are averaged over
 	reach     float64 // s: inputs are read back to then
+	columns   int     // at most
 	inputs    []float64
 }
 
 func newFunctions(flights []window.Flight, states []channel.Channel, span float64) *functions {
 	f := &functions{states: states, span: span, reach: math.Max(recent, recentBy*window.Interval(flights)), inputs: make([]float64, flights[0].P)}
+	f.columns = min(mostColumns, window.Samples(flights)/leastRows)
 	for k := range states {
 		mean, std := moments(flights, k)
 		f.mean, f.std = append(f.mean, mean), append(f.std, math.Max(std, math.SmallestNonzeroFloat32))
@@ -43,28 +48,36 @@ func (b *functions) at(f *window.Flight, from, to int, t float64) []float64 {
 		if math.IsNaN(v) {
 			return nil
 		}
-		x := (v - b.mean[k]) / b.std[k]
-		rates := harmonics
-		if c.Period > 0 {
-			turn := 2 * math.Pi / c.Period
-			x, rates = v, [...]float64{turn, 2 * turn}
-		} else {
-			linear = append(linear, x)
-		}
-		for _, rate := range rates {
-			sin, cos := math.Sincos(rate * x)
+		for _, phase := range b.phases(k, v) {
+			sin, cos := math.Sincos(phase)
 			periodic = append(periodic, sin, cos)
+		}
+		if c.Period == 0 {
+			linear = append(linear, (v-b.mean[k])/b.std[k])
 		}
 	}
 	out, means := b.delayed(linear, f, t)
 	out = append(out, periodic...)
 	all := append(linear, periodic...)
 	for _, group := range [...][2][]float64{{linear, linear}, {means, means}, {means, all}} {
-		if products := product(group[0], group[1]); len(out)+len(products) <= mostColumns {
+		if products := product(group[0], group[1]); len(out)+len(products) <= b.columns {
 			out = append(out, products...)
 		}
 	}
 	return out
+}
+
+// phases returns those of the harmonics of a state, rad.
+func (b *functions) phases(k int, v float64) []float64 {
+	if period := b.states[k].Period; period > 0 {
+		turn := 2 * math.Pi / period * v
+		return []float64{turn, 2 * turn}
+	}
+	x, turn := (v-b.mean[k])/b.std[k], v
+	if b.std[k] > mostRadians {
+		turn *= math.Pi / 180
+	}
+	return []float64{harmonics[0] * x, harmonics[1] * x, turn}
 }
 
 // delayed appends the means of each input before a time to a copy of dst, and returns those of groups of them, too.

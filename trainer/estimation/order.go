@@ -12,7 +12,7 @@ import (
 // without it more than the share unexplained of the next slope's mean square is left: below, functions that are not exact leave more.
 const (
 	lowered     = 0.7
-	unexplained = 0.01
+	unexplained = 0.002
 )
 
 // spans of the lines whose slope is compared with that of the next one, s: noise hides the slope of short ones, and the robot turns within long ones.
@@ -23,7 +23,7 @@ var penalties = [...]float64{1e-5, 1e-3, 1e-2, 0.1}
 
 const (
 	mostRows  = 3000
-	leastRows = 10  // for each column
+	leastRows = 8   // for each column
 	parts     = 3   // that are left out in turn
 	blocks    = 40  // of each flight, which the parts take in turn
 	recent    = 0.5 // s: the inputs are read back to then at least
@@ -36,7 +36,7 @@ const (
 func secondOrder(flights []window.Flight, states []channel.Channel, k int) bool {
 	shortest, last := 2*spacing(flights, k), 0.0
 	for _, span := range spans {
-		if span = math.Max(span, shortest); span == last || math.IsInf(span, 1) {
+		if span = math.Max(span, shortest); span < 1.1*last || math.IsInf(span, 1) {
 			continue
 		}
 		last = span

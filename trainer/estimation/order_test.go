@@ -75,6 +75,14 @@ func tank(dst, x []float64, v float64) { dst[0] = 0.4*v - 0.25*math.Sqrt(math.Ma
 
 func shaft(dst, x []float64, v float64) { dst[0] = 40*v - 5*x[0] - 2*math.Tanh(x[0]) }
 
+func motor(dst, x []float64, v float64) {
+	dst[0], dst[1] = x[1], 20000*v-10*x[1]-1500*math.Tanh(x[1]/20)
+}
+
+func unicycle(dst, x []float64, v float64) {
+	dst[0], dst[1], dst[2] = v*math.Cos(x[2]), v*math.Sin(x[2]), v
+}
+
 // States without a unit are positions where the data say so, whatever their names.
 func TestPositionsWithoutUnits(t *testing.T) {
 	pendulum := func(dst, x []float64, v float64) { dst[0], dst[1] = x[1], -9.81*math.Sin(x[0])-0.3*x[1]+3*v }
@@ -89,6 +97,8 @@ func TestPositionsWithoutUnits(t *testing.T) {
 		"a mass behind a slow servo": {plant{servo, []float64{0, 0}, []int{0}, -1, 1, 2, 0.003, 50, 0.02, 0.2}, []int{0}},
 		"a tank":                     {plant{tank, []float64{1}, []int{0}, 0, 1.2, 8, 0.004, 10, 0.15, 0.2}, nil},
 		"a tank, exact":              {plant{tank, []float64{1}, []int{0}, 0, 1.2, 8, 0, 10, 0.15, 0.2}, nil},
+		"the counts of an encoder":   {plant{motor, []float64{0, 0}, []int{0}, -1, 1, 0.8, 0.3, 500, 0.006, 0.02}, []int{0}},
+		"a unicycle":                 {plant{unicycle, []float64{0, 0, 0}, []int{0, 1, 2}, -0.6, 0.9, 3, 0.003, 20, 0.1, 0.08}, nil},
 		"the speed of a shaft":       {plant{shaft, []float64{0}, []int{0}, -1, 1, 1.5, 0.03, 100, 0.02, 0.05}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
