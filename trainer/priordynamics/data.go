@@ -38,11 +38,13 @@ func standardLift(flights []window.Flight, states []channel.Channel) channel.Lif
 	return l
 }
 
-// shortestInterval returns the shortest mean interval between samples of the flights, s.
+// shortestInterval returns the shortest mean interval between samples of the flights, s; one sample, which a gap may leave, has none.
 func shortestInterval(flights []window.Flight) float64 {
 	dt := math.Inf(1)
 	for i := range flights {
-		dt = math.Min(dt, flights[i].Duration()/float64(flights[i].N()-1))
+		if n := flights[i].N(); n > 1 {
+			dt = math.Min(dt, flights[i].Duration()/float64(n-1))
+		}
 	}
 	return dt
 }

@@ -52,6 +52,17 @@ func TestSecondaryModelIsLinearAndShort(t *testing.T) {
 	}
 }
 
+// A flight of one sample, which a gap left over, has no interval, and hides none.
+func TestShapesBesideOneSample(t *testing.T) {
+	flights := decay(5, 1000)
+	task := window.Task{States: one, Horizon: 0.5}
+	want := shapes(flights, task, priordynamics.Body{})
+	got := shapes(append([]window.Flight{flights[0].Slice(0, 1)}, flights...), task, priordynamics.Body{})
+	if len(want) == 0 || len(got) != len(want) || got[0].Step != want[0].Step {
+		t.Errorf("%v, expected %v", got, want)
+	}
+}
+
 // A horizon of as many samples as there may be steps has one sample in a step, whatever their times round to.
 func TestSecondaryStepIsOneSample(t *testing.T) {
 	s := window.Series{Name: "short of a nanosecond"}
