@@ -35,10 +35,7 @@ type Settings struct {
 // SettingsOf returns steps of one sample in a fit, where these are no more than mostNodes, and of about a 25th of the horizon in
 // predictions, and fits to so many windows at most.
 func SettingsOf(flights []window.Flight, task window.Task, windows int) Settings {
-	dt := math.Inf(1)
-	for i := range flights {
-		dt = math.Min(dt, flights[i].Duration()/float64(flights[i].N()-1))
-	}
+	dt := window.ShortestInterval(flights)
 	samples := func(parts float64) float64 { return math.Max(1, math.Round(task.Horizon/parts/dt)) * dt }
 	s := Settings{Step: math.Max(samples(mostNodes), dt), Predict: samples(25), windows: windows, reported: true}
 	s.Nodes = max(1, int(task.Horizon/s.Step+1e-9))

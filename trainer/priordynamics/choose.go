@@ -98,7 +98,7 @@ func (c *Choice) Work(task window.Task, e Effort) float64 {
 // a step.
 func shapes(flights []window.Flight, task window.Task, body priordynamics.Body) []Shape {
 	var out []Shape
-	n, H, dt := window.Samples(flights), task.Horizon, shortestInterval(flights)
+	n, H, dt := window.Samples(flights), task.Horizon, window.ShortestInterval(flights)
 	var steps []float64
 	for _, parts := range []float64{10, 25, 50} {
 		step := math.Max(1, math.Round(H/parts/dt)) * dt
@@ -158,7 +158,7 @@ const secondarySteps = 200
 // has the smaller roll-out error when fitted by regression. [Choice.Fit] fits it by shooting
 // from there, as it does the prior dynamics.
 func secondaryShape(flights []window.Flight, task window.Task, body priordynamics.Body) (Shape, error) {
-	H, dt := task.Horizon, shortestInterval(flights)
+	H, dt := task.Horizon, window.ShortestInterval(flights)
 	windows := window.Cut(flights, H, H/10)
 	scale := rmsDisplacement(flights, windows, H)
 	best, lowest := Shape{}, math.Inf(1)

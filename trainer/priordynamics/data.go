@@ -37,14 +37,3 @@ func standardLift(flights []window.Flight, states []channel.Channel) channel.Lif
 	l.Standardise(all, len(states))
 	return l
 }
-
-// shortestInterval returns the shortest mean interval between samples of the flights, s; one sample, which a gap may leave, has none.
-func shortestInterval(flights []window.Flight) float64 {
-	dt := math.Inf(1)
-	for i := range flights {
-		if n := flights[i].N(); n > 1 {
-			dt = math.Min(dt, flights[i].Duration()/float64(n-1))
-		}
-	}
-	return dt
-}

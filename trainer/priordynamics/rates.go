@@ -10,7 +10,7 @@ import (
 // Plain returns a linear difference equation, regressed alone: what adaptation changes where the
 // prior dynamics have none. Its step is a tenth of the horizon.
 func Plain(flights []window.Flight, task window.Task, body priordynamics.Body) (*priordynamics.Model, error) {
-	dt := shortestInterval(flights)
+	dt := window.ShortestInterval(flights)
 	return Regress(flights, task, Shape{Step: math.Max(1, math.Round(task.Horizon/10/dt)) * dt, Degree: 1, Ridge: 1e-5, Body: body})
 }
 

@@ -17,6 +17,17 @@ func Interval(flights []Flight) float64 {
 	return median(dt)
 }
 
+// ShortestInterval returns the shortest mean interval between samples of the flights, s; +∞ without any. One sample, which a gap may leave, has none.
+func ShortestInterval(flights []Flight) float64 {
+	dt := math.Inf(1)
+	for i := range flights {
+		if n := flights[i].N(); n > 1 {
+			dt = math.Min(dt, flights[i].Duration()/float64(n-1))
+		}
+	}
+	return dt
+}
+
 // StateInterval returns the median time from one measurement to the next, s, of the state that
 // is measured most often; 0 where none is measured twice.
 func StateInterval(flights []Flight) float64 {
