@@ -69,12 +69,12 @@ func (d *reported) ratios(t *testing.T, f *Filter, part float64) (out []float64)
 // A sender with false samples of a robot that has not changed makes predictions with adaptation no worse than those without, in any two
 // seconds after the first.
 func TestFalseSamplesDoNotMakeAdaptationWorse(t *testing.T) {
-	wave := func(hz float64) func(x, _ []float64, t float64) {
+	oscillation := func(hz float64) func(x, _ []float64, t float64) {
 		return func(x, _ []float64, t float64) { x[1] += 0.1 * math.Sin(2*math.Pi*hz*t) }
 	}
 	for name, tell := range map[string]func(x, u []float64, t float64){
-		"a rate oscillates":        wave(1.5),
-		"a rate oscillates slowly": wave(0.3),
+		"a rate oscillates":        oscillation(1.5),
+		"a rate oscillates slowly": oscillation(0.3),
 		"a rate changes its sign twice a second": func(x, _ []float64, t float64) {
 			if int(2*t)%2 == 1 {
 				x[1] = -x[1]
