@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/dgm-robotics/dgm/estimator/filter"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // estimation is what the samples of dgm_update make of the state of one open model.
@@ -15,6 +16,7 @@ type estimation struct {
 	estimator *filter.Estimator // nil = no sample has come, or the model has no filter
 	input     []float64         // P, held from the last sample on
 	measured  []float64         // K, of the last sample
+	change    *priordynamics.Change
 }
 
 // estimate is a dgm_estimate; of length 0 is not wanted.
@@ -61,7 +63,7 @@ func (l *loaded) update(t int64, y, u []float64, e *estimate) error {
 			return err
 		}
 		made.KeepLate()
-		s.estimator, s.input = made, append([]float64(nil), l.m.Inputs.InputMean[:P]...)
+		s.estimator, s.input, s.change = made, append([]float64(nil), l.m.Inputs.InputMean[:P]...), priordynamics.NewChange(K, P)
 	}
 	if len(u) == P {
 		copy(s.input, u)
@@ -73,6 +75,9 @@ func (l *loaded) update(t int64, y, u []float64, e *estimate) error {
 		}
 	}
 	of := s.estimator
+	if l.change(s.change) {
+		of.Changed(s.change)
+	}
 	e.taken = of.Take(t, s.measured, s.input, true)
 	if e.unsettled = !of.Filter.Settled(); len(e.x) > 0 {
 		of.State(e.x, s.measured)

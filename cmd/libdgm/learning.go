@@ -9,6 +9,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/adapt"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // learning is what samples of the robot of today have shown of one open model.
@@ -53,6 +54,17 @@ func (l *loaded) forget() {
 	l.learned.lock.Lock()
 	l.learned.filter = nil
 	l.learned.lock.Unlock()
+}
+
+// change sets how the robot differs from the model's equation, and reports whether a sample has been learned from.
+func (l *loaded) change(dst *priordynamics.Change) bool {
+	l.learned.lock.Lock()
+	defer l.learned.lock.Unlock()
+	if l.learned.filter == nil {
+		return false
+	}
+	l.learned.filter.Change(dst)
+	return true
 }
 
 // amounts returns what was learned; none before the first sample.

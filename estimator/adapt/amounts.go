@@ -5,6 +5,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // Amount is one parameter for people.
@@ -40,6 +41,26 @@ func (s *State) Amounts(m *model.Model) []Amount {
 		add("damping "+m.Channels[k].Name, "1/s", -s.Rate[k]/e.Lift.Std[e.Own(k)])
 	}
 	return out
+}
+
+// surely is how much of what θ adds must be in what is published at least before the filter of the state moves by θ, too.
+const surely = 0.75
+
+// Change sets how the robot of today differs from the equation of the model: what θ says, as far as it is certain to count. A state that was
+// estimated with a wrong θ makes all predictions worse, those without adaptation too, so that less than what is published counts here.
+func (f *Filter) Change(dst *priordynamics.Change) {
+	dst.Set(f.equation, &f.of, f.state.Theta, math.Max(0, (f.state.counting()-surely)/(1-surely)))
+}
+
+// counting returns how much of what θ adds is in what is published: the mean over channels and buckets, by how far they move.
+func (s *State) counting() float64 {
+	sum, all := 0.0, 1e-12
+	for i := range s.Variances {
+		moves := s.Ledger[i*ledgerSums+ledgerMoves]
+		sum += moves * mixtureOf(s.Weights[i*experts:(i+1)*experts], 0, 0, 0).slope * s.trusted(i)
+		all += moves
+	}
+	return sum / all
 }
 
 // Share returns how much adaptation counts in the published mean: the mean over channels and

@@ -45,6 +45,7 @@ var fractions, every = [Buckets]float64{0.04, 0.1, 0.25, 0.5, 1}, [Buckets]int{1
 // safe for concurrent use.
 type Filter struct {
 	m          *model.Model
+	equation   *priordynamics.Model
 	of         priordynamics.Adaptation
 	buckets    []float64 // B, s
 	predictors []Predictor
@@ -107,7 +108,7 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 	at := newCoordinates(e)
 	F := len(at.at)
 	f := &Filter{
-		m: m, of: a, at: at, rollout: priordynamics.NewAdapted(e, K, a, m.Horizon), actuators: estimator.NewActuators(m.Actuators, m.History, K, m.Horizon), corrector: NewCorrector(m),
+		m: m, equation: e, of: a, at: at, rollout: priordynamics.NewAdapted(e, K, a, m.Horizon), actuators: estimator.NewActuators(m.Actuators, m.History, K, m.Horizon), corrector: NewCorrector(m),
 		past: history.NewBuffer(m.Channels[:K], P, m.History), inputs: newInputs(P, m.Horizon), windows: make([]window, perHorizon+4),
 		x: make([]float64, K), y: make([]float64, K), sensitivity: make([]float64, K*q), delta: make([]float64, K), away: make([]float64, q), gain: make([]float64, q), restGain: make([]float64, F), product: make([]float64, q*q),
 		plan: feature.Plan{P: P, Values: make([]float64, planRows*P)},

@@ -7,13 +7,16 @@ import (
 
 // Names of what Step reads and returns beside X and Plan.
 const (
-	First  = "first"  // weight of the first increment
-	Second = "second" // and of the second
-	Next   = "next"
+	First   = "first"   // weight of the first increment
+	Second  = "second"  // and of the second
+	Bias    = "bias"    // of the increments, state units
+	Damping = "damping" // of the increments, times the state
+	Next    = "next"
 )
 
 // Step returns the program of the state a part σ of a step of a difference equation later, see the compiler's roll-out:
-// inputs X (K×1), where there are inputs Plan (P×1), and the weights (1×1) that PartOfStep returns; output Next (K×1).
+// inputs X (K×1), where there are inputs Plan (P×1), the weights (1×1) that PartOfStep returns, and how the robot differs from the
+// equation, Bias and Damping (K×1), see priordynamics.Change; output Next (K×1).
 func Step(m *priordynamics.Model, K, P int) *program.Program {
 	p := &program.Program{}
 	x, u := p.Input(X, K, 1), program.None
@@ -21,7 +24,7 @@ func Step(m *priordynamics.Model, K, P int) *program.Program {
 		u = p.Input(Plan, P, 1)
 	}
 	first, second := p.Input(First, 1, 1), p.Input(Second, 1, 1)
-	d0 := Increment(p, m, x, u)
+	bias, damping := p.Input(Bias, K, 1), p.Input(Damping, K, 1)
 	sum := func(parts ...program.Reg) program.Reg {
 		var all []program.Part
 		for _, r := range parts {
@@ -29,7 +32,11 @@ func Step(m *priordynamics.Model, K, P int) *program.Program {
 		}
 		return p.Affine(K, nil, all...)
 	}
-	d1 := Increment(p, m, sum(x, d0), u)
+	increment := func(x program.Reg) program.Reg {
+		return Increment(p, m, x, u, sum(bias, p.Times(damping, x)))
+	}
+	d0 := increment(x)
+	d1 := increment(sum(x, d0))
 	terms := make([]program.Term, K)
 	for i := range terms {
 		terms[i] = program.Term{Row: i, A: i, S: 1}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // Estimator makes the states that a model predicts from of what is measured: the filter of the model, and what follows from it
@@ -12,6 +13,7 @@ type Estimator struct {
 	Filter *Filter
 
 	model      *model.Model
+	learned    *Learned  // nil = the process has no equation
 	covariance []float64 // K×K
 	start      []float64 // K×K, or of length 0
 }
@@ -23,7 +25,8 @@ func NewEstimator(m *model.Model) (*Estimator, error) {
 	if f == nil || err != nil {
 		return nil, err
 	}
-	return &Estimator{Filter: f, model: m, covariance: make([]float64, m.K*m.K), start: make([]float64, 0, m.K*m.K)}, nil
+	learned, _ := f.cfg.Process.(*Learned)
+	return &Estimator{Filter: f, model: m, learned: learned, covariance: make([]float64, m.K*m.K), start: make([]float64, 0, m.K*m.K)}, nil
 }
 
 // samples that KeepLate keeps for those that come late, and how late these may be, ns.
@@ -54,6 +57,13 @@ func (e *Estimator) Take(t int64, y, u []float64, late bool) (of Taken) {
 	}
 	of.Result = e.Filter.Update(t, y, u)
 	return of
+}
+
+// Changed has the samples from now on taken as those of a robot that differs so from the model.
+func (e *Estimator) Changed(by *priordynamics.Change) {
+	if e.learned != nil {
+		e.learned.Changed(by)
+	}
 }
 
 // State writes the state (K) to predict from after the sample y (K) was taken: the estimate. Until it counts, what was not

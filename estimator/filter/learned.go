@@ -13,7 +13,9 @@ type Learned struct {
 	Free   []float64 // K, variance that a step adds to a channel of no chain, unit²
 
 	k, p                     int
-	step                     float64 // s
+	step                     float64   // s
+	gain                     []float64 // P, of the inputs
+	bias, damping            program.Reg
 	machine                  *program.Machine[float64]
 	x, u, first, second, out program.Reg
 	part, total              []float64 // K×K
@@ -23,7 +25,7 @@ type Learned struct {
 func NewLearned(m *priordynamics.Model, k, p int) *Learned {
 	code := dynamics.Step(m, k, p)
 	l := &Learned{
-		Free: make([]float64, k), k: k, p: p, step: m.Step, u: program.None, out: code.Outputs[0].Reg,
+		Free: make([]float64, k), k: k, p: p, step: m.Step, gain: make([]float64, p), u: program.None, out: code.Outputs[0].Reg,
 		machine: program.New[float64](code, program.Options{Seeds: k, Tangents: []string{dynamics.X}}),
 		part:    make([]float64, k*k), total: make([]float64, k*k),
 	}
@@ -37,12 +39,26 @@ func NewLearned(m *priordynamics.Model, k, p int) *Learned {
 			l.first = in.Reg
 		case dynamics.Second:
 			l.second = in.Reg
+		case dynamics.Bias:
+			l.bias = in.Reg
+		case dynamics.Damping:
+			l.damping = in.Reg
 		}
 	}
 	for i := range k {
 		l.machine.SetTangent(l.x, i, 0, i, 1)
 	}
+	l.Changed(priordynamics.NewChange(k, p))
 	return l
+}
+
+// Changed moves a robot that differs so from the equation from now on.
+func (l *Learned) Changed(by *priordynamics.Change) {
+	for k := range l.k {
+		l.machine.Set(l.bias, k, 0, 0, by.Bias[k]*l.step)
+		l.machine.Set(l.damping, k, 0, 0, by.Damping[k]*l.step)
+	}
+	copy(l.gain, by.Gain)
 }
 
 // Dim returns K.
@@ -59,7 +75,7 @@ func (l *Learned) Step(next, f, q, x, u []float64, dt float64) {
 	for p := range l.p {
 		v := 0.
 		if p < len(u) {
-			v = u[p]
+			v = (1 + l.gain[p]) * u[p]
 		}
 		l.machine.Set(l.u, p, 0, 0, v)
 	}

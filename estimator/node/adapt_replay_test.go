@@ -10,19 +10,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/recording"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // Every prediction is made again from the recording, bit for bit: with another model on the
-// way, a reset and a restart that continues with what was learned.
+// way, a reset and a restart that continues with what was learned; with a filter, too, whose equation is corrected.
 func TestReplayEqualsAnAdaptedFlight(t *testing.T) {
-	for _, rate := range []float64{0, 50} {
-		dir := t.TempDir()
+	plain := func(m *model.Model) *model.Model { return m }
+	for _, of := range []struct {
+		rate float64
+		with func(*model.Model) *model.Model
+	}{{0, plain}, {50, plain}, {0, filtered}, {50, filtered}} {
+		rate, dir := of.rate, t.TempDir()
 		for part := range 2 {
 			path := filepath.Join(dir, "out"+string(rune('0'+part)))
-			r := newChangedAt(t, Config{Adapt: wire.AdaptOn, Rate: rate, Record: path, TrustFile: filepath.Join(dir, "trust")}, -0.2, 5e18/4+int64(part)*20e9)
+			r := newChangedOf(t, of.with(artificial.Adaptable(3, adaptableStep)), Config{Adapt: wire.AdaptOn, Rate: rate, Record: path, TrustFile: filepath.Join(dir, "trust")}, -0.2, 5e18/4+int64(part)*20e9)
 			var err error
 			if r.n.worker.recorder, err = recording.New(path, r.n.models.settings, 0); err != nil {
 				t.Fatal(err)
@@ -32,7 +37,7 @@ func TestReplayEqualsAnAdaptedFlight(t *testing.T) {
 				t.Errorf("after a restart: %v", g.String())
 			}
 			r.fly(6)
-			if err := r.n.Swap(artificial.Adaptable(9, adaptableStep)); err != nil {
+			if err := r.n.Swap(of.with(artificial.Adaptable(9, adaptableStep))); err != nil {
 				t.Fatal(err)
 			}
 			r.fly(6)

@@ -40,7 +40,18 @@ func newChanged(t *testing.T, cfg Config, gain float64) *changed {
 
 // newChangedAt is newChanged at a time, ns.
 func newChangedAt(t *testing.T, cfg Config, gain float64, unix int64) *changed {
-	m, c := artificial.Adaptable(3, adaptableStep), &clock{unix: unix}
+	return newChangedOf(t, artificial.Adaptable(3, adaptableStep), cfg, gain, unix)
+}
+
+// filtered gives a model that adapts a filter with its equation.
+func filtered(m *model.Model) *model.Model {
+	m.Filter = &model.Filter{R: []float64{3e-6, 3e-6}, Chains: []model.FilterChain{{Position: 0, Rate: 1, Q: 1e-6, Settled: 1}}, Start: []float64{1, 1}, Gap: 1, Equation: *model.EquationOf(m.Stack)}
+	return m
+}
+
+// newChangedOf is newChangedAt with a model.
+func newChangedOf(t *testing.T, m *model.Model, cfg Config, gain float64, unix int64) *changed {
+	c := &clock{unix: unix}
 	cfg.Vehicle, cfg.Clock = "v1", c.read
 	n, err := New(cfg, m)
 	if err != nil {

@@ -24,6 +24,37 @@ type Adaptation struct {
 // Parameters returns the number of parameters for a model.
 func (a *Adaptation) Parameters(m *Model) int { return len(a.Rate) + len(m.UMean) + len(a.Damped) }
 
+// Change is how a robot differs from a difference equation, in physical units:
+//
+//	Δ_k(x, ū) += (Bias_k + Damping_k x_k) Step      ū_p → (1 + Gain_p) ū_p
+type Change struct {
+	Bias    []float64 // K, state units per second
+	Damping []float64 // K, 1/s
+	Gain    []float64 // P
+}
+
+// NewChange returns none, of k states and p inputs.
+func NewChange(k, p int) *Change {
+	return &Change{make([]float64, k), make([]float64, k), make([]float64, p)}
+}
+
+// Set sets the change to a share of what parameters of a model are at the start of a roll-out, within the bounds of its coordinates.
+func (c *Change) Set(m *Model, a *Adaptation, theta []float64, share float64) {
+	K, P := len(c.Bias), len(c.Gain)
+	clear(c.Damping)
+	for k, r := range a.Rate {
+		c.Bias[k] = share * r * theta[k]
+	}
+	for p := range c.Gain {
+		c.Gain[p] = share * theta[K+p]
+	}
+	for i, k := range a.Damped {
+		own := m.Own(k)
+		c.Damping[k] = share * a.Rate[k] * theta[K+P+i] / m.Lift.Std[own]
+		c.Bias[k] -= c.Damping[k] * m.Lift.Mean[own]
+	}
+}
+
 // Own returns the standardised coordinate that is state k itself, or −1.
 func (m *Model) Own(k int) int {
 	for l, of := range m.Lift.Of {

@@ -65,6 +65,7 @@ type causal struct {
 	m        *model.Model
 	c        *comparer
 	filter   *adapt.Filter
+	states   *estimated               // nil = all states are measured
 	monitors [variants]*trust.Monitor // nil = no factor
 	factor   []float64                // T×K
 	parts    []float64                // s, where each part of Since begins
@@ -137,7 +138,11 @@ func newCausal(m *model.Model, c *comparer, opt Options) (*causal, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &causal{m: m, c: c, filter: filter, factor: make([]float64, len(opt.Horizons)*m.K), parts: opt.Parts, pred: c.onboard.NewPrediction()}
+	states, err := newEstimated(m)
+	if err != nil {
+		return nil, err
+	}
+	r := &causal{m: m, c: c, filter: filter, states: states, factor: make([]float64, len(opt.Horizons)*m.K), parts: opt.Parts, pred: c.onboard.NewPrediction()}
 	if r.parts == nil {
 		r.parts = usualParts
 	}
@@ -170,36 +175,43 @@ func (r *causal) reset() {
 
 // fly runs one flight through; s nil = it is not scored.
 func (r *causal) fly(f *window.Flight, windows []window.Window, s *scorer, o *outcome) error {
+	own := r.states.begin(f)
 	for i := range f.N() {
 		t := f.Origin + int64(math.Round(f.T[i]*1e9))
+		r.states.take(t, i, r.filter)
 		if len(windows) > 0 && windows[0].Start == i {
 			windows = windows[1:]
 			if r.c.compare(o, f, i); !o.ok {
 				return at(f, i, errNotFinite)
 			}
-			r.adapt(o, t, f.T[i]-f.T[0], s != nil)
+			if r.adapt(o, own, i, s != nil); !o.ok {
+				return at(f, i, errNotFinite)
+			}
 			if s != nil {
 				if err := s.add(o); err != nil {
 					return at(f, i, err)
 				}
 			}
 		}
-		for _, m := range r.monitors {
-			if m != nil {
+		for v, m := range r.monitors {
+			if variant(v) == adaptedVariant {
+				m.Observed(t, own.Compared(i))
+			} else if m != nil {
 				m.Observed(t, f.Compared(i))
 			}
 		}
-		if x := f.State(i); !slices.ContainsFunc(x, math.IsNaN) {
+		if x := own.State(i); !slices.ContainsFunc(x, math.IsNaN) {
 			r.filter.Observed(t, x, f.Input(i))
 		}
 	}
 	return nil
 }
 
-// adapt makes the predictions of a window that begins at t, ns, since s after the start of its
-// flight, and replaces the model's in o by the adapted one. It counts them where scored.
-func (r *causal) adapt(o *outcome, t int64, since float64, scored bool) {
+// adapt makes the predictions of a window that begins with a sample of a flight, whose states are those of the adapted filter,
+// and replaces the model's in o by the adapted one. It counts them where scored.
+func (r *causal) adapt(o *outcome, f *window.Flight, start int, scored bool) {
 	c, from := r.c, r.c.pred
+	t, since := f.Origin+int64(math.Round(f.T[start]*1e9)), f.T[start]-f.T[0]
 	var group [variants][]score.Counters
 	if scored {
 		i := len(r.parts) - 1
@@ -210,6 +222,11 @@ func (r *causal) adapt(o *outcome, t int64, since float64, scored bool) {
 	}
 	r.count(group[plainVariant], o, from, nil)
 	r.count(group[trustedVariant], o, from, r.trusted(trustedVariant, t, from))
+	if r.states != nil {
+		if c.compare(o, f, start); !o.ok {
+			return
+		}
+	}
 	if q := r.filter.Effective(&c.query); q == &c.query || !c.onboard.Predict(r.pred, q) {
 		copy(r.pred.Mean, from.Mean)
 		copy(r.pred.Std, from.Std)

@@ -13,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/adapt"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/estimation"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -133,5 +134,27 @@ func TestNamesOfRatios(t *testing.T) {
 	_, horizons := got["horizons"]
 	if geo, _ := got["geo"].(map[string]any); geo["model"] != 0.5 || got["rmse_ratio"] != 0.7 || got["width_ratio"] != 0.8 || got["crps_ratio"] != 0.6 || !horizons {
 		t.Errorf("%s", b)
+	}
+}
+
+// The filter of a model moves the robot as adaptation has learned it: with the equation of the model its estimates would stay behind
+// those of a worn robot.
+func TestTheFilterFollowsAWornActuator(t *testing.T) {
+	m, opt := accelerated(), Options{Horizons: []float64{0.05, 0.25, horizon}}
+	m.Filter = &model.Filter{
+		R: []float64{angleNoise * angleNoise, rateNoise * rateNoise}, Chains: []model.FilterChain{{Position: 0, Rate: 1, Q: 1e-7, Settled: 1}},
+		Start: []float64{1, 1}, Gap: 1, Equation: *model.EquationOf(m.Stack),
+	}
+	worn, _, err := estimation.As(m, shaft(rand.New(rand.NewPCG(31, 1)), 3000, -10, 0.8, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Adapt(context.Background(), m, worn, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := a.Since[len(a.Since)-1]
+	if last.RMSE > 0.29 || last.Coverage95 < 0.93 { // with the equation as it was 0.36
+		t.Errorf("all %+v, at the end %+v", a.Ratios, last)
 	}
 }

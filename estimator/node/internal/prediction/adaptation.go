@@ -8,6 +8,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/adapt"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -71,7 +72,8 @@ type adaptation struct {
 	filter     *adapt.Filter
 	correction *Correction // nil = predictions stay as they are
 
-	samples []sample // that were taken and not learned from, the first n
+	change  *priordynamics.Change // of the robot, as the filter of the model reads it
+	samples []sample              // that were taken and not learned from, the first n
 	n       int
 	learned int64 // ns, steady, when the last sample came; 0 = none came
 	reset   bool  // what was learned was forgotten on command
@@ -111,7 +113,7 @@ func newAdaptation(setting string, of *Predictors) (a *adaptation, note string, 
 	if err != nil {
 		return nil, "", err
 	}
-	a = &adaptation{filter: f, samples: make([]sample, mostSamples)}
+	a = &adaptation{filter: f, change: priordynamics.NewChange(m.K, m.P), samples: make([]sample, mostSamples)}
 	for i := range a.samples {
 		a.samples[i] = sample{x: make([]float64, m.K), u: make([]float64, m.P)}
 	}
@@ -151,6 +153,15 @@ func (a *adaptation) learn() {
 		a.filter.Observed(s.t, s.x, s.u)
 	}
 	a.n = 0
+}
+
+// changed returns how the robot differs from the model in what is published; nil = predictions stay as they are.
+func (a *adaptation) changed() *priordynamics.Change {
+	if a == nil || a.correction == nil {
+		return nil
+	}
+	a.filter.Change(a.change)
+	return a.change
 }
 
 // applied reports whether the last prediction was corrected.

@@ -111,7 +111,7 @@ func (e *Engine) Use(l *Loaded) {
 // Take adds an arrival to the history that predictions read. It is called once for each
 // that is taken from the mailbox, in their order and before the step that predicts from it.
 func (e *Engine) Take(a *intake.Arrival) {
-	e.Loaded.estimate.take(a, e.Loaded.past)
+	e.Loaded.estimate.take(a, e.Loaded.past, e.Loaded.adaptation)
 	if a.Dropped || a.Late {
 		return
 	}

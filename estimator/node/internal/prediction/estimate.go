@@ -46,8 +46,8 @@ func newEstimate(m *model.Model) (*estimate, error) {
 // latest is for how long the input that was sent last counts for the other sensors, ns.
 const latest = int64(1e9)
 
-// take makes the estimate of an arrival its state.
-func (e *estimate) take(a *intake.Arrival, past *past) {
+// take makes the estimate of an arrival its state. learned is how the robot differs from the model; nil = not.
+func (e *estimate) take(a *intake.Arrival, past *past, learned *adaptation) {
 	a.Unsettled, a.Late, a.Dropped, a.Unasked, a.Carried = false, false, false, false, false
 	a.Measured, a.Compared = a.Measured[:0], a.Compared[:0]
 	if e == nil {
@@ -58,6 +58,9 @@ func (e *estimate) take(a *intake.Arrival, past *past) {
 	if s.Sensor != "" {
 		e.filter.KeepLate()
 		e.carry(a, past)
+	}
+	if by := learned.changed(); by != nil {
+		e.filter.Changed(by)
 	}
 	taken := e.filter.Take(s.T, a.Measured, past.inputAt(s), s.Sensor != "")
 	if a.Late, a.Dropped = taken.Late, taken.Dropped; a.Dropped {
