@@ -55,7 +55,7 @@
 // there is not made up for: made up for, a lie of 20 s left intervals of twice their width for a minute. Without the upper bound a
 // robot at rest, whose errors are smaller than any factor, would leave the intervals too narrow for minutes after it has taken off.
 //
-// q is the weighted geometric mean of five experts: the quantiles at 1 − α of the last 8, 32, 128 and 256 scores, and
+// q is the weighted geometric mean of five experts: 2.65 times the root mean square of the last 8 scores, the quantiles at 1 − α of the last 32, 128 and 256, and
 // 1, the model's own intervals. Each weighs by its interval score in the checks that were, with fixed share (Herbster & Warmuth
 // 1998): short windows follow a change within two seconds, there and back, and the long one has the least noise between changes.
 // Strongly adaptive methods (SAOCP, Bhatnagar et al. 2023) combine experts of all lengths in the same way. The

@@ -12,8 +12,8 @@ const (
 
 // Settings of the mixture of experts.
 const (
-	mixRate  = 0.15 // η, of the losses in the weights
-	mixShare = 0.01 // of the prior that returns to the weights at each check
+	mixRate  = 0.2  // η, of the losses in the weights
+	mixShare = 0.02 // of the prior that returns to the weights at each check
 	mostLoss = 20.  // what one loss counts at most
 	steeper  = 4.   // of the model's own intervals, by what α is below nominal
 )
@@ -21,7 +21,12 @@ const (
 // mixPrior is what each window, and at last the model's own intervals, weigh at the start.
 var mixPrior = [experts]float64{0.1, 0.1, 0.1, 0.6, 0.1}
 
-// mixture is the factor as a mixture of experts: the quantiles of the last 8, 32, 128 and 256 scores, and the factor 1. Each weighs by its
+// spread is the factor over the root mean square of the last 8 scores: of eight normal errors 2.306 is right (Student's distribution of eight
+// degrees of freedom), and checks that overlap need 1.15 times that.
+const spread = 2.65
+
+// mixture is the factor as a mixture of experts: the root mean square of the last 8 scores, of which the largest would be a quantile of much noise, the
+// quantiles of the last 32, 128 and 256, and the factor 1. Each weighs by its
 // interval score (Gneiting & Raftery 2007, equation 43) in the checks that were, by exponential weights with fixed share (Herbster & Warmuth 1998):
 // after a change the short windows are right, else the long ones.
 type mixture struct {
@@ -50,7 +55,8 @@ func (m *mixture) longest() ring { return m.ring(len(lengths) - 1) }
 
 // factors writes the factor of each expert, that a share alpha of the scores is above.
 func (m *mixture) factors(dst *[experts]float64, alpha float64) {
-	for i := range lengths {
+	dst[0] = bounded(spread * m.ring(0).rms() * normal(1-alpha))
+	for i := 1; i < len(lengths); i++ {
 		dst[i] = bounded(m.ring(i).above(alpha))
 	}
 	dst[experts-1] = max(1, 1+steeper*(nominal-alpha))

@@ -60,6 +60,15 @@ func (r ring) above(alpha float64) float64 {
 	return a + (rank-float64(i))*(b-a)
 }
 
+// rms returns the root mean square of the scores.
+func (r ring) rms() float64 {
+	sum := 0.0
+	for _, v := range r.sorted {
+		sum += float64(v) * float64(v)
+	}
+	return math.Sqrt(sum / float64(len(r.sorted)))
+}
+
 // append appends the scores from the oldest on to v.
 func (r ring) append(v []float64) []float64 {
 	for j := range r.order {
