@@ -33,6 +33,9 @@ func parseDate(s string) (int64, error) {
 		s = zone + "Z"
 	}
 	for _, l := range layouts {
+		if !beginsAs(s, l) {
+			continue
+		}
 		for _, zone := range []string{"", "Z07:00", "Z0700", "Z07"} {
 			if t, err := time.Parse(l+zone, strings.Replace(s, "T ", "T", 1)); err == nil {
 				if y := t.Year(); y < 1700 || y > 2200 {
@@ -43,6 +46,29 @@ func parseDate(s string) (int64, error) {
 		}
 	}
 	return 0, errNotDate
+}
+
+// beginsAs reports whether a text has a digit where the date of a layout has one, and the same sign elsewhere. Most cells of a
+// table are numbers: an error of time.Parse for each layout takes longer than the rest of reading them.
+func beginsAs(text, layout string) bool {
+	date := strings.IndexByte(layout, 'T') + 1
+	if date == 0 {
+		date = len("20060102")
+	}
+	if len(text) < date {
+		return false
+	}
+	for i := range date {
+		digit := '0' <= text[i] && text[i] <= '9'
+		if layout[i] >= '0' && layout[i] <= '9' {
+			if !digit {
+				return false
+			}
+		} else if text[i] != layout[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // pointed writes a time of day with a point ahead of the parts of a second: 12:30:00,25 and 12:30:00:250 have other signs.

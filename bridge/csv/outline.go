@@ -212,10 +212,12 @@ func (c *Column) add(cell string, sampled bool) {
 		}
 		return
 	}
-	if _, err := parseDate(cell); v >= dateDigits && v < 10*dateDigits && err == nil {
-		c.dates++
-		c.Others++
-		return
+	if v >= dateDigits && v < 10*dateDigits {
+		if _, err := parseDate(cell); err == nil {
+			c.dates++
+			c.Others++
+			return
+		}
 	}
 	c.number(v)
 }

@@ -320,11 +320,12 @@ func TestSuggestedInputsByTheirValues(t *testing.T) {
 		{"x,gps", func(i int) float64 { return math.Cos(0.02 * float64(i/50*50)) }, "state"},
 		{"throttle,flow", steps(100), "state"},
 	} {
-		table := "t," + c.columns
+		var table strings.Builder
+		table.WriteString("t," + c.columns)
 		for i := range 4000 {
-			table += fmt.Sprintf("\n%.2f,%.6f,%g", 0.01*float64(i), motion(i), c.of(i))
+			fmt.Fprintf(&table, "\n%.2f,%.6f,%g", 0.01*float64(i), motion(i), c.of(i))
 		}
-		b := suggestion(t, table)
+		b := suggestion(t, table.String())
 		_, name, _ := strings.Cut(c.columns, ",")
 		if want := fmt.Sprintf("column = %q\nrole = %q", name, c.role); !strings.Contains(b, want) {
 			t.Errorf("%s: no %q in\n%s", c.columns, want, b)
