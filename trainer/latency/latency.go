@@ -71,6 +71,7 @@ type Result struct {
 
 	gainOfKinds float64 // Gain with these
 	open        int     // inputs that vary by themselves, whose dead time the windows leave open
+	shorter     *Result // of shorter windows, which leave more open, or nil
 }
 
 // widths of the windows, s: in long ones the noise of the sensors counts less, and so do fast changes of the inputs.
@@ -85,7 +86,7 @@ func Estimate(ctx context.Context, flights []window.Flight, channels []channel.C
 			return nil, err
 		}
 		if best == nil || r.open < best.open {
-			best = r
+			r.shorter, best = best, r
 		}
 		if best.open == 0 {
 			break

@@ -48,13 +48,13 @@ func TestSlowActuator(t *testing.T) {
 	}
 	channels := boat.channels()
 	channels[len(channels)-1].Unit = "rad" // a rudder is no thruster
-	short, err := estimate(t.Context(), flights, channels, widths[0])
-	if err != nil || short.Inputs[0].Known || short.open == 0 {
-		t.Errorf("short windows: %v, %d open, %v", short.Inputs, short.open, err)
-	}
 	res, err := Estimate(t.Context(), flights, channels)
 	if err != nil {
 		t.Fatal(err)
+	}
+	short := res.shorter
+	if short == nil || short.Inputs[0].Known || short.open == 0 {
+		t.Fatalf("short windows: %+v", short)
 	}
 	l := res.Inputs[0]
 	t.Logf("%v; short windows %v; %.3f, %.3f is left", res.Inputs, short.Inputs, res.Gain, short.Gain)
