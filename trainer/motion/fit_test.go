@@ -211,6 +211,9 @@ func TestParametersAreFound(t *testing.T) {
 	}
 	for _, b := range robots {
 		t.Run(b.kind, func(t *testing.T) {
+			if b.kind == "multirotor" && os.Getenv("DGM_SLOW") == "" {
+				t.Skip("compares eight equations of 12 states; TestGainsThatTheDataDoNotDetermine compares three; DGM_SLOW=1 runs it")
+			}
 			b.link()
 			found, inside, worst := 0, 0, ""
 			largest := 0.0
@@ -266,11 +269,37 @@ func TestGainsThatTheDataDoNotDetermine(t *testing.T) {
 		}
 	}
 	flights := b.fly(1, 0.005)
-	task := window.Task{States: b.states, Inputs: len(b.inputs), Horizon: 0.5}
-	proposed := slices.DeleteFunc(Propose(b.states, b.inputs, &priordynamics.Body{}), func(e motion.Equation) bool { return e.Kind != b.kind || e.Squared })
-	best, _, err := Choose(context.Background(), flights, task, proposed, SettingsOf(flights, task, 240))
-	if err != nil || best == nil {
-		t.Fatal(best, err)
+	task := window.Task{States: b.states, Inputs: len(b.inputs), Horizon: 0.25}
+	wings := 0
+	proposed := slices.DeleteFunc(Propose(b.states, b.inputs, &priordynamics.Body{}), func(e motion.Equation) bool {
+		if e.Kind != b.kind && !e.Squared {
+			wings++
+			return wings > 1
+		}
+		return e.Squared
+	})
+	if wings == 0 {
+		t.Fatal("no other kind is proposed")
+	}
+	best, _, err := Choose(context.Background(), flights, task, proposed, SettingsOf(flights, task, 80))
+	if err != nil || best == nil || best.Kind != b.kind {
+		t.Fatalf("taken for %v, %v", best, err)
+	}
+	inside := 0
+	for _, p := range best.Parameters {
+		want, there := b.truth[p.Name]
+		if !there {
+			continue
+		}
+		if p.Low <= want && want <= p.High {
+			inside++
+		}
+		if math.Abs(p.Value-want) > 0.3*math.Max(math.Abs(want), 1) {
+			t.Errorf("%v, not %v", p, want)
+		}
+	}
+	if float64(inside) < 0.7*float64(len(b.truth)) {
+		t.Errorf("%d of %d parameters in their intervals", inside, len(b.truth))
 	}
 	for law, signs := range map[string][4]float64{"roll torque of ": {40, 40, -40, -40}, "pitch torque of ": {-40, 40, 40, -40}} {
 		for j, want := range signs {
