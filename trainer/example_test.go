@@ -16,9 +16,10 @@ func Example() {
 	recorded := pendulum(1, 4) // four segments of ten seconds; flightlog.ReadFile reads one
 
 	cfg := trainer.Quick()
-	cfg.Horizon, cfg.Points = trainer.Duration(500*time.Millisecond), 10
+	cfg.Horizon, cfg.Points = trainer.Duration(500*time.Millisecond), 4
 	cfg.Members, cfg.Features, cfg.Training.Steps = 1, 20, 20
-	cfg.Equation.Windows, cfg.Equation.Iterations = 100, 20
+	cfg.Equation.Windows, cfg.Equation.Iterations, cfg.Equation.MotionWindows = 60, 10, 40
+	cfg.DirectWindows, cfg.Folds.Windows = 400, 100
 	cfg.Folds.Temperature = 0.1
 
 	data, err := trainer.Load([]*flightlog.Log{recorded}, cfg)

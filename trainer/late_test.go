@@ -27,7 +27,7 @@ func TestLateInputs(t *testing.T) {
 	}
 	for _, reads := range both {
 		cfg := small()
-		cfg.Prior, cfg.Members, cfg.Smoother, cfg.Equation.Actuators = "equation", 1, false, reads
+		cfg.Prior, cfg.Members, cfg.Smoother, cfg.Equation.Actuators, cfg.History = "equation", 1, false, reads, true
 		res, err := trainer.Train(context.Background(), load(t, log, cfg), cfg, nil)
 		if err != nil {
 			t.Fatal(err)

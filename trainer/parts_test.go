@@ -17,7 +17,7 @@ func TestPartsThatAreOffAreNotThere(t *testing.T) {
 	t.Parallel()
 	cfg := small()
 	cfg.Holdout, cfg.Dynamics.Members = 0, 0
-	cfg.Smoother, cfg.Direct = false, false
+	cfg.Smoother, cfg.Direct, cfg.History = false, false, true
 	m := fit(t, cfg)
 	if m.History.Rows() != 0 || slices.ContainsFunc(m.Stack, isDirect) {
 		t.Errorf("a direct map, or history: %+v", m.Stack)

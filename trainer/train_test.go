@@ -55,13 +55,14 @@ func swings(seed uint64, segments int, noise [2]float64) *flightlog.Log {
 	return log
 }
 
-// small trains in a second: without a filter, and without a choice of the likelihood temperature.
+// small trains in a second: without a filter, without history, and without a choice of the likelihood temperature.
 func small() trainer.Config {
 	c := trainer.Quick()
 	c.Filter, c.Folds.Temperature = "off", 0.3
 	c.Horizon, c.Stride = trainer.Duration(500*time.Millisecond), trainer.Duration(60*time.Millisecond)
 	c.Points, c.Features = 5, 40
-	c.Equation.Windows, c.Equation.Iterations = 150, 20
+	c.Equation.Windows, c.Equation.Iterations, c.Equation.MotionWindows = 60, 10, 40
+	c.History, c.DirectWindows, c.Folds.Windows = false, 400, 100
 	c.Net.Core, c.Net.Dynamics = []int{16, 16}, []int{10}
 	c.Training.Steps, c.Training.Batch, c.Training.Rows = 60, 40, 2000
 	return c
@@ -89,7 +90,7 @@ func TestPendulumIsLearned(t *testing.T) {
 		t.Run(prior, func(t *testing.T) {
 			t.Parallel()
 			cfg := small()
-			cfg.Prior = prior
+			cfg.Prior, cfg.History = prior, prior == "equation"
 			if prior == "velocity" {
 				cfg.Members = 1
 			}

@@ -33,9 +33,9 @@ func tried(res *trainer.Result) (cores []string, bases []int) {
 func TestCandidatesOfTheNetAreTried(t *testing.T) {
 	t.Parallel()
 	base := small()
-	base.Training.Steps, base.Members, base.Prior, base.Training.Rows, base.Features = 6, 1, "velocity", 300, 10
+	base.Training.Steps, base.Members, base.Prior, base.Training.Rows, base.Features = 3, 1, "velocity", 300, 10
 	base.Stride, base.Holdout = trainer.Duration(250*time.Millisecond), 0
-	base.Direct, base.Folds.ScaleFactor = false, false
+	base.Points, base.Direct, base.Folds.ScaleFactor = 2, false, false
 	base.Core, base.Basis, base.Net.Activation, base.Folds.Temperature = "choose", -1, "choose", 0
 	d := load(t, pendulum(9, 3), base)
 	for name, c := range map[string]struct {

@@ -4,6 +4,7 @@ package leastsquares
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -68,33 +69,62 @@ func (g *Gram) Merge(o *Gram) {
 // columns. It regresses on the first V columns only, at most all. Columns that do not
 // vary get no weight. ok is false without rows, or where the rows are not finite.
 func (g *Gram) Solve(V int, penalty float64) (W, c []float64, ok bool) {
+	return g.Solver().Solve(V, penalty)
+}
+
+// Solver solves the problem of a Gram for several penalties and numbers of columns: the
+// correlations are taken from the products once. Rows that are added later do not count.
+type Solver struct {
+	V, Y         int
+	mean, std    []float64        // V+Y
+	correlations blas64.Symmetric // V×V
+	right        []float64        // V×Y, of v standardised and y
+}
+
+// Solver returns the solver of the rows gathered so far.
+func (g *Gram) Solver() *Solver {
+	s := &Solver{V: g.V, Y: g.Y}
 	if g.n == 0 {
-		return nil, nil, false
+		return s
 	}
-	mean, std := g.moments()
+	s.mean, s.std = g.moments()
+	s.correlations = g.normal(s.std[:g.V])
+	s.right = make([]float64, g.V*g.Y)
 	cov := g.covariance()
-	normal := g.normal(std[:V], penalty)
-	right := blas64.General{Rows: V, Cols: g.Y, Stride: g.Y, Data: make([]float64, V*g.Y)}
-	for i := range V {
+	for i := range g.V {
 		for j := range g.Y {
-			if std[i] > 0 {
-				right.Data[i*g.Y+j] = cov(i, g.V+j) / std[i]
+			if s.std[i] > 0 {
+				s.right[i*g.Y+j] = cov(i, g.V+j) / s.std[i]
 			}
 		}
+	}
+	return s
+}
+
+// Solve is Gram.Solve.
+func (s *Solver) Solve(V int, penalty float64) (W, c []float64, ok bool) {
+	if s.mean == nil {
+		return nil, nil, false
+	}
+	normal := blas64.Symmetric{N: V, Stride: V, Uplo: blas.Upper, Data: make([]float64, V*V)}
+	for i := range V {
+		copy(normal.Data[i*V+i:(i+1)*V], s.correlations.Data[i*s.V+i:])
+		normal.Data[i*V+i] += penalty
 	}
 	factor, ok := lapack64.Potrf(normal)
 	if !ok {
 		return nil, nil, false
 	}
+	right := blas64.General{Rows: V, Cols: s.Y, Stride: s.Y, Data: slices.Clone(s.right[:V*s.Y])}
 	lapack64.Potrs(factor, right)
-	W, c = make([]float64, g.Y*V), make([]float64, g.Y)
-	for j := range g.Y {
-		c[j] = mean[g.V+j]
+	W, c = make([]float64, s.Y*V), make([]float64, s.Y)
+	for j := range s.Y {
+		c[j] = s.mean[s.V+j]
 		for i := range V {
-			if std[i] > 0 {
-				W[j*V+i] = right.Data[i*g.Y+j] / std[i]
+			if s.std[i] > 0 {
+				W[j*V+i] = right.Data[i*s.Y+j] / s.std[i]
 			}
-			c[j] -= W[j*V+i] * mean[i]
+			c[j] -= W[j*V+i] * s.mean[i]
 		}
 		if math.IsNaN(c[j]) || math.IsInf(c[j], 0) {
 			return nil, nil, false
@@ -124,15 +154,14 @@ func (g *Gram) moments() (mean, std []float64) {
 	return mean, std
 }
 
-// normal returns the correlations of the first columns plus the penalty on the diagonal.
-func (g *Gram) normal(std []float64, penalty float64) blas64.Symmetric {
+// normal returns the correlations of the first columns.
+func (g *Gram) normal(std []float64) blas64.Symmetric {
 	V, cov := len(std), g.covariance()
 	out := blas64.Symmetric{N: V, Stride: V, Uplo: blas.Upper, Data: make([]float64, V*V)}
 	for i := range V {
-		out.Data[i*V+i] = penalty
 		for j := i; j < V; j++ {
 			if std[i] > 0 && std[j] > 0 {
-				out.Data[i*V+j] += cov(i, j) / (std[i] * std[j])
+				out.Data[i*V+j] = cov(i, j) / (std[i] * std[j])
 			}
 		}
 	}
@@ -155,7 +184,7 @@ func (g *Gram) Leverage(V, rank int, floor float64) (mean, std, G []float64, res
 	}
 	mean, std = g.moments()
 	mean, std = mean[:V], std[:V]
-	correlations := g.normal(std, 0)
+	correlations := g.normal(std)
 	for _, v := range correlations.Data {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, nil, nil, 0, false

@@ -176,17 +176,16 @@ func without(parts []*leastsquares.Gram, columns, targets int, centre []float64)
 
 // solve returns the solutions of the candidates for every gram that has rows.
 func solve(grams []*leastsquares.Gram, candidates []candidate) ([][]solution, error) {
-	var out [][]solution
-	for _, choice := range candidates {
-		var of []solution
-		for _, gram := range grams {
+	out := make([][]solution, len(candidates))
+	for _, gram := range grams {
+		solver := gram.Solver()
+		for i, choice := range candidates {
 			var s solution
-			if s.weights, s.offset, s.ok = gram.Solve(choice.columns, choice.penalty); !s.ok && gram.N() > 0 {
+			if s.weights, s.offset, s.ok = solver.Solve(choice.columns, choice.penalty); !s.ok && gram.N() > 0 {
 				return nil, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, gram.N())
 			}
-			of = append(of, s)
+			out[i] = append(out[i], s)
 		}
-		out = append(out, of)
 	}
 	return out, nil
 }
