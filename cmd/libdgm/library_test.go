@@ -34,7 +34,7 @@ func TestFromC(t *testing.T) {
 		t.Skip("gcc is not here")
 	}
 	dir := t.TempDir()
-	run(t, "go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "libdgm.so"), ".")
+	run(t, "go", "build", "-trimpath", "-buildmode=c-shared", "-o", filepath.Join(dir, "libdgm.so"), ".")
 	program := filepath.Join(dir, "check")
 	run(t, cc, "-std=gnu99", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-I.",
 		"-o", program, "testdata/check.c", "-L"+dir, "-ldgm", "-lm", "-lpthread", "-Wl,-rpath,"+dir)
