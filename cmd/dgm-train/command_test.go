@@ -243,6 +243,7 @@ func TestModelIsSavedWhereItsFolderFails(t *testing.T) {
 
 // small is a training of a second.
 const small = `horizon = "500ms"
+direct_windows = 400
 stride = "50ms"
 filter = "off"
 features = 8
@@ -252,6 +253,7 @@ basis = 2
 [equation]
 windows = 50
 iterations = 10
+motion_windows = 40
 [training]
 steps = 4
 batch = 8
@@ -260,6 +262,7 @@ rows = 300
 members = 0
 [folds]
 temper = 0.3
+windows = 100
 `
 
 // smallConfig writes settings to a file.

@@ -151,7 +151,7 @@ func TestAdaptationAfterARestart(t *testing.T) {
 // what it is without the disturbance: of a robot that has not changed, next to nothing.
 func TestAdaptationAfterBadStates(t *testing.T) {
 	undisturbed := newChanged(t, Config{Adapt: wire.AdaptOn}, 0)
-	undisturbed.fly(24)
+	undisturbed.fly(16)
 	want := undisturbed.status().Amounts
 	garbage := rand.New(rand.NewPCG(7, 8))
 	for name, spoil := range map[string]func(r *changed, s *wire.State){
@@ -168,7 +168,7 @@ func TestAdaptationAfterBadStates(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newChanged(t, Config{Adapt: wire.AdaptOn}, 0)
-			r.fly(6)
+			r.fly(4)
 			r.change = func(s *wire.State) { spoil(r, s) }
 			r.fly(2)
 			for _, a := range r.status().Amounts {
@@ -177,10 +177,10 @@ func TestAdaptationAfterBadStates(t *testing.T) {
 				}
 			}
 			r.change = nil
-			r.fly(16)
+			r.fly(10)
 			for i, a := range r.status().Amounts {
 				if d := math.Abs(a.Value - want[i].Value); d > 4*want[i].Std {
-					t.Errorf("sixteen seconds later %v, undisturbed %v", a.String(), want[i].String())
+					t.Errorf("ten seconds later %v, undisturbed %v", a.String(), want[i].String())
 				}
 			}
 			for i, v := range r.last.Mean {

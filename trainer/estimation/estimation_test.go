@@ -85,7 +85,7 @@ func TestEquationHelps(t *testing.T) {
 			var s window.Series
 			var rate []float64
 			th, om := 1.2+0.8*float64(i), 0.
-			for j := range 2000 {
+			for j := range 1000 {
 				y := th + c.noise*rng.NormFloat64()
 				s.T, s.X, rate = append(s.T, int64(j)*5e6), append(s.X, math.Round(y*1e4)/1e4), append(rate, om)
 				for range 10 {

@@ -32,7 +32,7 @@ func TestCollapsedFitIsRefused(t *testing.T) {
 // A fit that explains nothing of the data is refused though its data term did not rise.
 func TestFitOfNoiseAloneIsRefused(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	d := turning(1, 600, 0)
+	d := turning(1, 300, 0)
 	for i := range d.Trajectories[0].Y {
 		d.Trajectories[0].Y[i] = rng.NormFloat64()
 	}

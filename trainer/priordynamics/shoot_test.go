@@ -173,7 +173,7 @@ func TestChoose(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits two dozen equations: minutes under the race detector, and no goroutine that the other tests do not have")
 	}
-	train, test := []window.Flight{swing(3, 12, 0.02)}, []window.Flight{swing(4, 8, 0.02)}
+	train, test := []window.Flight{swing(3, 8, 0.02)}, []window.Flight{swing(4, 8, 0.02)}
 	told := 0
 	choice, err := Choose(context.Background(), train, swinging, priordynamics.Body{}, func(done, of int) {
 		if done != told || of < 3 {

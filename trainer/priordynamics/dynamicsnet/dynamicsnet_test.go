@@ -132,7 +132,7 @@ func TestChooseTakesTheDecayWithTheLeastError(t *testing.T) {
 func TestNetsOnAChain(t *testing.T) {
 	pendulum := swinging
 	pendulum.States = []channel.Channel{{Name: "angle", Role: channel.State, Period: channel.Angle, Derivative: "rate"}, {Name: "rate", Role: channel.State}}
-	flights := swing(8, 6)
+	flights := swing(8, 4)
 	chain := manipulator.Identify(context.Background(), flights, pendulum)
 	c, err := Choose(context.Background(), window.Folds(flights, pendulum.Horizon, 2), pendulum, prior.Body{}, chain, small(), 1)
 	if err != nil {
