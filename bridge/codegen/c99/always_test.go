@@ -4,8 +4,6 @@ import (
 	"os"
 	"regexp"
 	"testing"
-
-	"github.com/dgm-robotics/dgm/bridge/codegen/c99"
 )
 
 // always are the models whose source is compiled without DGM_SLOW too, and the type of its numbers then. Compiling all models in both
@@ -27,8 +25,7 @@ func TestEveryFunctionIsAlwaysCompiled(t *testing.T) {
 	name := regexp.MustCompile(`\b[a-z0-9]+(?:_[a-z0-9]+)+\(`)
 	compiled, somewhere := map[string]bool{}, map[string]string{}
 	for model, m := range models(t) {
-		_, s := write(t, m, c99.Options{Double: always[model] == "double"})
-		for _, f := range name.FindAllString(string(s.Body), -1) {
+		for _, f := range name.FindAllString(string(sourceOf(t, model, m).Body), -1) {
 			if somewhere[f] = model; always[model] != "" {
 				compiled[f] = true
 			}

@@ -53,16 +53,37 @@ func models(t *testing.T) map[string]*model.Model {
 	return out
 }
 
-// write writes a model as C to a folder.
-func write(t testing.TB, m *model.Model, o c99.Options) (dir string, s *c99.Source) {
+// source returns a model as C.
+func source(t testing.TB, m *model.Model, o c99.Options) *c99.Source {
 	t.Helper()
 	d, err := dynamics.DocumentOf(m, planRows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err = c99.Write(d, o); err != nil {
+	s, err := c99.Write(d, o)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// sources has what sourceOf returned.
+var sources = map[string]*c99.Source{}
+
+// sourceOf returns the source of a fixture in the type of its numbers in which it is always compiled, or else single precision.
+// It is written once: large ones take a second.
+func sourceOf(t testing.TB, name string, m *model.Model) *c99.Source {
+	t.Helper()
+	if sources[name] == nil {
+		sources[name] = source(t, m, c99.Options{Double: always[name] == "double"})
+	}
+	return sources[name]
+}
+
+// write writes a model as C to a folder.
+func write(t testing.TB, m *model.Model, o c99.Options) (dir string, s *c99.Source) {
+	t.Helper()
+	s = source(t, m, o)
 	dir = t.TempDir()
 	for name, text := range map[string][]byte{c99.HeaderFile: s.Header, c99.BodyFile: s.Body} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
@@ -355,8 +376,7 @@ func TestNoWarnings(t *testing.T) {
 // The source asks for no memory, and for nothing of the C library but six functions.
 func TestSourceNeedsLittle(t *testing.T) {
 	for name, m := range models(t) {
-		_, s := write(t, m, c99.Options{})
-		text := string(s.Body)
+		text := string(sourceOf(t, name, m).Body)
 		for _, no := range []string{"malloc", "free(", "stdio", "stdlib", "string.h", "fabs", "floorf", "pow", "memcpy"} {
 			if strings.Contains(text, no) {
 				t.Errorf("%s: there is %q in the source", name, no)
@@ -371,9 +391,7 @@ func TestSourceNeedsLittle(t *testing.T) {
 // The same model gives the same files.
 func TestSourceIsTheSame(t *testing.T) {
 	for name, m := range models(t) {
-		_, a := write(t, m, c99.Options{})
-		_, b := write(t, m, c99.Options{})
-		if !reflect.DeepEqual(a, b) {
+		if again := source(t, m, c99.Options{Double: always[name] == "double"}); !reflect.DeepEqual(sourceOf(t, name, m), again) {
 			t.Errorf("%s: the files differ", name)
 		}
 	}

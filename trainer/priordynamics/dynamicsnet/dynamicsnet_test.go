@@ -132,9 +132,10 @@ func TestChooseTakesTheDecayWithTheLeastError(t *testing.T) {
 func TestNetsOnAChain(t *testing.T) {
 	pendulum := swinging
 	pendulum.States = []channel.Channel{{Name: "angle", Role: channel.State, Period: channel.Angle, Derivative: "rate"}, {Name: "rate", Role: channel.State}}
-	flights := swing(8, 4)
+	flights, set := swing(8, 4), small()
+	set.Match.Steps, set.Shoot.Steps = 150, 25 // nets have next to nothing to learn
 	chain := manipulator.Identify(context.Background(), flights, pendulum)
-	c, err := Choose(context.Background(), window.Folds(flights, pendulum.Horizon, 2), pendulum, prior.Body{}, chain, small(), 1)
+	c, err := Choose(context.Background(), window.Folds(flights, pendulum.Horizon, 2), pendulum, prior.Body{}, chain, set, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +152,7 @@ func TestNetsOnAChain(t *testing.T) {
 	if got := errorOf(&nets[0], swing(9, 2)); !(got < 0.03) {
 		t.Errorf("error %v", got)
 	}
-	linear, err := Choose(context.Background(), window.Folds(flights, pendulum.Horizon, 2), pendulum, prior.Body{}, prior.Chain{}, small(), 1)
+	linear, err := Choose(context.Background(), window.Folds(flights, pendulum.Horizon, 2), pendulum, prior.Body{}, prior.Chain{}, set, 1)
 	if err != nil || linear.Chained() {
 		t.Errorf("a chain of nothing, %v", err)
 	}
