@@ -3,6 +3,7 @@ package estimator_test
 import (
 	"fmt"
 	"math"
+	"os"
 	"runtime"
 	"slices"
 	"testing"
@@ -67,8 +68,11 @@ func TestAdjoint(t *testing.T) {
 		unit := simd.Units()[rng.IntN(len(simd.Units()))]
 		plain, fast := newPredictor(t, m, times), newFastOn(t, m, times, unit)
 		n := len(times) * m.K
-		for _, rows := range []int{0, 1, 3, 17} {
-			for _, far := range []float64{1, 3} {
+		for i, rows := range []int{0, 1, 3, 17} {
+			for j, far := range []float64{1, 3} {
+				if i > 0 && i%2 != j && os.Getenv("DGM_SLOW") == "" {
+					continue // inputs that are held and plans at both distances, each number of rows at one
+				}
 				what := fmt.Sprintf("%s on %v, %d rows, %v standard deviations", name, unit, rows, far)
 				q := query(rng, m, rows)
 				v := q.Plan
