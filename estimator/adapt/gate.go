@@ -27,7 +27,7 @@ const (
 	ledgerHorizons = 2.  // horizons, after which an entry counts 1/e
 	ledgerPrior    = 4.  // squared moves, over the variance of a measurement, that a prior for the whole mixture counts as
 	ledgerReach    = 1.5 // of the share that would have been best: with 2 the errors would have been those without adaptation
-	ledgerCaution  = 1.2 // of the root mean square of what is left, over that of the moves
+	ledgerCaution  = 1.4 // of the root mean square of what is left, over that of the moves
 	ledgerLeft     = 4.  // squared error, over the variance of a measurement, that is left where the mixture explains the errors
 	ledgerWorst    = 1e6 // what one error counts at most, over the variance of a measurement
 )
