@@ -3,7 +3,6 @@ package predictors
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -42,6 +41,9 @@ func (n numbers) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
+// libraries are the predictors of Python libraries, as python/studies/predictors names them, in the order of the table.
+var libraries = []string{"ridge", "gaussian-process", "koopman", "state-space", "pets"}
+
 // libraryTask is what python/studies/libraries.py reads: flights, and windows as pairs of a
 // flight and a sample.
 type libraryTask struct {
@@ -55,6 +57,8 @@ type libraryTask struct {
 	Test         []flightDocument `json:"test"`
 	TrainWindows [][2]int         `json:"train_windows"`
 	TestWindows  [][2]int         `json:"test_windows"`
+	Record       *flightDocument  `json:"record"`  // (optional) to simulate: nothing is measured after the initial samples
+	Initial      int              `json:"initial"` // samples
 }
 
 // libraryResult is a predictor that the script has fitted.
@@ -64,60 +68,49 @@ type libraryResult struct {
 	Mean    []float64 `json:"mean"`   // W×T×K, displacements
 	Std     []float64 `json:"std"`    // W×T×K
 	Half50  []float64 `json:"half50"` // W×T×K, over the standard deviation
+	Record  []float64 `json:"record"` // (optional) n×K, states of the simulated record
 }
 
-// python is the interpreter and the script that fit the predictors of libraries.
+// python is the interpreter and the script that fits predictors of libraries.
 type python struct{ program, script string }
 
-// fit runs the script on a recording and returns its predictors.
-func (p python) fit(ctx context.Context, d *data) ([]predictor, error) {
+// fit runs the script on a recording and returns the predictor of a name.
+func (p python) fit(ctx context.Context, d *data, name string) (out predictor, err error) {
 	dir, err := os.MkdirTemp("", "dgm-bench-")
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	defer os.RemoveAll(dir)
-	in, out := filepath.Join(dir, "task.json"), filepath.Join(dir, "result.json")
-	task := taskOf(d)
-	b, err := json.Marshal(task)
+	task, answer := filepath.Join(dir, "task.json"), filepath.Join(dir, "result.json")
+	of := taskOf(d)
+	b, err := json.Marshal(of)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	if err := os.WriteFile(in, b, 0o600); err != nil {
-		return nil, err
+	if err := os.WriteFile(task, b, 0o600); err != nil {
+		return out, err
 	}
-	run := exec.CommandContext(ctx, p.program, p.script, in, out)
+	run := exec.CommandContext(ctx, p.program, p.script, name, task, answer)
 	if said, err := run.CombinedOutput(); err != nil {
 		lines := strings.Split(strings.TrimSpace(string(said)), "\n")
-		return nil, fmt.Errorf("%s %s: %w: %s; the head of the script names the packages that it needs", p.program, p.script, err, lines[len(lines)-1])
+		return out, fmt.Errorf("%s %s: %w: %s", p.program, p.script, err, lines[len(lines)-1])
 	}
-	if b, err = os.ReadFile(out); err != nil {
-		return nil, err
+	if b, err = os.ReadFile(answer); err != nil {
+		return out, err
 	}
-	all, err := decode(b, len(task.TestWindows), len(task.Times)*len(task.States))
-	if err != nil {
-		return nil, fmt.Errorf("result of %s: %w", p.script, err)
+	if out, err = decode(b, len(of.TestWindows), len(of.Times)*len(of.States)); err != nil {
+		return out, fmt.Errorf("result of %s: %w", p.script, err)
 	}
-	return all, nil
+	return out, nil
 }
 
-// decode returns the predictors of a script's answer, for windows of size values each.
-func decode(b []byte, windows, size int) ([]predictor, error) {
-	var results []libraryResult
-	if err := json.Unmarshal(b, &results); err != nil {
-		return nil, err
+// decode returns the predictor of a script's answer, for windows of size values each.
+func decode(b []byte, windows, size int) (predictor, error) {
+	var r libraryResult
+	if err := json.Unmarshal(b, &r); err != nil {
+		return predictor{}, err
 	}
-	var all []predictor
-	for i := range results {
-		of, err := results[i].predictor(windows, size)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, of)
-	}
-	if len(all) == 0 {
-		return nil, errors.New("it holds no predictor")
-	}
-	return all, nil
+	return r.predictor(windows, size)
 }
 
 // predictor returns the result as a predictor of windows, each of so many values.
@@ -127,16 +120,30 @@ func (r *libraryResult) predictor(windows, size int) (predictor, error) {
 			return predictor{}, fmt.Errorf("%s: there are %d values, and %d windows of %d", r.Name, len(part), windows, size)
 		}
 	}
-	return predictor{name: r.Name, seconds: r.Seconds, predict: func(mean, std []float64, w *replay.Window) error {
+	out := predictor{name: r.Name, seconds: r.Seconds, predict: func(mean, std []float64, w *replay.Window) error {
 		from := w.Number * size
 		copy(mean, r.Mean[from:from+size])
 		copy(std, r.Std[from:from+size])
 		return nil
-	}, half50: func(w *replay.Window, place int) float64 { return r.Half50[w.Number*size+place] }}, nil
+	}, half50: func(w *replay.Window, place int) float64 { return r.Half50[w.Number*size+place] }}
+	if len(r.Record) > 0 {
+		out.simulate = func(f *window.Flight, initial int) error {
+			if len(r.Record) != len(f.X) {
+				return fmt.Errorf("there are %d values of the record, and %d samples of %d", len(r.Record), f.N(), f.K)
+			}
+			copy(f.X[initial*f.K:], r.Record[initial*f.K:])
+			return nil
+		}
+	}
+	return out, nil
 }
 
 func taskOf(d *data) *libraryTask {
-	out := &libraryTask{Times: d.of.horizons}
+	out := &libraryTask{Times: d.of.horizons, Initial: d.of.initial}
+	if d.record != nil {
+		f := d.unmeasured()
+		out.Record = &flightDocument{T: f.T, X: f.X, U: f.U}
+	}
 	for _, c := range d.task.States {
 		out.States, out.Periodic = append(out.States, c.Name), append(out.Periodic, c.Period > 0)
 		out.Invariant, out.Derivative = append(out.Invariant, c.Invariant), append(out.Derivative, channel.Index(d.task.States, c.Derivative))

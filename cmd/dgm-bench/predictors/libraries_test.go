@@ -2,11 +2,14 @@ package predictors
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,14 +37,14 @@ func wander() *data {
 	return &data{of: &recording{horizons: []float64{0.05, 0.25}, stride: 0.01}, task: task, train: &trainer.Data{Flights: flights[:5]}, test: flights[5:]}
 }
 
-// script writes a shell script that answers each task with one predictor of so many values
+// script writes a shell script that answers each task for the predictor "still" with so many values
 // of mean 0, and returns what runs it.
 func script(t *testing.T, values int) python {
 	t.Helper()
 	row := func(v string) string { return "[" + strings.TrimSuffix(strings.Repeat(v+",", values), ",") + "]" }
 	dir := t.TempDir()
-	answer := fmt.Sprintf(`[{"name":"still","seconds":2.5,"mean":%s,"std":%s,"half50":%s}]`, row("0"), row("1"), row("0.5"))
-	text := fmt.Sprintf("test -s \"$1\" || exit 1\ncp %q \"$2\"\n", filepath.Join(dir, "answer"))
+	answer := fmt.Sprintf(`{"name":"still","seconds":2.5,"mean":%s,"std":%s,"half50":%s}`, row("0"), row("1"), row("0.5"))
+	text := fmt.Sprintf("test \"$1\" = still && test -s \"$2\" || { echo no package; exit 1; }\ncp %q \"$3\"\n", filepath.Join(dir, "answer"))
 	for name, content := range map[string]string{"answer": answer, "script": text} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -53,12 +56,12 @@ func script(t *testing.T, values int) python {
 func TestPredictorsOfLibrariesAreScoredOnTheSameWindows(t *testing.T) {
 	d := wander()
 	size := len(window.Cut(d.test, d.task.Horizon, testStride)) * len(d.of.horizons) * len(d.task.States)
-	all, err := script(t, size).fit(t.Context(), d)
-	if err != nil || len(all) != 1 || all[0].name != "still" || all[0].seconds != 2.5 {
-		t.Fatalf("%+v, %v", all, err)
+	p, err := script(t, size).fit(t.Context(), d, "still")
+	if err != nil || p.name != "still" || p.seconds != 2.5 {
+		t.Fatalf("%+v, %v", p, err)
 	}
 	row := study.NewRow(study.Key{Set: "wander"})
-	if err := measure(row, d, &all[0]); err != nil {
+	if err := measure(row, d, &p); err != nil {
 		t.Fatal(err)
 	}
 	if geo := row.Number("geo"); geo != 1 { // it holds
@@ -67,11 +70,23 @@ func TestPredictorsOfLibrariesAreScoredOnTheSameWindows(t *testing.T) {
 	if by := row.Numbers("coverage95_by_channel"); len(by) != 2 || by[0] == 0 || by[0] > 1 {
 		t.Errorf("by channel %v", by)
 	}
-	if _, err := script(t, size-1).fit(t.Context(), d); err == nil || !strings.Contains(err.Error(), "values") {
+	if _, err := script(t, size-1).fit(t.Context(), d, "still"); err == nil || !strings.Contains(err.Error(), "values") {
 		t.Errorf("an answer that is too short: %v", err)
 	}
-	if _, err := (python{"sh", "absent"}).fit(t.Context(), d); err == nil || !strings.Contains(err.Error(), "packages") {
-		t.Errorf("a script that is not there: %v", err)
+	if _, err := script(t, size).fit(t.Context(), d, "absent"); err == nil || !strings.HasSuffix(err.Error(), ": no package") {
+		t.Errorf("a predictor whose package is not there: %v", err)
+	}
+}
+
+func TestPredictorsAreThoseOfTheScript(t *testing.T) {
+	run := exec.Command("python3", "-B", "-c", "import predictors; print(*predictors.PREDICTORS)")
+	run.Dir = filepath.Join("..", "..", "..", "python", "studies")
+	out, err := run.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip("python3 is not here")
+	}
+	if got := strings.Fields(string(out)); err != nil || !slices.Equal(got, libraries) {
+		t.Errorf("%v, %v in place of %v", got, err, libraries)
 	}
 }
 
@@ -83,20 +98,17 @@ func TestNumbersThatAreNotMeasuredAreNull(t *testing.T) {
 }
 
 func FuzzAnswerOfLibraries(f *testing.F) {
-	f.Add([]byte(`[{"name":"a","seconds":1,"mean":[0,1],"std":[1,1],"half50":[0.5,0.6]}]`))
-	f.Add([]byte(`[]`))
-	f.Add([]byte(`[{"mean":[0]}]`))
+	f.Add([]byte(`{"name":"a","seconds":1,"mean":[0,1],"std":[1,1],"half50":[0.5,0.6]}`))
+	f.Add([]byte(`{}`))
+	f.Add([]byte(`{"mean":[0]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		all, err := decode(b, 1, 2)
+		p, err := decode(b, 1, 2)
 		if err != nil {
 			return
 		}
-		mean, std := make([]float64, 2), make([]float64, 2)
-		for i := range all {
-			w := &replay.Window{}
-			if err := all[i].predict(mean, std, w); err != nil || math.IsNaN(all[i].half50(w, 1)) {
-				t.Fatalf("predictor %d: %v", i, err)
-			}
+		mean, std, w := make([]float64, 2), make([]float64, 2), &replay.Window{}
+		if err := p.predict(mean, std, w); err != nil || math.IsNaN(p.half50(w, 1)) {
+			t.Fatal(err)
 		}
 	})
 }

@@ -39,6 +39,7 @@ type data struct {
 	settings trainer.Config // of the model, and of the data check
 	train    *trainer.Data
 	test     []window.Flight
+	record   *window.Flight // (optional) the test as one flight, for a free run
 	task     window.Task
 }
 
@@ -74,6 +75,7 @@ func (d Folders) load(ctx context.Context, r *recording, seed uint64) (*data, er
 	}
 	out := &data{of: r, settings: trainer.Default()}
 	out.settings.Horizon, out.settings.Seed = trainer.Duration(time.Duration(r.horizon()*1e9)), seed
+	out.settings.Budget = trainer.Duration(4 * time.Hour) // a computer that other work shares ends no training early
 	if out.train, err = trainer.Load([]*flightlog.Log{train}, out.settings); err != nil {
 		return nil, err
 	}
@@ -81,11 +83,30 @@ func (d Folders) load(ctx context.Context, r *recording, seed uint64) (*data, er
 	out.task = window.Task{States: states, Inputs: len(out.train.Channels) - len(states), Horizon: r.horizon()}
 	test.Channels = train.Channels // derivatives are those that training has found
 	found := datacheck.Check(test, datacheck.Options{})
-	out.test, _ = window.AllChecked(test, found.Masks, channel.Measured(out.train.Channels), window.Options{})
-	if out.train.Filter != nil {
-		out.test, _, err = estimation.Apply(out.test, out.train.Filter, states)
+	if out.test, err = out.flights(test, found.Masks); err != nil || r.initial == 0 {
+		return out, err
+	}
+	masks := make([]datacheck.Mask, len(found.Masks))
+	for i, m := range found.Masks {
+		masks[i] = m.Only(0)
+	}
+	record, err := out.flights(test, masks)
+	if err == nil && len(record) != 1 {
+		err = fmt.Errorf("%s: a free run needs a record without a gap, and there are %d flights", r.name, len(record))
+	}
+	if err == nil {
+		out.record = &record[0]
 	}
 	return out, err
+}
+
+// flights cuts a log by masks, with the states that the filter of the training estimates.
+func (d *data) flights(log *flightlog.Log, masks []datacheck.Mask) (all []window.Flight, err error) {
+	all, _ = window.AllChecked(log, masks, channel.Measured(d.train.Channels), window.Options{})
+	if d.train.Filter != nil {
+		all, _, err = estimation.Apply(all, d.train.Filter, d.task.States)
+	}
+	return all, err
 }
 
 func (d Folders) read(ctx context.Context, r *recording, s *selection) (*flightlog.Log, error) {

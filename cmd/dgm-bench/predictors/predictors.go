@@ -12,13 +12,11 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/replay"
+	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// Predictors of a unit: the model, and those of Python libraries.
-const (
-	ours      = "model"
-	libraries = "libraries" // of Python
-)
+// ours is the model among the predictors of a unit.
+const ours = "model"
 
 // predict writes the displacement of a window at the horizons of the recording to mean
 // (T×K), and its standard deviation about measurements to std (T×K).
@@ -29,6 +27,8 @@ type predictor struct {
 	name    string
 	predict predict
 	seconds float64 // that its fit took, by the clock
+
+	simulate func(f *window.Flight, initial int) error // (optional) writes the states of a flight after its initial samples, see freeRun
 
 	half50 func(w *replay.Window, place int) float64 // (optional) half width of the 50 % interval of a channel and time (T×K) over its standard deviation; nil = a Gaussian's
 }
@@ -51,7 +51,8 @@ func learned(ctx context.Context, d *data) (predictor, error) {
 		return predictor{}, err
 	}
 	p, q, K := fast.NewPrediction(), &estimator.Query{}, res.Model.K
-	return predictor{name: ours, seconds: time.Since(began).Seconds(), half50: func(*replay.Window, int) float64 { return p.Half50 }, predict: func(mean, std []float64, w *replay.Window) error {
+	simulate := func(f *window.Flight, initial int) error { return chained(fast, f, initial, d.of.horizon()) }
+	return predictor{name: ours, seconds: time.Since(began).Seconds(), simulate: simulate, half50: func(*replay.Window, int) float64 { return p.Half50 }, predict: func(mean, std []float64, w *replay.Window) error {
 		w.Query(q, res.Model, model.Plan, planRows)
 		if !fast.Predict(p, q) {
 			return fmt.Errorf("segment %q, sample %d: a prediction is not finite", w.Flight.Name, w.Start)

@@ -12,6 +12,7 @@ type recording struct {
 	mapFile     string
 	horizons    []float64 // s, the last one is that of the windows
 	stride      float64   // s between training windows of the regressions
+	initial     int       // (optional) first samples of the test record that a free run may read, by the protocol of a benchmark; 0 = no free run
 	train, test selection
 }
 
@@ -117,11 +118,11 @@ func recordings() []recording {
 			train: selection{files: energy, spans: []span{{0, 2.5}, {4.5, 12.3}, {14.3, 16}}}, test: selection{files: energy, spans: []span{{2.5, 4.5}, {12.3, 14.3}}},
 		},
 		recording{
-			name: "emps", title: "EMPS positioning drive, position alone: with force pulses, after without", mapFile: "emps.toml", horizons: []float64{0.05, 0.1, 0.5}, stride: 0.02,
+			name: "emps", title: "EMPS positioning drive, position alone: with force pulses, after without", mapFile: "emps.toml", horizons: []float64{0.05, 0.1, 0.5}, stride: 0.02, initial: 20,
 			train: selection{files: []string{filepath.Join("emps", "DATA_EMPS.mat")}}, test: selection{files: []string{filepath.Join("emps", "DATA_EMPS_PULSES.mat")}},
 		},
 		recording{
-			name: "tanks", title: "cascaded tanks, lower level alone: validation after estimation", mapFile: "tanks.toml", horizons: []float64{8, 20, 40, 80}, stride: 4,
+			name: "tanks", title: "cascaded tanks, lower level alone: validation after estimation", mapFile: "tanks.toml", horizons: []float64{8, 20, 40, 80}, stride: 4, initial: 50,
 			train: selection{files: []string{filepath.Join("cascaded-tanks", "dataBenchmark.csv")}}, test: selection{files: []string{filepath.Join("cascaded-tanks", "dataBenchmark.csv")}, mapFile: "tanks-validation.toml"},
 		},
 		halves("actuator", "hydraulic actuator", 12.8, 25.6, 0.025, 0.1, 0.25, 0.5),

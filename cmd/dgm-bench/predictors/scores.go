@@ -63,6 +63,9 @@ func measure(row *study.Row, d *data, p *predictor) error {
 		}
 	}
 	row.Put("name", d.of.name).Put("recording", d.of.title).Put("predictor", p.name).Put("windows", len(windows)).Put("fit_seconds", math.Round(p.seconds*10)/10)
+	if err := freeRun(row, d, p); err != nil {
+		return err
+	}
 	return report(row, d, places)
 }
 

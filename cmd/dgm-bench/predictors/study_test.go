@@ -85,7 +85,7 @@ func TestSelection(t *testing.T) {
 func TestMissingRecordingsAreNamed(t *testing.T) {
 	var messages bytes.Buffer
 	data := t.TempDir()
-	o := publicOptions{Folders: Folders{Data: data}, sets: []string{"double", "single", "acrobot"}, predictors: []string{ours, libraries}, seed: 3, messages: &messages}
+	o := publicOptions{Folders: Folders{Data: data}, sets: []string{"double", "single", "acrobot"}, predictors: []string{ours, "ridge"}, seed: 3, messages: &messages}
 	if _, err := o.units(); err == nil || strings.Count(messages.String(), "left out") != 3 {
 		t.Errorf("nothing is here: %v, %q", err, messages.String())
 	}
@@ -98,7 +98,7 @@ func TestMissingRecordingsAreNamed(t *testing.T) {
 	}
 	messages.Reset()
 	units, err := o.units()
-	if err != nil || len(units) != 2 || units[0].Key != (study.Key{Set: "single", Variant: ours, Seed: 3}) || units[1].Key != (study.Key{Set: "single", Variant: libraries}) {
+	if err != nil || len(units) != 2 || units[0].Key != (study.Key{Set: "single", Variant: ours, Seed: 3}) || units[1].Key != (study.Key{Set: "single", Variant: "ridge"}) {
 		t.Errorf("one is here: %v, %v", units, err)
 	}
 	if text := messages.String(); !strings.Contains(text, "double is left out") || !strings.Contains(text, "acrobot is left out") || strings.Contains(text, "single is") {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/trainer"
@@ -36,7 +35,7 @@ const matchSteps, shootSteps = 2000, 500
 
 // worthSettings returns the settings up to a part.
 func worthSettings(c trainer.Config, name string) trainer.Config {
-	c.Holdout, c.Members, c.Budget = 0, 1, trainer.Duration(4*time.Hour)
+	c.Holdout, c.Members = 0, 1
 	c.Dynamics.Match, c.Dynamics.Shoot = matchSteps, shootSteps
 	for _, p := range parts {
 		if p.change(&c); p.name == name {

@@ -14,19 +14,6 @@ import (
 type Unit struct {
 	*Row
 	Report func(doing string)
-	more   []*Row
-}
-
-// also separates the variant of a unit from the name of a further row of it.
-const also = "/"
-
-// Also returns a further row of the unit, under the unit's key with a name added to the
-// variant.
-func (u *Unit) Also(name string) *Row {
-	k := u.Key
-	k.Variant += also + name
-	u.more = append(u.more, NewRow(k))
-	return u.more[len(u.more)-1]
 }
 
 // Fail stores that a unit has no values and why, which is a result too, unless it was interrupted.
@@ -88,18 +75,15 @@ func (s *Study) run(ctx context.Context, progress io.Writer, store *Results, uni
 	return s.rowsOf(store, units), errors.Join(failed...)
 }
 
-// keep stores the rows of a unit.
+// keep stores the row of a unit.
 func (s *Study) keep(store *Results, u *Unit) error {
 	if err := s.complete(u.Row); err != nil {
 		return err
 	}
-	rows := append([]*Row{u.Row}, u.more...)
 	if s.Units != nil && store.Dir != "" {
-		for _, row := range rows {
-			row.Put("measured", fmt.Sprintf("%s, %d cores", time.Now().Format(time.DateOnly), runtime.NumCPU()))
-		}
+		u.Put("measured", fmt.Sprintf("%s, %d cores", time.Now().Format(time.DateOnly), runtime.NumCPU()))
 	}
-	return store.add(s.file(), rows)
+	return store.add(s.file(), u.Row)
 }
 
 // patience is how often, at most, it is printed what a unit does.

@@ -95,22 +95,16 @@ func (s *Results) find(file string, k Key) *Row {
 	return nil
 }
 
-// add appends rows to a file at once, and syncs it. Without a folder they are only kept.
-func (s *Results) add(file string, rows []*Row) error {
-	var b bytes.Buffer
-	for _, r := range rows {
-		line, err := json.Marshal(r)
-		if err != nil {
-			return fmt.Errorf("%s: %w", r.Key, err)
-		}
-		b.Write(append(line, '\n'))
+// add appends a row to a file, and syncs it. Without a folder it is only kept.
+func (s *Results) add(file string, r *Row) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Key, err)
 	}
-	for _, r := range rows {
-		if old := s.find(file, r.Key); old != nil {
-			*old = *r
-		} else {
-			s.rows[file] = append(s.rows[file], r)
-		}
+	if old := s.find(file, r.Key); old != nil {
+		*old = *r
+	} else {
+		s.rows[file] = append(s.rows[file], r)
 	}
 	if s.Dir == "" {
 		return nil
@@ -119,7 +113,7 @@ func (s *Results) add(file string, rows []*Row) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(b.Bytes())
+	_, err = f.Write(append(line, '\n'))
 	return errors.Join(err, f.Sync(), f.Close())
 }
 

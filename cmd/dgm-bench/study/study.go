@@ -135,18 +135,12 @@ func (s *Study) summary(r *Row) string {
 	return strings.Join(parts, ", ")
 }
 
-// rowsOf returns the rows of units, each followed by those that its unit made besides.
+// rowsOf returns the stored rows of units.
 func (s *Study) rowsOf(store *Results, units []Work) []*Row {
 	var out []*Row
 	for _, w := range units {
-		for _, r := range store.Rows(s.file()) {
-			same := r.Key
-			if strings.HasPrefix(same.Variant, w.Variant+also) {
-				same.Variant = w.Variant
-			}
-			if same == w.Key {
-				out = append(out, r)
-			}
+		if r := store.find(s.file(), w.Key); r != nil {
+			out = append(out, r)
 		}
 	}
 	return out
