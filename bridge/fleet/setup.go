@@ -15,12 +15,13 @@ import (
 
 // Settings of Setup.
 type Settings struct {
-	Keep     time.Duration // (optional) how long a log is kept; 0 = without limit
-	KeepJobs time.Duration // (optional) how long the state of a job is kept after its end; at least 1 s; defaults to 30 days
-	LogBytes int64         // (optional) most bytes of logs, after which uploads are refused; 0 = without limit, and of Robots see shares
-	Replicas int           // (optional) of everything that is stored: 1, or 3 or 5 in a cluster, where 1 is refused; defaults to 1, in a cluster to 3
-	Robots   []string      // (optional) vehicles with stores of their own, which others can neither write nor read
-	Lease    time.Duration // (optional) after which the job of a silent worker is given to another one; defaults to 1 min
+	Keep       time.Duration // (optional) how long a log is kept; 0 = without limit
+	KeepJobs   time.Duration // (optional) how long the state of a job is kept after its end; at least 1 s; defaults to 30 days
+	LogBytes   int64         // (optional) most bytes of each store of logs, beyond which uploads are refused; 0 = see limits
+	ModelBytes int64         // (optional) the same of each store of models
+	Replicas   int           // (optional) of everything that is stored: 1, or 3 or 5 in a cluster, where 1 is refused; defaults to 1, in a cluster to 3
+	Robots     []string      // (optional) vehicles with stores of their own, which others can neither write nor read
+	Lease      time.Duration // (optional) after which the job of a silent worker is given to another one; defaults to 1 min
 }
 
 const (
@@ -48,25 +49,22 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 		s.Replicas = cmp.Or(s.Replicas, 1)
 	}
 	s.Lease, s.KeepJobs = cmp.Or(s.Lease, usualLease), cmp.Or(s.KeepJobs, usualKeepJobs)
-	if s.LogBytes <= 0 {
-		s.LogBytes = -1
+	limits, err := limits(ctx, js, &s)
+	if err != nil {
+		return fmt.Errorf("room for logs and models: %w", explained(err))
 	}
 	stores := []jetstream.ObjectStoreConfig{
-		{Bucket: logObjects, Description: "flight logs in parts", TTL: s.Keep, MaxBytes: s.LogBytes},
+		{Bucket: logObjects, Description: "flight logs in parts", TTL: s.Keep},
 		{Bucket: modelObjects, Description: "model files"},
 		{Bucket: FlownObjects, Description: "signed models, as vehicles use them"},
 	}
-	limits, err := shares(ctx, js, &s)
-	if err != nil {
-		return fmt.Errorf("room for the logs of each vehicle: %w", explained(err))
-	}
 	for _, v := range s.Robots {
 		stores = append(stores,
-			jetstream.ObjectStoreConfig{Bucket: OwnLogs(v), Description: "flight logs of " + v, TTL: s.Keep, MaxBytes: limits[v]},
+			jetstream.ObjectStoreConfig{Bucket: OwnLogs(v), Description: "flight logs of " + v, TTL: s.Keep},
 			jetstream.ObjectStoreConfig{Bucket: OwnFlown(v), Description: "signed models for " + v})
 	}
 	for _, c := range stores {
-		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
+		c.Replicas, c.Storage, c.MaxBytes = s.Replicas, jetstream.FileStorage, limits[c.Bucket]
 		_, err := js.CreateOrUpdateObjectStore(ctx, c)
 		if err == nil {
 			rollup := strings.HasPrefix(c.Bucket, FlownObjects) // which operators alone write, by jetstream.ObjectStore
@@ -121,38 +119,69 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 	return nil
 }
 
-// shares returns how many bytes of logs each vehicle with stores of its own may have: what is set, or has been; else an equal part of half of
-// what the server can set aside, which a cluster does not show: there they have no limit. So one vehicle that stores all it can takes the room of no other, and none of decisions.
-func shares(ctx context.Context, js jetstream.JetStream, s *Settings) (limits map[string]int64, err error) {
-	limits, held := map[string]int64{}, map[string]int64{} // held is of those without a limit
+// Parts of what a server can set aside: of all logs, and of all models.
+const (
+	logPart   = 0.5
+	modelPart = 0.125
+)
+
+// limits returns how many bytes each object store may have: what is set, or has been; else an equal part, with the other logs or the other
+// models, of what the server can set aside for these. A cluster does not show that: there they have no limit, -1. So what fills one store, as
+// a vehicle that uploads all it can, takes the room of no other, and none of decisions.
+func limits(ctx context.Context, js jetstream.JetStream, s *Settings) (map[string]int64, error) {
+	logs, models := []string{logObjects}, []string{modelObjects, FlownObjects}
 	for _, v := range s.Robots {
 		if err := wire.CheckVehicle(v); err != nil {
 			return nil, err
 		}
-		if limits[v] = s.LogBytes; limits[v] > 0 {
-			continue
-		}
-		stream, err := js.Stream(ctx, "OBJ_"+OwnLogs(v))
-		switch {
-		case errors.Is(err, jetstream.ErrStreamNotFound):
-			held[v] = 0
-		case err != nil:
-			return nil, err
-		default:
-			info := stream.CachedInfo()
-			if limits[v] = info.Config.MaxBytes; limits[v] <= 0 {
-				held[v] = int64(info.State.Bytes)
+		logs, models = append(logs, OwnLogs(v)), append(models, OwnFlown(v))
+	}
+	all, free := map[string]int64{}, int64(-1)
+	for _, of := range []struct {
+		stores []string
+		set    int64
+		part   float64
+	}{{logs, s.LogBytes, logPart}, {models, s.ModelBytes, modelPart}} {
+		held := map[string]int64{} // of those without a limit
+		for _, store := range of.stores {
+			if all[store] = of.set; of.set > 0 {
+				continue
+			}
+			bytes, limit, err := sizeOf(ctx, js, store)
+			if err != nil {
+				return nil, err
+			}
+			if all[store] = limit; limit <= 0 {
+				all[store], held[store] = -1, bytes
 			}
 		}
+		if len(held) == 0 || s.Replicas > 1 { // the servers of a cluster know late what was given back
+			continue
+		}
+		if free < 0 {
+			var err error
+			if free, err = room(ctx, js, s.Replicas); err != nil {
+				return nil, err
+			}
+		}
+		for store, bytes := range held {
+			all[store] = max(int64(of.part*float64(free))/int64(len(held)), 2*bytes, leastReserved)
+		}
 	}
-	if len(held) == 0 || s.Replicas > 1 { // the servers of a cluster know late what was given back
-		return limits, nil
+	return all, nil
+}
+
+// sizeOf returns how many bytes an object store has and may have, -1 without a limit; 0 of none.
+func sizeOf(ctx context.Context, js jetstream.JetStream, store string) (bytes, limit int64, err error) {
+	stream, err := js.Stream(ctx, "OBJ_"+store)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return 0, 0, nil
 	}
-	free, err := room(ctx, js, s.Replicas)
-	for v, bytes := range held {
-		limits[v] = max(free/2/int64(len(held)), 2*bytes, leastReserved)
+	if err != nil {
+		return 0, 0, err
 	}
-	return limits, err
+	info := stream.CachedInfo()
+	return int64(info.State.Bytes), info.Config.MaxBytes, nil
 }
 
 // room returns how many bytes a server can set aside, or a half of it or more.

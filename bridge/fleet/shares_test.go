@@ -10,10 +10,10 @@ import (
 )
 
 // A vehicle that stores as many logs as it can fills its own share: others upload, and the operator decides. Shares stay when a vehicle is
-// added, and what is stored fits.
+// added, and what is stored fits. No store is without a limit.
 func TestOneRobotFillsItsOwnStoreAlone(t *testing.T) {
 	ns := startServer(t, &server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), JetStreamMaxStore: 700 << 20, NoLog: true, NoSigs: true,
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), JetStreamMaxStore: 1000 << 20, NoLog: true, NoSigs: true,
 	})
 	nc := connect(t, ns)
 	js, err := jetstream.New(nc)
@@ -40,8 +40,13 @@ func TestOneRobotFillsItsOwnStoreAlone(t *testing.T) {
 	}
 	robots := []string{"drone-1", "drone-2"}
 	share := setup(Settings{Lease: lease, Robots: robots})["drone-1"]
-	if share != 128<<20 { // of 512 MB, a half of it for two
+	if share != (256<<20)/3 { // of 512 MB, a half of it for two and the common store
 		t.Errorf("%d bytes", share)
+	}
+	for info := range js.ListStreams(t.Context()).Info() {
+		if c := info.Config; c.MaxBytes <= 0 || c.MaxMsgSize <= 0 || c.Discard != jetstream.DiscardNew {
+			t.Errorf("%s: at most %d bytes, messages of %d, %v", c.Name, c.MaxBytes, c.MaxMsgSize, c.Discard)
+		}
 	}
 	refused := ""
 	for i := int64(0); refused == "" && i < 2*share/(250<<10); i++ {
@@ -55,6 +60,9 @@ func TestOneRobotFillsItsOwnStoreAlone(t *testing.T) {
 	logs, err := Uploads(connect(t, ns))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, _, err := logs.Upload(t.Context(), writeLog(t, "drone-1", 20000, 1), nil); err == nil || !strings.Contains(err.Error(), "--log-bytes") {
+		t.Errorf("an upload to a store that is full: %v", err)
 	}
 	if _, _, err := logs.Upload(t.Context(), writeLog(t, "drone-2", 50, 1), nil); err != nil {
 		t.Error(err)

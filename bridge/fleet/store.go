@@ -108,6 +108,8 @@ func explained(err error) error {
 		return fmt.Errorf("%w: the server stores no fleet yet (dgm-fleet setup), it or this account has no JetStream, or this client may not ask for it", err)
 	case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
 		return errReplaced
+	case strings.Contains(err.Error(), "maximum bytes"):
+		return fmt.Errorf("%w: the store is full, and takes nothing more until it has more room (dgm-fleet setup --log-bytes, --model-bytes) or less is kept", err)
 	}
 	return err
 }

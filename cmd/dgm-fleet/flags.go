@@ -166,6 +166,8 @@ then. Run it again before, and copy them anew: a program that runs reads the fil
 				return cli.Usage("--replicas %d is not 1, 3 or 5", s.Replicas)
 			case s.LogBytes < 0:
 				return cli.Usage("--log-bytes %d is negative", s.LogBytes)
+			case s.ModelBytes < 0:
+				return cli.Usage("--model-bytes %d is negative", s.ModelBytes)
 			}
 			if time.Duration(keepJobs) < time.Second {
 				return cli.Usage("--keep-jobs %v must be at least 1s", time.Duration(keepJobs))
@@ -199,7 +201,8 @@ then. Run it again before, and copy them anew: a program that runs reads the fil
 	f := cmd.Flags()
 	f.Var(&keep, "keep", "how long logs are kept, such as 90d (default: without limit)")
 	f.Var(&keepJobs, "keep-jobs", "how long states of jobs are kept after their end")
-	f.Int64Var(&s.LogBytes, "log-bytes", 0, "most bytes of logs, of each of --robots; uploads beyond it are refused (default: without limit; of each of --robots on one server, an equal part of half of its room)")
+	f.Int64Var(&s.LogBytes, "log-bytes", 0, "most bytes of each store of logs, the common one and that of each of --robots; uploads beyond it are refused (default: an equal part of half of the server's room; in a cluster without limit)")
+	f.Int64Var(&s.ModelBytes, "model-bytes", 0, "most bytes of each store of models, likewise (default: an equal part of an eighth of the server's room; in a cluster without limit)")
 	f.StringSliceVar(&a.robots, "robots", nil, "vehicles with stores, and with --accounts keys, of their own")
 	f.StringVar(&a.dir, "accounts", "", "folder in which to write a server's configuration, nats.conf, and keys, one for each role")
 	f.BoolVar(&removeOld, "remove-old", false, "remove the key-value stores of earlier versions with what they hold; nothing reads them")
