@@ -49,6 +49,26 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 		s.Replicas = cmp.Or(s.Replicas, 1)
 	}
 	s.Lease, s.KeepJobs = cmp.Or(s.Lease, usualLease), cmp.Or(s.KeepJobs, usualKeepJobs)
+	stream := func(c jetstream.StreamConfig) error {
+		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
+		err := fits(c.MaxBytes, func(most int64) error {
+			c.MaxBytes = most
+			_, err := js.CreateOrUpdateStream(ctx, c)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("stream %s: %w", c.Name, explained(err))
+		}
+		return nil
+	}
+	// The first of all: a server that removes its only stream, as limits does, removes the folder in which it would make the next.
+	if err := stream(jetstream.StreamConfig{
+		Name: jobStream, Description: "training jobs to do", Subjects: []string{jobPrefix + "*"}, Retention: jetstream.WorkQueuePolicy, MaxBytes: 16 << 20, MaxMsgSize: 128 << 10,
+		// A job that waits or is being worked on is not queued again.
+		MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
+	}); err != nil {
+		return err
+	}
 	limits, err := limits(ctx, js, &s)
 	if err != nil {
 		return fmt.Errorf("room for logs and models: %w", explained(err))
@@ -91,22 +111,9 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 			return fmt.Errorf("key-value store %s: %w", c.Bucket, explained(err))
 		}
 	}
-	for _, c := range append(indexes(s.Robots, s.Keep),
-		decisionConfig(),
-		jetstream.StreamConfig{
-			Name: jobStream, Description: "training jobs to do", Subjects: []string{jobPrefix + "*"}, Retention: jetstream.WorkQueuePolicy, MaxBytes: 16 << 20, MaxMsgSize: 128 << 10,
-			// A job that waits or is being worked on is not queued again.
-			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-		},
-	) {
-		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
-		err := fits(c.MaxBytes, func(most int64) error {
-			c.MaxBytes = most
-			_, err := js.CreateOrUpdateStream(ctx, c)
+	for _, c := range append(indexes(s.Robots, s.Keep), decisionConfig()) {
+		if err := stream(c); err != nil {
 			return err
-		})
-		if err != nil {
-			return fmt.Errorf("stream %s: %w", c.Name, explained(err))
 		}
 	}
 	// Deliveries are not limited here: the state of a job counts its tries.
