@@ -75,9 +75,7 @@ func (l *loaded) update(t int64, y, u []float64, e *estimate) error {
 		}
 	}
 	of := s.estimator
-	if l.change(s.change) {
-		of.Changed(s.change)
-	}
+	l.changed(of, s.change)
 	e.taken = of.Take(t, s.measured, s.input, true)
 	if e.unsettled = !of.Filter.Settled(); len(e.x) > 0 {
 		of.State(e.x, s.measured)

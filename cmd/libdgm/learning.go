@@ -9,6 +9,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/adapt"
+	"github.com/dgm-robotics/dgm/estimator/filter"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
@@ -56,15 +57,14 @@ func (l *loaded) forget() {
 	l.learned.lock.Unlock()
 }
 
-// change sets how the robot differs from the model's equation, and reports whether a sample has been learned from.
-func (l *loaded) change(dst *priordynamics.Change) bool {
+// changed has an estimator move the robot of today, if a sample was learned from; by is its memory.
+func (l *loaded) changed(e *filter.Estimator, by *priordynamics.Change) {
 	l.learned.lock.Lock()
 	defer l.learned.lock.Unlock()
-	if l.learned.filter == nil {
-		return false
+	if l.learned.filter != nil {
+		l.learned.filter.Change(by)
+		e.Changed(by)
 	}
-	l.learned.filter.Change(dst)
-	return true
 }
 
 // amounts returns what was learned; none before the first sample.
