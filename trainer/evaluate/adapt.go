@@ -181,14 +181,8 @@ func (r *causal) fly(f *window.Flight, windows []window.Window, s *scorer, o *ou
 		r.states.take(t, i, r.filter)
 		if len(windows) > 0 && windows[0].Start == i {
 			windows = windows[1:]
-			if r.c.compare(o, f, i); !o.ok {
-				return at(f, i, errNotFinite)
-			}
-			if r.adapt(o, own, i, s != nil); !o.ok {
-				return at(f, i, errNotFinite)
-			}
-			if s != nil {
-				if err := s.add(o); err != nil {
+			if own.Known(i) { // a filter that moves the robot as learned settles at other samples
+				if err := r.score(f, own, i, s, o); err != nil {
 					return at(f, i, err)
 				}
 			}
@@ -205,6 +199,20 @@ func (r *causal) fly(f *window.Flight, windows []window.Window, s *scorer, o *ou
 		}
 	}
 	return nil
+}
+
+// score makes and counts the predictions of a window that begins with sample i; s nil = it is not scored.
+func (r *causal) score(f, own *window.Flight, i int, s *scorer, o *outcome) error {
+	if r.c.compare(o, f, i); o.ok {
+		r.adapt(o, own, i, s != nil)
+	}
+	if !o.ok {
+		return errNotFinite
+	}
+	if s == nil {
+		return nil
+	}
+	return s.add(o)
 }
 
 // adapt makes the predictions of a window that begins with a sample of a flight, whose states are those of the adapted filter,

@@ -137,14 +137,36 @@ func TestNamesOfRatios(t *testing.T) {
 	}
 }
 
+// filtered is accelerated with a filter whose estimate of the rate has settled below a variance.
+func filtered(settled float64) (*model.Model, Options) {
+	m, opt := accelerated(), Options{Horizons: []float64{0.05, 0.25, horizon}}
+	m.Filter = &model.Filter{
+		R: []float64{angleNoise * angleNoise, rateNoise * rateNoise}, Chains: []model.FilterChain{{Position: 0, Rate: 1, Q: 1e-7, Settled: settled}},
+		Start: []float64{1, 1}, Gap: 1, Equation: *model.EquationOf(m.Stack),
+	}
+	return m, opt
+}
+
+// A filter that moves the robot as adaptation has learned it settles at other samples than that without: windows whose start it does
+// not know are not scored.
+func TestAdaptationBeforeTheFilterHasSettled(t *testing.T) {
+	m, opt := filtered(1e-5)
+	m.Channels = slices.Clone(m.Channels)
+	m.Channels[1].Estimated, m.Filter.R[1] = true, 0
+	known := shaft(rand.New(rand.NewPCG(31, 1)), 600, -10, 1, 1) // at the first sample, too
+	a, err := Adapt(context.Background(), m, known, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Since) == 0 || a.Since[0].From == 0 { // it settles within the second second
+		t.Errorf("scored are %+v", a.Since)
+	}
+}
+
 // The filter of a model moves the robot as adaptation has learned it: with the equation of the model its estimates would stay behind
 // those of a worn robot.
 func TestTheFilterFollowsAWornActuator(t *testing.T) {
-	m, opt := accelerated(), Options{Horizons: []float64{0.05, 0.25, horizon}}
-	m.Filter = &model.Filter{
-		R: []float64{angleNoise * angleNoise, rateNoise * rateNoise}, Chains: []model.FilterChain{{Position: 0, Rate: 1, Q: 1e-7, Settled: 1}},
-		Start: []float64{1, 1}, Gap: 1, Equation: *model.EquationOf(m.Stack),
-	}
+	m, opt := filtered(1)
 	worn, _, err := estimation.As(m, shaft(rand.New(rand.NewPCG(31, 1)), 3000, -10, 0.8, 3))
 	if err != nil {
 		t.Fatal(err)
