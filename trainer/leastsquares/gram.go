@@ -4,11 +4,8 @@ package leastsquares
 
 import (
 	"math"
-	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -72,67 +69,6 @@ func (g *Gram) Solve(V int, penalty float64) (W, c []float64, ok bool) {
 	return g.Solver().Solve(V, penalty)
 }
 
-// Solver solves the problem of a Gram for several penalties and numbers of columns: the
-// correlations are taken from the products once. Rows that are added later do not count.
-type Solver struct {
-	V, Y         int
-	mean, std    []float64        // V+Y
-	correlations blas64.Symmetric // V×V
-	right        []float64        // V×Y, of v standardised and y
-}
-
-// Solver returns the solver of the rows gathered so far.
-func (g *Gram) Solver() *Solver {
-	s := &Solver{V: g.V, Y: g.Y}
-	if g.n == 0 {
-		return s
-	}
-	s.mean, s.std = g.moments()
-	s.correlations = g.normal(s.std[:g.V])
-	s.right = make([]float64, g.V*g.Y)
-	cov := g.covariance()
-	for i := range g.V {
-		for j := range g.Y {
-			if s.std[i] > 0 {
-				s.right[i*g.Y+j] = cov(i, g.V+j) / s.std[i]
-			}
-		}
-	}
-	return s
-}
-
-// Solve is Gram.Solve.
-func (s *Solver) Solve(V int, penalty float64) (W, c []float64, ok bool) {
-	if s.mean == nil {
-		return nil, nil, false
-	}
-	normal := blas64.Symmetric{N: V, Stride: V, Uplo: blas.Upper, Data: make([]float64, V*V)}
-	for i := range V {
-		copy(normal.Data[i*V+i:(i+1)*V], s.correlations.Data[i*s.V+i:])
-		normal.Data[i*V+i] += penalty
-	}
-	factor, ok := lapack64.Potrf(normal)
-	if !ok {
-		return nil, nil, false
-	}
-	right := blas64.General{Rows: V, Cols: s.Y, Stride: s.Y, Data: slices.Clone(s.right[:V*s.Y])}
-	lapack64.Potrs(factor, right)
-	W, c = make([]float64, s.Y*V), make([]float64, s.Y)
-	for j := range s.Y {
-		c[j] = s.mean[s.V+j]
-		for i := range V {
-			if s.std[i] > 0 {
-				W[j*V+i] = right.Data[i*s.Y+j] / s.std[i]
-			}
-			c[j] -= W[j*V+i] * s.mean[i]
-		}
-		if math.IsNaN(c[j]) || math.IsInf(c[j], 0) {
-			return nil, nil, false
-		}
-	}
-	return W, c, true
-}
-
 // covariance returns that of columns i ≤ j.
 func (g *Gram) covariance() func(i, j int) float64 {
 	w, n, sums := g.V+g.Y, float64(g.n), g.products.Sums().Data
@@ -154,14 +90,14 @@ func (g *Gram) moments() (mean, std []float64) {
 	return mean, std
 }
 
-// normal returns the correlations of the first columns.
-func (g *Gram) normal(std []float64) blas64.Symmetric {
+// correlations returns those of the first columns, 0 of those that do not vary.
+func (g *Gram) correlations(std []float64) blas64.General {
 	V, cov := len(std), g.covariance()
-	out := blas64.Symmetric{N: V, Stride: V, Uplo: blas.Upper, Data: make([]float64, V*V)}
+	out := matrix(V, V)
 	for i := range V {
-		for j := i; j < V; j++ {
+		for j := range V {
 			if std[i] > 0 && std[j] > 0 {
-				out.Data[i*V+j] = cov(i, j) / (std[i] * std[j])
+				out.Data[i*V+j] = cov(min(i, j), max(i, j)) / (std[i] * std[j])
 			}
 		}
 	}
@@ -184,7 +120,7 @@ func (g *Gram) Leverage(V, rank int, floor float64) (mean, std, G []float64, res
 	}
 	mean, std = g.moments()
 	mean, std = mean[:V], std[:V]
-	correlations := g.normal(std)
+	correlations := g.correlations(std)
 	for _, v := range correlations.Data {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, nil, nil, 0, false
@@ -214,31 +150,4 @@ func (g *Gram) Leverage(V, rank int, floor float64) (mean, std, G []float64, res
 		}
 	}
 	return mean, std, G, rest, true
-}
-
-// MeanSquare returns the mean squares over the rows of y − W v − c, for W (Y×V row-major)
-// of the first V columns and c (Y): NaN without rows.
-func (g *Gram) MeanSquare(V int, W, c []float64) []float64 {
-	w, n, sums := g.V+g.Y, float64(g.n), g.products.Sums()
-	symmetric := sums
-	symmetric.N = V
-	product, out := make([]float64, V), make([]float64, g.Y)
-	for y := range g.Y {
-		at := g.V + y
-		row := W[y*V : (y+1)*V]
-		// y − W v − c = (y' − W v') + offset, primes about the centre.
-		offset := g.centre[at] - c[y]
-		sum, sumW := sums.Data[at*w+at], 0.0
-		if V > 0 {
-			wv := blas64.Vector{N: V, Inc: 1, Data: row}
-			blas64.Symv(1, symmetric, wv, 0, blas64.Vector{N: V, Inc: 1, Data: product})
-			for i, v := range row {
-				offset -= v * g.centre[i]
-				sum += v * (product[i] - 2*sums.Data[at*w+i])
-				sumW += v * g.sum[i]
-			}
-		}
-		out[y] = math.Max(0, (sum+2*offset*(g.sum[at]-sumW))/n+offset*offset)
-	}
-	return out
 }

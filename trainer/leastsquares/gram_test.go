@@ -76,6 +76,34 @@ func TestMergedPartsAreTheWhole(t *testing.T) {
 	close(t, "merged constant", d[0], c[0], 1e-3)
 }
 
+// The solution of fewer columns is that of a solver of these alone.
+func TestFewerColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	const V, Y = 40, 3
+	g := New(V, Y, nil)
+	row := make([]float64, V+Y)
+	for range 500 {
+		for i := range row {
+			row[i] = rng.NormFloat64() + row[max(0, i-1)]
+		}
+		g.Add(row)
+	}
+	s := g.Solver()
+	for _, n := range []int{V, 25, 12, V} {
+		for _, penalty := range []float64{1e-6, 0.1} {
+			W, c, ok := s.Solve(n, penalty)
+			want, offset, also := g.Solve(n, penalty)
+			if !ok || !also {
+				t.Fatalf("%d columns: %v, %v", n, ok, also)
+			}
+			for i := range want {
+				close(t, "weight", W[i], want[i], 1e-9)
+			}
+			close(t, "offset", c[1], offset[1], 1e-9)
+		}
+	}
+}
+
 func TestNoSolution(t *testing.T) {
 	if _, _, ok := New(2, 1, nil).Solve(2, 1); ok {
 		t.Error("a solution without rows")
@@ -102,7 +130,7 @@ func TestMeanSquare(t *testing.T) {
 		e := r[3] - W[0]*r[0] - W[1]*r[1] - c[0]
 		sum += e * e / float64(len(all))
 	}
-	close(t, "mean square", g.MeanSquare(2, W, c)[0]/sum, 1, 1e-8)
+	close(t, "mean square", g.Scorer().MeanSquare(2, W, c)[0]/sum, 1, 1e-8)
 }
 
 // Leverage is the squared Mahalanobis distance; of columns that vary with others, what

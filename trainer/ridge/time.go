@@ -50,17 +50,17 @@ type candidate struct {
 	penalty         float64
 }
 
-// candidates returns those of a level, of which so many read less of its history.
+// candidates returns those of a level, of which so many read less of its history; the most columns first.
 func (g *gatherer) candidates(shorter int) (out []candidate) {
 	add := func(columns, degree int) {
 		for _, p := range penalties {
 			out = append(out, candidate{columns, degree, p})
 		}
 	}
-	add(g.linear, 1)
 	if g.columns > g.linear {
 		add(g.columns, 2)
 	}
+	add(g.linear, 1)
 	for _, columns := range g.shorter(shorter) {
 		add(columns, 1)
 	}
@@ -204,10 +204,11 @@ func validate(parts, others []*leastsquares.Gram, candidates []candidate, soluti
 			continue
 		}
 		folds++
-		addLogs(still, p.MeanSquare(0, nil, make([]float64, K)))
+		scorer := p.Scorer()
+		addLogs(still, scorer.MeanSquare(0, nil, make([]float64, K)))
 		for c, choice := range candidates {
 			s := &solutions[c][1+i]
-			addLogs(scores[c], p.MeanSquare(choice.columns, s.weights, s.offset))
+			addLogs(scores[c], scorer.MeanSquare(choice.columns, s.weights, s.offset))
 		}
 	}
 	if folds < 2 {

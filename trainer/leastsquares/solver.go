@@ -1,0 +1,140 @@
+package leastsquares
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
+)
+
+// Solver solves the problem of a Gram for several penalties and numbers of columns. The factor of the first columns is the
+// corner of that of all, and so is its inverse: each penalty is factored once. Rows that are added later do not count.
+type Solver struct {
+	V, Y         int
+	mean, std    []float64      // V+Y; nil without rows
+	correlations blas64.General // V×V, of v standardised
+	right        blas64.General // Y×V, of y and v standardised
+	work         matmul.Work
+	factored     map[float64]factor // by penalty
+}
+
+// factor is of columns and a penalty: L⁻¹ (n×n), with L Lᵀ the penalised correlations, and right L⁻ᵀ (Y×n).
+type factor struct{ inverse, half blas64.General }
+
+// Solver returns the solver of the rows gathered so far.
+func (g *Gram) Solver() *Solver {
+	s := &Solver{V: g.V, Y: g.Y, factored: map[float64]factor{}}
+	if g.n == 0 {
+		return s
+	}
+	s.mean, s.std = g.moments()
+	s.correlations, s.right = g.correlations(s.std[:g.V]), matrix(g.Y, g.V)
+	cov := g.covariance()
+	for i := range g.V {
+		for j := range g.Y {
+			if s.std[i] > 0 {
+				s.right.Data[j*g.V+i] = cov(i, g.V+j) / s.std[i]
+			}
+		}
+	}
+	return s
+}
+
+// Solve is Gram.Solve. It is quickest where the most columns of a penalty come first.
+func (s *Solver) Solve(V int, penalty float64) (W, c []float64, ok bool) {
+	if s.mean == nil {
+		return nil, nil, false
+	}
+	f, ok := s.factor(V, penalty)
+	if !ok {
+		return nil, nil, false
+	}
+	W, c = make([]float64, s.Y*V), make([]float64, s.Y)
+	s.work.Mul(matmul.Matrix(s.Y, V, W), 1, false, corner(f.half, s.Y, V), false, corner(f.inverse, V, V), 0)
+	for j := range s.Y {
+		c[j] = s.mean[s.V+j]
+		for i := range V {
+			if w := &W[j*V+i]; s.std[i] > 0 {
+				*w /= s.std[i]
+			} else {
+				*w = 0
+			}
+			c[j] -= W[j*V+i] * s.mean[i]
+		}
+		if math.IsNaN(c[j]) || math.IsInf(c[j], 0) {
+			return nil, nil, false
+		}
+	}
+	return W, c, true
+}
+
+// factor returns one of at least so many columns.
+func (s *Solver) factor(V int, penalty float64) (f factor, ok bool) {
+	if f, ok = s.factored[penalty]; ok && f.inverse.Rows >= V {
+		return f, true
+	}
+	a := matrix(V, V)
+	for i := range V {
+		copy(a.Data[i*V:(i+1)*V], s.correlations.Data[i*s.V:])
+		a.Data[i*V+i] += penalty
+	}
+	f = factor{inverse: matrix(V, V), half: matrix(s.Y, V)}
+	if !s.work.Cholesky(a, f.inverse) {
+		return f, false
+	}
+	s.work.Mul(f.half, 1, false, corner(s.right, s.Y, V), true, f.inverse, 0)
+	s.factored[penalty] = f
+	return f, true
+}
+
+// Scorer returns the mean squares of what solutions leave of the rows gathered so far.
+func (g *Gram) Scorer() *Scorer {
+	s := &Scorer{g: g, products: matrix(g.V, g.V)}
+	w, sums := g.V+g.Y, g.products.Sums().Data
+	for i := range g.V {
+		for j := range i + 1 {
+			s.products.Data[i*g.V+j], s.products.Data[j*g.V+i] = sums[i*w+j], sums[i*w+j]
+		}
+	}
+	return s
+}
+
+// Scorer scores solutions on the rows of a Gram.
+type Scorer struct {
+	g        *Gram
+	products blas64.General // V×V, of the centred columns
+	work     matmul.Work
+}
+
+// MeanSquare returns the mean squares over the rows of y − W v − c, for W (Y×V row-major)
+// of the first V columns and c (Y): NaN without rows.
+func (s *Scorer) MeanSquare(V int, W, c []float64) []float64 {
+	g := s.g
+	w, n, sums := g.V+g.Y, float64(g.n), g.products.Sums()
+	product, out := matrix(g.Y, V), make([]float64, g.Y)
+	s.work.Mul(product, 1, false, matmul.Matrix(g.Y, V, W), false, corner(s.products, V, V), 0)
+	for y := range g.Y {
+		at := g.V + y
+		// y − W v − c = (y' − W v') + offset, primes about the centre.
+		offset := g.centre[at] - c[y]
+		sum, sumW := sums.Data[at*w+at], 0.0
+		for i, v := range W[y*V : (y+1)*V] {
+			offset -= v * g.centre[i]
+			sum += v * (product.Data[y*V+i] - 2*sums.Data[at*w+i])
+			sumW += v * g.sum[i]
+		}
+		out[y] = math.Max(0, (sum+2*offset*(g.sum[at]-sumW))/n+offset*offset)
+	}
+	return out
+}
+
+func matrix(rows, cols int) blas64.General {
+	return matmul.Matrix(rows, cols, make([]float64, rows*cols))
+}
+
+// corner returns the first rows and columns of a matrix, a view.
+func corner(m blas64.General, rows, cols int) blas64.General {
+	m.Rows, m.Cols = rows, cols
+	return m
+}
