@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 )
 
 // matrix is row-major.
@@ -57,48 +59,28 @@ func (m matrix) standardise() {
 	}
 }
 
-// transposed returns mᵀ.
-func (m matrix) transposed() matrix {
-	out := newMatrix(m.Cols, m.Rows)
-	for i := range m.Rows {
-		for j, v := range m.row(i) {
-			out.Data[j*m.Rows+i] = v
-		}
-	}
-	return out
-}
-
-// product returns aᵀ b. The inner loop is along the columns of the second factor: that is the wider one.
+// product returns aᵀ b.
 func product(a, b matrix) matrix {
-	if b.Cols < a.Cols {
-		return product(b, a).transposed()
-	}
+	var w matmul.Work
 	out := newMatrix(a.Cols, b.Cols)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, a.General, b.General, 0, out.General)
+	w.Mul(out.General, 1, true, a.General, false, b.General, 0)
 	return out
 }
 
 // less returns a − b c.
 func less(a, b, c matrix) matrix {
+	var w matmul.Work
 	out := newMatrix(a.Rows, a.Cols)
 	copy(out.Data, a.Data)
-	along(-1, b, c, 1, out)
+	w.Mul(out.General, -1, false, b.General, false, c.General, 1)
 	return out
-}
-
-// along adds scale times a b to keep times out, its inner loop along the longer side of b.
-func along(scale float64, a, b matrix, keep float64, out matrix) {
-	if b.Cols < b.Rows {
-		blas64.Gemm(blas.NoTrans, blas.Trans, scale, a.General, b.transposed().General, keep, out.General)
-		return
-	}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, scale, a.General, b.General, keep, out.General)
 }
 
 // times returns a b.
 func times(a, b matrix) matrix {
+	var w matmul.Work
 	out := newMatrix(a.Rows, b.Cols)
-	along(1, a, b, 0, out)
+	w.Mul(out.General, 1, false, a.General, false, b.General, 0)
 	return out
 }
 
