@@ -161,6 +161,12 @@ func Quick() Config {
 	return c
 }
 
+// Quick reports whether a training takes no more effort than the quick preset.
+func (c *Config) Quick() bool {
+	q := Quick()
+	return c.Members <= q.Members && c.Dynamics.Members <= q.Dynamics.Members && c.Equation.Windows <= q.Equation.Windows && c.DirectWindows <= q.DirectWindows
+}
+
 // Names of recipes.
 const (
 	recipeRobots    = "robots"

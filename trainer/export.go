@@ -14,6 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/estimation"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
+	"github.com/dgm-robotics/dgm/trainer/excitation"
 	"github.com/dgm-robotics/dgm/trainer/latency"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/ood"
@@ -177,7 +178,7 @@ func (a *assembly) export(res *Result, d nets.Data, b *budget.Adaptation) error 
 		return err
 	}
 	res.Windows = len(d.Windows)
-	res.Verdict = report.Judge(res.Table, res.HoldTable, res.Partial, a.data.found())
+	res.Verdict = report.Judge(res.Table, res.HoldTable, a.facts(res.Partial, d.Flights))
 	m.Provenance = model.Provenance{
 		Tool: "dgm-train", DataHash: a.data.Hash, Config: a.cfg.TOML(), Seed: a.cfg.Seed, Partial: res.Partial, Verdict: res.Verdict.Line(),
 		Segments: a.data.Segments[:min(len(a.data.Segments), mostSegments)],
@@ -198,6 +199,14 @@ func (a *assembly) export(res *Result, d nets.Data, b *budget.Adaptation) error 
 		table.ModelID = res.Model.ID
 	}
 	return nil
+}
+
+// facts returns what is known of the training on flights beside its scores.
+func (a *assembly) facts(partial string, flights []window.Flight) report.Facts {
+	return report.Facts{
+		Partial: partial, Quick: a.cfg.Quick(), NoInputs: a.task.Inputs == 0, Found: a.data.found(),
+		Feedback: excitation.Feedback(flights, a.data.Channels[:len(a.task.States)], a.data.Channels[len(a.task.States):]), Repeated: excitation.Repeated(flights, a.task),
+	}
 }
 
 // mostSegments bounds the fingerprints in a model file.

@@ -17,6 +17,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
+	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/report"
@@ -88,8 +89,17 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 		times[i] = e.Horizons[i].T
 	}
 	e.Stack = report.StackOf(m, times)
-	e.Verdict = report.Judge(e.Table, e.WithoutPlan, "", e.found)
+	e.Verdict = report.Judge(e.Table, e.WithoutPlan, factsOf(m, e.found))
 	return e, nil
+}
+
+// factsOf returns what a model file shows of its training.
+func factsOf(m *model.Model, found []datacheck.Problem) report.Facts {
+	facts := report.Facts{Partial: m.Provenance.Partial, NoInputs: m.P == 0, Found: found}
+	if cfg, err := trainer.Default().Parse(strings.NewReader(m.Provenance.Config), "the model's settings"); err == nil { // older ones had other settings
+		facts.Quick = cfg.Quick()
+	}
+	return facts
 }
 
 // add adds the flights of a log, as the robot estimates their states, with the truth where that is asked for. So many segments

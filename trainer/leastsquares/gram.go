@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 )
 
 // Apart is a penalty that keeps columns that repeat each other apart, and is far below
@@ -36,6 +38,15 @@ func (g *Gram) N() int { return g.n }
 // Centre returns what the columns are centred on (V+Y), nil before the first row.
 func (g *Gram) Centre() []float64 { return g.centre }
 
+// Mean returns the means of y (Y), none before the first row.
+func (g *Gram) Mean() []float64 {
+	if g.n == 0 {
+		return nil
+	}
+	mean, _ := g.moments()
+	return mean[g.V:]
+}
+
 // Add takes one row: v (V), then y (Y).
 func (g *Gram) Add(row []float64) {
 	if g.centre == nil {
@@ -59,14 +70,6 @@ func (g *Gram) Merge(o *Gram) {
 	for i, v := range o.products.Sums().Data {
 		sums[i] += v
 	}
-}
-
-// Solve returns W (Y×V row-major) and c (Y) that minimise the mean square of y − W v − c
-// over the rows, plus the penalty times the squares of the coefficients of standardised
-// columns. It regresses on the first V columns only, at most all. Columns that do not
-// vary get no weight. ok is false without rows, or where the rows are not finite.
-func (g *Gram) Solve(V int, penalty float64) (W, c []float64, ok bool) {
-	return g.Solver().Solve(V, penalty)
 }
 
 // covariance returns that of columns i ≤ j.
@@ -150,4 +153,8 @@ func (g *Gram) Leverage(V, rank int, floor float64) (mean, std, G []float64, res
 		}
 	}
 	return mean, std, G, rest, true
+}
+
+func matrix(rows, cols int) blas64.General {
+	return matmul.Matrix(rows, cols, make([]float64, rows*cols))
 }

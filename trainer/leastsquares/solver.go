@@ -8,6 +8,14 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 )
 
+// Solve returns W (Y×V row-major) and c (Y) that minimise the mean square of y − W v − c
+// over the rows, plus the penalty times the squares of the coefficients of standardised
+// columns. It regresses on the first V columns only, at most all. Columns that do not
+// vary get no weight. ok is false without rows, or where the rows are not finite.
+func (g *Gram) Solve(V int, penalty float64) (W, c []float64, ok bool) {
+	return g.Solver().Solve(V, penalty)
+}
+
 // Solver solves the problem of a Gram for several penalties and numbers of columns. The factor of the first columns is the
 // corner of that of all, and so is its inverse: each penalty is factored once. Rows that are added later do not count.
 type Solver struct {
@@ -127,10 +135,6 @@ func (s *Scorer) MeanSquare(V int, W, c []float64) []float64 {
 		out[y] = math.Max(0, (sum+2*offset*(g.sum[at]-sumW))/n+offset*offset)
 	}
 	return out
-}
-
-func matrix(rows, cols int) blas64.General {
-	return matmul.Matrix(rows, cols, make([]float64, rows*cols))
 }
 
 // corner returns the first rows and columns of a matrix, a view.

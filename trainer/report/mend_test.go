@@ -44,7 +44,7 @@ func TestAdviceNamesWhatIsMisread(t *testing.T) {
 		{"its own log", trained, "", []datacheck.Problem{unit}, "Evaluate it on a flight that it was not trained on."},
 		{"good", table(0.2, 0.4, 0.95), "", []datacheck.Problem{unit}, "Evaluate it with dgm-eval on the next flight"},
 	} {
-		v := Judge(c.table, nil, c.partial, c.found)
+		v := Judge(c.table, nil, Facts{Partial: c.partial, Found: c.found})
 		if !strings.HasPrefix(v.Next, c.next) || strings.HasPrefix(c.next, mend) && v.Next != c.next {
 			t.Errorf("%s: %q, want %q", c.name, v.Next, c.next)
 		}
@@ -57,7 +57,7 @@ func TestVerdictNamesHorizonsThatAreTooShort(t *testing.T) {
 		t.TooShort = &evaluate.TooShort{Horizons: []float64{0.05}, Interval: 1.0 / 6}
 	})
 	const want = "Not scored: 0.05 s is shorter than the 0.167 s between samples."
-	if v := Judge(good, nil, "", nil); v.Level != Use || strings.Count(v.Text(), want) != 1 {
+	if v := Judge(good, nil, Facts{}); v.Level != Use || strings.Count(v.Text(), want) != 1 {
 		t.Errorf("%+v", v)
 	}
 }

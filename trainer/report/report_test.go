@@ -26,7 +26,7 @@ func sample(K int) *Report {
 	r := rand.New(rand.NewPCG(1, 1))
 	names := []string{"theta", "omega", "x", "y", "z", "vx", "vy", "vz", "roll", "pitch", "yaw", "gyro_x"}
 	units := []string{"rad", "rad/s", "m", "m", "m", "m/s", "m/s", "m/s", "deg", "deg", "deg", "rad/s"}
-	table := &evaluate.Table{Model: "flight.dgm", Log: "flight.msgpack", Vehicle: "pend1", ModelID: "4f1c9a2e", Inputs: "plan", Stride: 0.02, Windows: 512}
+	table := &evaluate.Table{Model: "flight.dgm", Log: "flight.msgpack", Vehicle: "pend1", ModelID: "4f1c9a2e", Inputs: "plan", Stride: 0.02, Windows: 512, Geo: evaluate.Geo{Model: 0.12, Velocity: 0.9, Linear: 0.37, Ridge: 0.41}}
 	for _, t := range []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1} {
 		h := evaluate.Horizon{T: t}
 		n := 0.0
@@ -60,7 +60,7 @@ func sample(K int) *Report {
 	hold.Inputs = "hold"
 	out := &Report{
 		Title:    "pend1: flight.dgm",
-		Verdict:  Verdict{Use, "The model is better than the best baseline, the linear model: 68 % lower RMSE, and 95 % intervals covered 94 %.", "Fly it.", []string{"The calibration saw 5 whole flights."}},
+		Verdict:  Verdict{Use, []string{"quick preset"}, "The model is better than the best baseline, the linear model: 68 % lower RMSE, and 95 % intervals covered 94 %.", "Fly it.", []string{"The calibration saw 5 whole flights."}},
 		Warnings: []string{"The held-out data is one segment of 9 s: the uncertainty of the coverage is 3 points. Record more flights."},
 		HeldOut:  []*evaluate.Table{table, &hold},
 		Problems: []datacheck.Problem{
@@ -139,10 +139,14 @@ func TestPageIsComplete(t *testing.T) {
 		t.Errorf("%d table rows, want %d", n, 2*4*12)
 	}
 	text := html[strings.Index(html, "<main>"):]
-	if !strings.HasPrefix(text, "<main>\n<div class=\"verdict use\"><p><strong>USE</strong>: "+keep(r.Reason)) {
+	if !strings.HasPrefix(text, "<main>\n<div class=\"verdict use\"><p><strong>USE (quick preset)</strong>: "+keep(r.Reason)) {
 		t.Errorf("the page does not begin with the verdict: %.200s", text)
 	}
+	if got := strings.Count(html, `<div><dt>`); got != 5 {
+		t.Errorf("%d numbers at the head, want 5", got)
+	}
 	for _, want := range []string{
+		">0.120<", ">0.324<", // the error over that of hold, and of the linear model
 		r.Title, keep(r.Warnings[0]), "omega jumps about", "Excluded from training", "12.00", "core 16, basis 1", "chosen", "sha256:9d1f0c5a77b0e1f2", "flight.report.json",
 		"rad/s", "horizon, s", "time after the prediction, s", "inputs: hold",
 		">RMSE, rad<", ">measurements inside<", ">50 %<", ">90 %<", ">95 %<", ">95 % of single channels<", ">empirical coverage<", ">nominal coverage<",

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
@@ -33,6 +32,7 @@ func (l Level) Label() string {
 // the other sentences about its held-out scores.
 type Verdict struct {
 	Level   Level    `json:"verdict"`
+	Limits  []string `json:"limits"` // of the model, whatever its scores: partial, quick preset, no inputs
 	Reason  string   `json:"reason"`
 	Next    string   `json:"next"`
 	Details []string `json:"details"`
@@ -43,7 +43,15 @@ func (v *Verdict) Line() string {
 	if v.Level == "" {
 		return ""
 	}
-	return v.Level.Label() + ": " + v.Reason + " Next: " + v.Next
+	return v.Label() + ": " + v.Reason + " Next: " + v.Next
+}
+
+// Label returns the level and, in brackets, the limits.
+func (v *Verdict) Label() string {
+	if len(v.Limits) == 0 {
+		return v.Level.Label()
+	}
+	return v.Level.Label() + " (" + strings.Join(v.Limits, ", ") + ")"
 }
 
 // Text returns the verdict and its details in two lines.
@@ -95,15 +103,15 @@ type aspect struct {
 }
 
 // Judge returns the verdict of a table; hold is that without a plan (nil without inputs, and
-// where t is), partial the reason why the training ended early, empty if it did not, found the
-// findings of the data check in the logs: what they name is to be mended before more is recorded.
-func Judge(t, hold *evaluate.Table, partial string, found []datacheck.Problem) Verdict {
+// where t is), facts what is known of the training: what they name is to be mended before more is recorded.
+func Judge(t, hold *evaluate.Table, facts Facts) Verdict {
 	if t == nil {
 		return Verdict{
-			Level: No, Reason: "No data were held out: the error on new flights is unknown.",
+			Level: No, Limits: facts.limits(), Reason: "No data were held out: the error on new flights is unknown.",
 			Next: "Evaluate it with dgm-eval on a flight that it was not trained on.",
 		}
 	}
+	partial := facts.Partial
 	compared, covered := comparison(t), coverageAspect(t, partial)
 	all := []aspect{
 		trainedOn(t), partialAspect(partial), compared, behind(t), covered, centreAspect(t), supported(t, partial), calibrated(t), withoutPlan(t, hold),
@@ -119,18 +127,20 @@ func Judge(t, hold *evaluate.Table, partial string, found []datacheck.Problem) V
 		all = append(all, aspect{level: Use, sentence: t.Adapted.Brief()})
 	}
 	worst := slices.MaxFunc(all, func(a, b aspect) int { return cmp.Compare(severity[a.level], severity[b.level]) })
-	v := Verdict{Level: worst.level, Reason: worst.sentence, Next: worst.next}
+	v := Verdict{Level: worst.level, Limits: facts.limits(), Reason: worst.sentence, Next: worst.next}
 	if v.Level == Use {
 		low, high := t.CoverageRange()
 		v.Reason = fmt.Sprintf("%s, and 95 %% intervals covered %s of the %s.", strings.TrimSuffix(compared.sentence, "."), evaluate.Percent(low, high), measured(t))
 		v.Next = "Evaluate it with dgm-eval on the next flight, and run it with dgm-estimator."
 		worst = compared
 	}
-	if first := mend(found); worst.data && v.Level != Use && first != "" {
+	causes := facts.causes(t)
+	if first := mend(facts.Found); worst.data && v.Level != Use && first != "" {
 		v.Next = first
-	} else if v.Next == moreData && len(t.Slow) > 0 {
-		v.Next = fmt.Sprintf("Log %s at 50 Hz or more (less than 20 Hz were measured; dgm-bridge import names the setting), in four flights or more.", strings.Join(t.Slow, ", "))
+	} else if v.Next == moreData && len(causes) > 0 {
+		v.Next = causes[0].next
 	}
+	all = append(all, causes...)
 	for _, a := range all {
 		if a.sentence != "" && a != worst && !(v.Level == Use && a == covered) {
 			v.Details = append(v.Details, a.sentence)
@@ -330,6 +340,8 @@ func flights(t *evaluate.Table) aspect {
 	return a
 }
 
+const unlike = "Train on flights like these, too."
+
 // flagged judges the share of predictions that were flagged OOD.
 func flagged(t *evaluate.Table) aspect {
 	s := t.FlaggedOOD()
@@ -338,7 +350,7 @@ func flagged(t *evaluate.Table) aspect {
 	}
 	a := aspect{level: Use, data: true, sentence: fmt.Sprintf("%s of the predictions were flagged OOD; do not plan on flagged predictions.", evaluate.Percent(s, s))}
 	if s >= mostFlagged {
-		a.level, a.next = Care, "Train on flights like these, too."
+		a.level, a.next = Care, unlike
 	}
 	return a
 }

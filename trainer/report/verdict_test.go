@@ -97,7 +97,7 @@ func TestVerdict(t *testing.T) {
 			}
 		}), nil, "", Care, "60 % of the predictions were flagged OOD"},
 	} {
-		v := Judge(c.table, c.hold, c.partial, nil)
+		v := Judge(c.table, c.hold, Facts{Partial: c.partial})
 		if v.Level != c.level || !strings.Contains(v.Reason, c.reason) || v.Next == "" || strings.Count(v.Reason, ". ") > 0 {
 			t.Errorf("%s: %+v", c.name, v)
 		}
@@ -106,7 +106,11 @@ func TestVerdict(t *testing.T) {
 				t.Errorf("%s: the reason is repeated: %+v", c.name, v)
 			}
 		}
-		if !strings.HasPrefix(v.Text(), c.level.Label()+": ") {
+		label := c.level.Label()
+		if c.partial != "" {
+			label += " (partial)"
+		}
+		if !strings.HasPrefix(v.Text(), label+": ") {
 			t.Errorf("%s: %s", c.name, v.Text())
 		}
 	}
@@ -116,7 +120,7 @@ func TestVerdict(t *testing.T) {
 // these would not help.
 func TestVerdictOfSlowLogs(t *testing.T) {
 	for _, ratio := range []float64{0.2, 0.5} {
-		v := Judge(edited(table(ratio, 0.4, 0.95), func(t *evaluate.Table) { t.Slow = []string{"x", "vx"} }), nil, "", nil)
+		v := Judge(edited(table(ratio, 0.4, 0.95), func(t *evaluate.Table) { t.Slow = []string{"x", "vx"} }), nil, Facts{})
 		if strings.HasPrefix(v.Next, "Log x, vx at 50 Hz or more") != (v.Level == No) {
 			t.Errorf("%+v", v)
 		}
@@ -161,7 +165,7 @@ func TestVerdictOfOneChannel(t *testing.T) {
 		{"one of 45 %", many(12, one(0.97, 0.45)), No, "but only 45 % of x3 after 0.1 s"},
 		{"many a little off", many(12, func(k int) float64 { return []float64{0.85, 0.999, 0.96}[k%3] }), Care, "too narrow at 8 and too wide at 8"},
 	} {
-		if v := Judge(c.table, nil, "", nil); v.Level != c.level || !strings.Contains(v.Reason, c.reason) {
+		if v := Judge(c.table, nil, Facts{}); v.Level != c.level || !strings.Contains(v.Reason, c.reason) {
 			t.Errorf("%s: %+v", c.name, v)
 		}
 	}
@@ -171,7 +175,7 @@ func TestVerdictOfOneChannel(t *testing.T) {
 		y.Name, y.RMSE = "y", 1.2*behind.Horizons[i].T/0.5
 		behind.Horizons[i].Channels = append(behind.Horizons[i].Channels, y, evaluate.Channel{Name: "still", Coverage95: 0.95})
 	}
-	if v := Judge(behind, nil, "", nil); v.Level != Care || !strings.Contains(v.Reason, "y (after 0.5 s: 200 % higher RMSE than the ridge regression)") {
+	if v := Judge(behind, nil, Facts{}); v.Level != Care || !strings.Contains(v.Reason, "y (after 0.5 s: 200 % higher RMSE than the ridge regression)") {
 		t.Errorf("a channel far behind: %+v", v)
 	}
 }
@@ -199,7 +203,7 @@ func TestFewWindowsDecideLittle(t *testing.T) {
 					h.Channels = append(h.Channels, x)
 				}
 			}
-			if Judge(all, nil, "", nil).Level != Use {
+			if Judge(all, nil, Facts{}).Level != Use {
 				share += 1.0 / draws
 			}
 		}

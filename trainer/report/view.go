@@ -21,6 +21,7 @@ const (
 // view is what the template shows: the report, its charts drawn.
 type view struct {
 	*Report
+	Numbers          []number
 	Windows          []windowView
 	Errors           []svg
 	Calibration      []svg
@@ -69,6 +70,9 @@ type problemGroup struct {
 
 func newView(r *Report) (*view, error) {
 	v := &view{Report: r, Tried: tried(r.Candidates)}
+	if len(r.HeldOut) > 0 {
+		v.Numbers = numbers(r.HeldOut[0])
+	}
 	v.OneStandardError = oneStandardError(v.Tried)
 	return v, v.draw()
 }
