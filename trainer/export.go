@@ -68,7 +68,7 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 		return nil, err
 	}
 	m.Baseline, m.LinearStd = *linear, a.linearStd
-	if m.Ridge, err = baseline.Ridge(context.Background(), d.Flights, a.task, evaluate.Grid(a.task.Horizon)); err != nil {
+	if m.Ridge, err = baseline.Ridge(context.Background(), d.Flights, a.task, evaluate.GridOf(a.task.Horizon, d.Flights)); err != nil {
 		return nil, err
 	}
 	m.OOD = ood.Describe(&d.Frame.Inputs.Lift, d.Flights, d.Windows, a.task.Horizon, a.task.Inputs, a.cfg.Knots)

@@ -48,6 +48,27 @@ func Grid(H float64) []float64 {
 	return append(out, H)
 }
 
+// fewSamples is how many intervals between samples a horizon has at least that may end between two samples: what is interpolated
+// there differs from a measurement by little of the motion, but has half of its noise.
+const fewSamples = 10
+
+// GridOf returns Grid for flights: horizons of few samples end at a sample, the nearest one, and the last not beyond H.
+func GridOf(H float64, flights []window.Flight) []float64 {
+	out, dt := Grid(H), window.StateInterval(flights)
+	for i, h := range out {
+		if n := h / dt; n < fewSamples && !shorter(h, dt) {
+			whole := math.Round(n)
+			if i == len(out)-1 {
+				whole = math.Floor(n + 1 - jitter)
+			}
+			if math.Abs(n-whole) > 1-jitter {
+				out[i] = math.Round(whole*dt*1e9) / 1e9
+			}
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(out)))
+}
+
 // withDefaults returns the options with their defaults, or an error that names what
 // does not fit a model with horizon H.
 func (o Options) withDefaults(H float64) (Options, error) {

@@ -31,6 +31,9 @@ func Scorable(flights []window.Flight, horizon float64) bool {
 // the interval between samples of the flights, which are returned, too; nil if there are none.
 // Without a horizon that is left it is an error.
 func (o Options) scoring(H float64, flights []window.Flight) (Options, *TooShort, error) {
+	if o.Horizons == nil {
+		o.Horizons = GridOf(H, flights)
+	}
 	o, err := o.withDefaults(H)
 	if err != nil {
 		return o, nil, err

@@ -43,8 +43,9 @@ func TestHorizonsShorterThanASampleAreNotScored(t *testing.T) {
 	}{
 		{"200 Hz", 1, false, nil, []float64{0.05, 0.1, 0.2, 0.5}, ""},
 		{"20 Hz is just enough", 10, false, nil, []float64{0.05, 0.1, 0.2, 0.5}, ""},
-		{"6 Hz", 33, false, nil, []float64{0.2, 0.5}, "Not scored: 0.05 s and 0.1 s are shorter than the 0.165 s between samples."},
-		{"states at 6 Hz, inputs at 200 Hz", 33, true, nil, []float64{0.2, 0.5}, "Not scored: 0.05 s and 0.1 s are shorter than the 0.165 s between samples."},
+		{"25 Hz, whose samples are 40 ms apart", 8, false, nil, []float64{0.04, 0.12, 0.2, 0.5}, ""},
+		{"6 Hz", 33, false, nil, []float64{0.165, 0.5}, "Not scored: 0.05 s and 0.1 s are shorter than the 0.165 s between samples."},
+		{"states at 6 Hz, inputs at 200 Hz", 33, true, nil, []float64{0.165, 0.5}, "Not scored: 0.05 s and 0.1 s are shorter than the 0.165 s between samples."},
 		{"horizons that were asked for", 33, false, []float64{0.1, 0.33}, []float64{0.33}, "Not scored: 0.1 s is shorter than the 0.165 s between samples."},
 		{"a horizon of one sample", 33, false, []float64{0.165}, []float64{0.165}, ""},
 	} {
