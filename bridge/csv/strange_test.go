@@ -203,6 +203,15 @@ func TestSparseAndHeld(t *testing.T) {
 	if _, s, _ = suggested(t, "", uneven(0.1)); s.Channels[0].Samples != 300 {
 		t.Errorf("a coarse sensor: %+v", s.Channels)
 	}
+	// Nor is what moves by the resolution of its sensor every row or two.
+	for _, resolution := range []float64{0.02, 0.025, 0.03, 0.04} {
+		coarse := rowsOf("time,theta,omega,tau", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%g,%g,%g,%g", 0.02*float64(i), resolution*math.Round(a/resolution), b, c)
+		})
+		if _, s, _ = suggested(t, "", coarse); s.Channels[0].Samples != 300 {
+			t.Errorf("a resolution of %g: %+v", resolution, s.Channels)
+		}
+	}
 	// An encoder that stands still now and then is not held.
 	steps := rowsOf("time,theta,omega,tau", func(i int, a, b, c float64) string {
 		return fmt.Sprintf("%g,%.2f,%g,%g", 0.02*float64(i), 0.1*a, b, c)

@@ -68,11 +68,20 @@ func (h *holds) found() []int {
 		for n := max(1, usual-1); n <= min(longestHold, usual+1); n++ {
 			near += s.runs[n]
 		}
+		if s.n < fewestHolds {
+			continue
+		}
+		coarse := s.coarse()
+		if coarse { // its value stays for any number of rows, too; that of a slow sensor for a multiple of as many
+			near = 0
+			for n := usual; n <= longestHold; n += usual {
+				near += s.runs[n]
+			}
+		}
 		switch {
-		case s.n < fewestHolds:
 		case s.runs[usual] > s.runs[1] && float64(near) > regular*float64(s.n):
 			out[i] = usual
-		case s.irregular():
+		case !coarse && s.irregular():
 			out[i] = s.mean()
 		}
 	}
@@ -89,13 +98,17 @@ func (s *hold) mean() int {
 }
 
 // irregular reports whether values stay for rows of different number, hardly one for a single
-// row nor for far more than the others, and differ by anything: those of a coarse sensor differ
-// by its resolution.
+// row nor for far more than the others.
 func (s *hold) irregular() bool {
 	long, most := 0, 4*s.mean()
 	for n := most + 1; n <= longestHold; n++ {
 		long += s.runs[n]
 	}
+	return 20*s.runs[1] <= s.n && 50*long <= s.n && most < longestHold
+}
+
+// coarse reports whether a quarter of the values differ from those before them by the same, the resolution of a coarse sensor.
+func (s *hold) coarse() bool {
 	by := slices.Clone(s.by)
 	slices.Sort(by)
 	middle, alike := by[len(by)/2], 0
@@ -104,7 +117,7 @@ func (s *hold) irregular() bool {
 			alike++
 		}
 	}
-	return 20*s.runs[1] <= s.n && 50*long <= s.n && most < longestHold && 4*alike < len(by)
+	return 4*alike >= len(by)
 }
 
 // anyHeld reports whether any state is held.
