@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
@@ -167,7 +168,11 @@ func noises(flights []window.Flight, K int) []float64 {
 // slack is how far beyond the largest value of the data a rate or an input is let.
 const slack = 3
 
-// bounds returns what states and inputs are clamped to: velocities, rates and inputs by their largest values.
+// joint reports whether a role is the angle of a joint that does not turn on.
+func joint(r motion.Role) bool { return strings.HasPrefix(r.Name, "angle ") && !r.Turns }
+
+// bounds returns what states and inputs are clamped to: velocities, rates, angles that a joint's stiffness acts on, and inputs, by their
+// largest values.
 func bounds(flights []window.Flight, K, P int, e *motion.Equation) []float64 {
 	out := slices.Repeat([]float64{math.MaxFloat32}, K+P)
 	largest := make([]float64, K+P)
@@ -182,7 +187,7 @@ func bounds(flights []window.Flight, K, P int, e *motion.Equation) []float64 {
 		}
 	}
 	for _, r := range e.Roles {
-		if d := dimension(r.Name); d == "m/s" || d == "rad/s" {
+		if d := dimension(r.Name); d == "m/s" || d == "rad/s" || joint(r) {
 			out[r.State] = slack*largest[r.State] + 1e-9
 		}
 	}

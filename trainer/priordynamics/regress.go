@@ -26,11 +26,11 @@ type Shape struct {
 	Chain priordynamics.Chain `json:"-"` // (optional) equation of motion, in place of what a regression finds
 }
 
-// How far beyond the data a coordinate is let: products of two or three grow fast, and a linear equation carries on what it has
-// learned, such as that a rate moves its position.
+// How far beyond the data a coordinate is let: products of two or three grow fast, and count no longer from direct.RangeFactor's twice
+// the data on; a linear equation carries on what it has learned, such as that a rate moves its position.
 const (
-	productSlack = 1.3
-	linearSlack  = 10
+	productSlack = 2.0
+	linearSlack  = 10.0
 )
 
 var errSingular = errors.New("the regression of the difference equation is singular")
