@@ -48,25 +48,18 @@ func Grid(H float64) []float64 {
 	return append(out, H)
 }
 
-// fewSamples is how many intervals between samples a horizon has at least that may end between two samples: what is interpolated
-// there differs from a measurement by little of the motion, but has half of its noise.
-const fewSamples = 10
-
-// GridOf returns Grid for flights: horizons of few samples end at a sample, the nearest one, and the last not beyond H.
+// GridOf returns Grid for flights: horizons of few samples end at a sample, see window.AtSamples. Those shorter than a sample stay.
 func GridOf(H float64, flights []window.Flight) []float64 {
-	out, dt := Grid(H), window.StateInterval(flights)
-	for i, h := range out {
-		if n := h / dt; n < fewSamples && !shorter(h, dt) {
-			whole := math.Round(n)
-			if i == len(out)-1 {
-				whole = math.Floor(n + 1 - jitter)
-			}
-			if math.Abs(n-whole) > 1-jitter {
-				out[i] = math.Round(whole*dt*1e9) / 1e9
-			}
-		}
+	all, dt := Grid(H), window.StateInterval(flights)
+	n := 0
+	for n < len(all) && shorter(all[n], dt) {
+		n++
 	}
-	return slices.Compact(slices.Sorted(slices.Values(out)))
+	at := window.AtSamples(all[n:], flights)
+	for len(at) > 0 && at[len(at)-1] > H*(1+1e-9) {
+		at = at[:len(at)-1]
+	}
+	return append(all[:n], at...)
 }
 
 // withDefaults returns the options with their defaults, or an error that names what

@@ -19,7 +19,7 @@ func (p *predictions) weights(candidates []Candidate, knots []float64) ([][][]fl
 // weighPhysical returns the weights of all additions, of which the last is of the physical candidate: it is added to what the
 // weights of the others make of them, for channels of which that lowers the error, and with it once more the map of its residuals (−1 = none), which has a weight among the others, too.
 func (p *predictions) weighPhysical(knots []float64, residuals int) ([][][]float64, *Physical) {
-	Q, at := len(knots), Hats(knots, taus)
+	Q, at := len(knots), Hats(knots, p.taus)
 	added := []int{p.J - 1}
 	if residuals >= 0 {
 		added = append(added, residuals)

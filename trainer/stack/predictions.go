@@ -17,8 +17,10 @@ import (
 // condition.
 type predictions struct {
 	K, T       int
-	J          int    // candidates
-	fades      []bool // of each candidate
+	times      []float64 // T, s
+	taus       []float64 // T, as shares of the horizon
+	J          int       // candidates
+	fades      []bool    // of each candidate
 	conditions []model.Condition
 	windows    []heldWindow
 }
@@ -34,7 +36,11 @@ type heldWindow struct {
 
 // predict lets every candidate predict what its folds hold out.
 func (t *Task) predict(folds []window.Fold, candidates []Candidate) *predictions {
-	p := &predictions{K: len(t.States), T: len(taus), J: len(candidates)}
+	p := &predictions{K: len(t.States), times: t.times(slices.Concat(folds[0].Train, folds[0].Held)), J: len(candidates)}
+	p.T = len(p.times)
+	for _, at := range p.times {
+		p.taus = append(p.taus, at/t.Horizon)
+	}
 	for j := range candidates {
 		p.fades = append(p.fades, candidates[j].Whole.Far > 0 && !candidates[j].residuals()) // whose own fade is in its predictions
 	}
@@ -55,11 +61,7 @@ func (t *Task) predict(folds []window.Fold, candidates []Candidate) *predictions
 }
 
 func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candidates []Candidate) []heldWindow {
-	H := t.Horizon
-	times := make([]float64, len(taus))
-	for i, tau := range taus {
-		times[i] = tau * H
-	}
+	H, times := t.Horizon, p.times
 	var priors []*estimator.PriorDynamics
 	for _, c := range candidates {
 		priors = append(priors, estimator.NewPriorDynamics(t.States, t.Inputs, estimator.PriorDynamicsSpec{
@@ -292,7 +294,7 @@ func (p *predictions) folds() int {
 // weigh returns the weights of all candidates but the first: for each, per condition, K×Q.
 // Where there is one readout, the other has its weights.
 func (p *predictions) weigh(knots []float64) [][][]float64 {
-	at := Hats(knots, taus)
+	at := Hats(knots, p.taus)
 	drawn := p.targets(at, sharpness, p.cells)
 	return p.byCondition(p.J-1, len(knots), func(c, k int) []float64 { return weigh(p.outcomes(c, k), p.J-1, at, drawn[c][k], pull) })
 }

@@ -19,10 +19,7 @@ const (
 // inputs of another one. Flights of one pilot do not show such pairs, the next manoeuvre does, and a stiff equation that is right on all of them
 // can diverge there by many powers of ten, in a few predictions that no fold has. The first candidate stays in any case. physical reports whether a physical one was left out.
 func (t *Task) stable(flights []window.Flight, candidates []Candidate) (out []Candidate, physical bool) {
-	times := make([]float64, len(taus))
-	for i, tau := range taus {
-		times[i] = tau * t.Horizon
-	}
+	times := t.times(flights)
 	at := window.Thin(window.Cut(flights, t.Horizon, t.Horizon/10), exchanged)
 	var starts [][]float64
 	largest := make([]float64, len(t.States)) // within the horizon

@@ -83,7 +83,7 @@ const (
 // targets returns the weights (J×Q) at the knots towards which those of single channels are
 // drawn, by the mean log errors (1+J, T) of component 0 and the others alone: in proportion to
 // error^−sharpness, as weights of models are to their likelihoods (pseudo Bayesian model
-// averaging, Yao et al. 2018). hats (T×Q) are the weights of the knots at the horizons.
+// averaging, Yao et al. 2018). hats (T×Q) are the weights of the knots at the horizons; a knot before the first of them has its target.
 func targets(logErrors [][]float64, hats [][]float64, sharpness float64) []float64 {
 	Q := len(hats[0])
 	out := make([]float64, (len(logErrors)-1)*Q)
@@ -92,6 +92,9 @@ func targets(logErrors [][]float64, hats [][]float64, sharpness float64) []float
 	for q := range Q {
 		for t := range hats {
 			near[t] = hats[t][q]
+		}
+		if floats.Sum(near) == 0 { // nothing is measured so early
+			near[0] = 1
 		}
 		for j, errors := range logErrors {
 			shares[j] = -sharpness * stat.Mean(errors, near)

@@ -26,6 +26,22 @@ func made(w []float64, noise float64) []outcome {
 
 var thirds = Hats([]float64{0, 1}, []float64{0.1, 0.5, 1})
 
+// A knot before the first horizon has the target of that horizon, and finite weights.
+func TestKnotsBeforeTheFirstHorizon(t *testing.T) {
+	hats := Hats([]float64{0, 0.02, 0.3, 1}, []float64{0.5, 0.8, 1})
+	drawn := targets([][]float64{{0, 0, 0}, {-1, 0, 1}}, hats, sharpness)
+	for q, want := range []float64{1, 1, 1, 0} {
+		if math.Abs(drawn[q]-want) > 0.01 {
+			t.Errorf("targets %v: at knot %d, want %v", drawn, q, want)
+		}
+	}
+	for _, w := range weigh(made([]float64{0.7}, 0.5), 1, hats, drawn, pull) {
+		if math.IsNaN(w) || w < 0 || w > 1 {
+			t.Errorf("weight %v", w)
+		}
+	}
+}
+
 func TestWeights(t *testing.T) {
 	for _, c := range []struct {
 		of, want []float64

@@ -28,6 +28,25 @@ func ShortestInterval(flights []Flight) float64 {
 	return dt
 }
 
+// fewSamples is how many intervals between samples a time ahead has at least that may end between two samples: what is interpolated
+// there differs from a measurement by little of the motion, but has half of its noise.
+const fewSamples = 10
+
+// AtSamples returns ascending times ahead, s, of which those of few samples are moved to that of the nearest sample, the first one at
+// least: nothing was measured between.
+func AtSamples(times []float64, flights []Flight) []float64 {
+	out, dt := slices.Clone(times), StateInterval(flights)
+	for i, t := range out {
+		const jitter = 0.04
+		if n := t / dt; n < fewSamples {
+			if whole := math.Max(1, math.Round(n+1e-6)); math.Abs(n-whole) > jitter {
+				out[i] = math.Round(whole*dt*1e9) / 1e9
+			}
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(out)))
+}
+
 // StateInterval returns the median time from one measurement to the next, s, of the state that
 // is measured most often; 0 where none is measured twice.
 func StateInterval(flights []Flight) float64 {

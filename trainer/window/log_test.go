@@ -2,6 +2,7 @@ package window
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -69,4 +70,26 @@ func fromLog(log *flightlog.Log, opt Options) []Flight {
 		out = append(out, Prepare(i, Series{Name: s.Name, T: s.T, X: s.X, U: s.U, X0: s.X0}, states, inputs, opt)...)
 	}
 	return out
+}
+
+// Times of few samples end at one; of many samples they stay.
+func TestTimesAtSamples(t *testing.T) {
+	at := func(step float64) []Flight {
+		f := Flight{K: 1}
+		for i := range 50 {
+			f.T, f.X = append(f.T, step*float64(i)), append(f.X, 0)
+		}
+		return []Flight{f}
+	}
+	times := []float64{0.01, 0.025, 0.05, 0.1, 0.2, 0.5}
+	for step, want := range map[float64][]float64{
+		0.002: times,
+		0.04:  {0.04, 0.12, 0.2, 0.5},
+		0.1:   {0.1, 0.2, 0.5},
+		0.3:   {0.3, 0.6},
+	} {
+		if got := AtSamples(times, at(step)); !slices.Equal(got, want) {
+			t.Errorf("every %v s: %v, want %v", step, got, want)
+		}
+	}
 }
