@@ -177,6 +177,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
+// The record ahead of damage may be damaged at its end: no checksum shows it.
 func TestDamage(t *testing.T) {
 	whole, head := attitudes(50)
 	at := head + 20*attSize
@@ -192,9 +193,21 @@ func TestDamage(t *testing.T) {
 		if len(g.values) < 44 || len(g.values) > 49 || g.values[0][1] != 0 || g.values[len(g.values)-1][1] != 0.49 {
 			t.Errorf("%s: %d records", what, len(g.values))
 		}
-		if len(g.problems) != 1 || g.problems[0].Offset != int64(at) || !strings.Contains(g.problems[0].Reason, "continued at byte") {
-			t.Errorf("%s: problems %v, expected one at byte %d", what, g.problems, at)
+		from := at - attSize
+		if what == "type" {
+			from = at
 		}
+		if len(g.problems) != 1 || g.problems[0].Offset != int64(from) || !strings.Contains(g.problems[0].Reason, "continued at byte") {
+			t.Errorf("%s: problems %v, expected one at byte %d", what, g.problems, from)
+		}
+	}
+	// A record whose last bytes are overwritten gives no values.
+	torn := bytes.Clone(whole)
+	for i := at - 1; i < at+40; i++ {
+		torn[i] = 0xFF
+	}
+	if g := read(t, torn, "ATT"); len(g.values) != 46 || g.values[18][1] != 0.18 || g.values[19][1] != 0.23 {
+		t.Errorf("torn: %d records, %v", len(g.values), g.values)
 	}
 	// Bytes between records cost no record.
 	b := append(bytes.Clone(whole[:at]), append([]byte{0xA3, 0x95, 0xA3, 1, 2}, whole[at:]...)...)

@@ -98,6 +98,10 @@ func (r *Reader) record() (*telemetry.Message, error) {
 	if len(whole) < f.length {
 		return nil, r.End(at, len(whole))
 	}
+	if next := r.Window.Peek(f.length + 2); len(next) == f.length+2 && (next[f.length] != magic1 || next[f.length+1] != magic2) {
+		r.resync(at) // no record has a checksum: the damage behind this one may begin within it
+		return nil, nil
+	}
 	content := whole[headSize:]
 	if f.unread != "" {
 		r.Window.Pass(f.length)
