@@ -24,7 +24,7 @@ var (
 const mostDays = 100_000
 
 // layouts of dates with times, without the zone. A date of six digits is that of NMEA, with the day first.
-var layouts = []string{"2006-01-02T15:04:05", "2006/01/02T15:04:05", "02.01.2006T15:04:05", "01/02/2006T3:04:05 PM", "20060102T150405", "20060102150405", "020106T150405", "2006-01-02T15:04", "20060102T15:04"}
+var layouts = []string{"2006-01-02T15:04:05", "2006/01/02T15:04:05", "02.01.2006T15:04:05", "01/02/2006T3:04:05 PM", "02-Jan-2006T15:04:05", "20060102T150405", "20060102150405", "020106T150405", "2006-01-02T15:04", "20060102T15:04"}
 
 // parseDate reads a date and a time, with a zone or in UTC, into ns since 1970.
 func parseDate(s string) (int64, error) {
@@ -48,7 +48,7 @@ func parseDate(s string) (int64, error) {
 	return 0, errNotDate
 }
 
-// beginsAs reports whether a text has a digit where the date of a layout has one, and the same sign elsewhere. Most cells of a
+// beginsAs reports whether a text has a digit or a letter where the date of a layout has one, and the same sign elsewhere. Most cells of a
 // table are numbers: an error of time.Parse for each layout takes longer than the rest of reading them.
 func beginsAs(text, layout string) bool {
 	date := strings.IndexByte(layout, 'T') + 1
@@ -60,11 +60,17 @@ func beginsAs(text, layout string) bool {
 	}
 	for i := range date {
 		digit := '0' <= text[i] && text[i] <= '9'
-		if layout[i] >= '0' && layout[i] <= '9' {
+		letter := 'A' <= text[i]&^0x20 && text[i]&^0x20 <= 'Z'
+		switch {
+		case layout[i] >= '0' && layout[i] <= '9':
 			if !digit {
 				return false
 			}
-		} else if text[i] != layout[i] {
+		case layout[i] == 'J' || layout[i] == 'a' || layout[i] == 'n': // of a month
+			if !letter {
+				return false
+			}
+		case text[i] != layout[i]:
 			return false
 		}
 	}
@@ -83,9 +89,14 @@ func pointed(s string) string {
 const clockDigits = 6
 
 // parseClock reads a time of day into ns, or a duration as Python writes it: "1 day, 0:00:02.5",
-// "-1 days +23:59:59.98".
+// "-1 days +23:59:59.98", or MATLAB: "12.5 sec".
 func parseClock(s string) (int64, error) {
 	s = strings.TrimSpace(s)
+	if number, word, ok := strings.Cut(s, " "); ok { // as MATLAB writes a duration: "12.5 sec"
+		if unit := spelled(word); unit != "" && unit != "d" && unit != datenum {
+			return parseTime(number, scales[unit])
+		}
+	}
 	var days int64
 	if text, rest, ok := strings.Cut(s, " day"); ok {
 		n, err := strconv.ParseInt(text, 10, 32)

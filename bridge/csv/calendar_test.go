@@ -20,12 +20,13 @@ func TestParseClock(t *testing.T) {
 		"12:30:00.25": 45000*s + s/4, "0:00:02": 2 * s, "01:02.5": 62*s + s/2, "0 days 00:00:00.020000": s / 50, "2 days 01:00:00": 49 * 3600 * s,
 		"123000.25": 45000*s + s/4, "57.5": 57*s + s/2, "12:30:00:250": 45000*s + s/4, "12:30:00.25 PM": 45000*s + s/4,
 		"1 day, 0:00:02.5": 86402*s + s/2, "-1 days +23:59:59": -s, "-1 day, 23:59:59": -s,
+		"12.5 sec": 12*s + s/2, "0.25 min": 15 * s,
 	} {
 		if got, err := parseClock(text); err != nil || got != want {
 			t.Errorf("%s: %d, want %d; %v", text, got, want, err)
 		}
 	}
-	for _, text := range []string{"", " day", "1 day", "x days 00:00:00", "200000 days 00:00:00", "1 days 25:00:00", "Monday 00:00:00", "126000", "12:30:00:12"} {
+	for _, text := range []string{"", " day", "1 day", "x days 00:00:00", "200000 days 00:00:00", "1 days 25:00:00", "Monday 00:00:00", "126000", "12:30:00:12", "12 parsec", "x sec"} {
 		if got, err := parseClock(text); err == nil {
 			t.Errorf("%s: %d", text, got)
 		}
@@ -39,6 +40,7 @@ func TestTimesWithoutSigns(t *testing.T) {
 		"utc,x\n59.98,1\n100.00,2\n100.02,3\n":           "utc clock ",
 		"t,x\n59.98,1\n60.00,2\n60.02,3\n":               "t s ",
 		"date,time,x\n050326,235959.94,1\n050326,235959.96,1\n050326,235959.98,1\n060326,000000.00,2\n060326,000000.02,3\n": "time iso date",
+		"Time,x\n05-Mar-2026 23:59:59.980,1\n06-Mar-2026 00:00:00.000,2\n06-Mar-2026 00:00:00.020,3\n":                      "Time iso ",
 		"stamp,x\n20260305235959.98,1\n20260306000000.00,2\n20260306000000.02,3\n":                                          "stamp iso ",
 	} {
 		o, date := look(t, text), ""

@@ -20,6 +20,9 @@ func hasWord(name string, list []string) bool {
 	return slices.ContainsFunc(words(name), func(w string) bool { return slices.Contains(list, w) })
 }
 
+// isTime reports whether a column is called as a time is.
+func isTime(name string) bool { return hasWord(name, timeWords) }
+
 // changes returns in how many rows a column differs from the row before.
 func (c *Column) changes() int { return max(0, c.new-1) }
 
@@ -134,6 +137,27 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 	return n
 }
 
+// tidy returns the column that names the signal of each row and the one with its value, in a table of one value a row, as databases
+// of time series export it; nil in others.
+func (o *Outline) tidy() (signal, value *Column) {
+	for i := range o.Columns {
+		c := &o.Columns[i]
+		switch {
+		case i == o.Time:
+		case c.Others == o.Rows && len(c.named) > 1 && len(c.named) < mostNames && 10*c.changes() > 9*o.Rows && signal == nil:
+			signal = c
+		case c.Numbers > 0 && value != nil:
+			return nil, nil
+		case c.Numbers > 0:
+			value = c
+		}
+	}
+	if signal == nil || value == nil || 2*o.Columns[o.Time].new > o.Rows || o.Group >= 0 && !hasWord(value.Name, []string{"value", "val"}) {
+		return nil, nil
+	}
+	return signal, value
+}
+
 // findRates finds how fast other columns of times run.
 func (o *Outline) findRates() {
 	for i := range o.Columns {
@@ -210,14 +234,14 @@ func (o *Outline) findUnit() {
 	o.Unit = unitOf(c)
 }
 
-// unitOf guesses the unit of the time from the median step: the first in which a
-// robot could have been sampled so.
+// unitOf guesses the unit of the time from the median step, by the rows that are in it where a clock is coarser than
+// they are: the first in which a robot could have been sampled so.
 func unitOf(c *Column) string {
 	if len(c.steps) == 0 {
 		return "s"
 	}
 	slices.Sort(c.steps)
-	return cmp.Or(unitBy(c.steps[len(c.steps)/2], c.Low), "s")
+	return cmp.Or(unitBy(c.steps[len(c.steps)/2]*float64(c.new)/float64(c.Numbers), c.Low), "s")
 }
 
 // addTimes is the remedy of a table without times.

@@ -1,7 +1,9 @@
 package csv
 
 import (
+	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/frames"
 )
@@ -14,6 +16,76 @@ const (
 	mostlyUnits  = 0.5
 	numericShare = 0.5 // of the cells of the first row of data, less twice those that are no numbers
 )
+
+// fewestRows is how many rows of one width, behind lines that are none of it, are a table.
+const fewestRows = 10
+
+// preamble returns how many lines are ahead of a table, and the beginning with these lines empty: titles, the settings of a
+// recorder, what a program says as it starts. The table is the rows of one width, mostly of numbers, to the end of the
+// beginning, with the names of their columns. Without lines of another width ahead of it, there is none.
+func preamble(head []byte) (ahead int, rest []byte) {
+	var rows []string
+	var at []int // lines
+	n := 0
+	for line := range strings.Lines(string(head)) {
+		n++
+		if text := strings.TrimRight(line, "\r\n"); strings.TrimSpace(text) != "" && !strings.ContainsRune("#%", rune(text[0])) && (len(rows) == 0 || strings.HasSuffix(line, "\n")) {
+			rows, at = append(rows, text), append(at, n)
+		}
+	}
+	for _, sep := range ",;\t " {
+		first := beginsAt(rows, sep)
+		if first <= 0 {
+			continue
+		}
+		rest = head
+		for range at[first] - 1 {
+			rest = rest[bytes.IndexByte(rest, '\n')+1:]
+		}
+		return at[first] - 1, rest
+	}
+	return 0, head
+}
+
+// beginsAt returns the row that names the columns of the rows to the end, by a separator; 0 or less = there is none behind the first.
+func beginsAt(rows []string, sep rune) int {
+	width := func(i int) int { return len(split(rows[i], sep)) }
+	last := len(rows) - 1
+	if last < fewestRows || width(last) < 2 || width(0) == width(last) {
+		return 0
+	}
+	first := last
+	for first > 0 && width(first-1) == width(last) {
+		first--
+	}
+	data := first
+	if first > 0 && !named(split(rows[first], sep)) { // there may be names without values, as of comments
+		if first--; len(trimmed(split(rows[first], sep), width(last))) != width(last) {
+			return 0
+		}
+	} else {
+		data++
+	}
+	values := func(row string) bool {
+		cells := split(row, sep)
+		return len(cells) > 1 && !slices.ContainsFunc(cells, func(c string) bool { return !number(c) })
+	}
+	if slices.ContainsFunc(rows[:first], values) { // of another table
+		return 0
+	}
+	if last-data+1 < fewestRows || !named(trimmed(split(rows[first], sep), width(last))) || numbers(rows[data:], sep) <= 0 {
+		return 0
+	}
+	return first
+}
+
+// trimmed returns names without those at the end that have no values in rows of a width: empty ones, and the comments of LabVIEW.
+func trimmed(names []string, width int) []string {
+	for len(names) > width && width > 0 && (names[len(names)-1] == "" || strings.EqualFold(names[len(names)-1], "comment")) {
+		names = names[:len(names)-1]
+	}
+	return names
+}
 
 // head finds which rows ahead of the data have the names and the units: programs write the units in a row behind the
 // names, or ahead of them, a row of descriptions, and frames of pandas names of two levels, of which the last counts.

@@ -1,6 +1,7 @@
 package csv
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ type layout struct {
 	names   []string // of the columns, where no row of the table holds them; nil = the first row does
 	units   []string // of the columns, where a row beside the names holds them; nil = none does
 	rows    []string // the first ones, where one of them holds the names
+	width   int      // cells of the last row of the beginning
 	heads   int      // rows ahead of those of data: of names, units, descriptions; 0 = none
 	named   int      // which of these has the names
 	mend    string   // (optional) what may be wrong if a column is not there
@@ -27,7 +29,7 @@ const mostLines = 50
 // by which most wanted columns are found, most cells of rows are numbers, and the first row
 // has most cells, in this order. The columns are named by a comment ahead that holds all that
 // are wanted, as programs for computation write it. Where the first row holds numbers they are
-// named by the last comment ahead that has as many cells, else by their numbers, from 1.
+// named by the last comment ahead that has as many cells, of a time if there is one, else by their numbers, from 1.
 func layoutOf(head []byte, wanted []string) layout {
 	l := layout{comma: ',', comment: '#', heads: 1}
 	comments, rows := l.lines(head)
@@ -54,7 +56,7 @@ func layoutOf(head []byte, wanted []string) layout {
 			best, l.comma = score, sep
 		}
 	}
-	l.decimal = decimalCommas(rows, l.comma)
+	l.decimal, l.width = decimalCommas(rows, l.comma), len(split(rows[len(rows)-1], l.comma))
 	if first := split(rows[0], l.comma); !numbered(first, rows[1:], l.comma) {
 		l.name(first, comments, wanted)
 	}
@@ -158,18 +160,26 @@ func (l *layout) name(cells, comments, wanted []string) {
 		return
 	}
 	for _, c := range slices.Backward(comments) {
+		if described.MatchString(c) { // of the table as a whole: what is ahead of it names no columns
+			break
+		}
 		for _, sep := range string(l.comma) + ",;\t " {
-			if names := split(c, sep); len(names) == len(cells) {
-				l.names = names
-				return
+			if names := split(c, sep); len(names) == len(cells) && (l.names == nil || slices.ContainsFunc(names, isTime) && !slices.ContainsFunc(l.names, isTime)) {
+				l.names = names // the last ones, or those with a time
 			}
 		}
+	}
+	if l.names != nil {
+		return
 	}
 	for i := range cells {
 		l.names = append(l.names, strconv.Itoa(i+1))
 	}
 	l.mend = "; its first line holds numbers: name the columns in it, or by their numbers, as in column = \"1\""
 }
+
+// described matches a comment that says something of a table, as the rows and columns of those of Octave.
+var described = regexp.MustCompile(`^[a-z]+: [^ ,;\t]+$`)
 
 // fits reports whether names, of a comment ahead, are those of the columns, though some of
 // the cells of the first row are texts, as ROS writes %time,field.header.frame_id.
@@ -261,6 +271,11 @@ func number(cell string) bool {
 	return err == nil || truth || missing(cell) || commaNumber(cell)
 }
 
+// named reports whether cells may be the names of columns: several, and none of them a number.
+func named(cells []string) bool {
+	return len(cells) > 1 && !slices.ContainsFunc(cells, func(c string) bool { return c != "" && number(c) })
+}
+
 // commaNumber reports whether a cell is a number with a decimal comma.
 func commaNumber(cell string) bool {
 	if strings.Count(cell, ",") != 1 || strings.Contains(cell, ".") {
@@ -273,14 +288,15 @@ func commaNumber(cell string) bool {
 // minus is how text for print begins negative numbers.
 const minus = "\u2212"
 
-// missing reports whether a cell means that nothing was measured: "--" is of masked arrays, "#N/A"
+// missing reports whether a cell means that nothing was measured: "--" is of masked arrays, "#N/A" and "#DIV/0!"
 // of spreadsheets, "-nan(ind)" and "1.#QNAN" of Windows.
 func missing(cell string) bool {
 	if len(cell) > 9 {
 		return false
 	}
 	switch strings.ToLower(cell) {
-	case "", "nan", "-nan", "na", "n/a", "null", "none", "nat", "--", "#n/a", "<na>", "nan(ind)", "-nan(ind)", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan":
+	case "", "nan", "-nan", "na", "n/a", "null", "none", "nat", "-", "--", "?", "missing", "<na>", "nan(ind)", "-nan(ind)", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan",
+		"#n/a", "#div/0!", "#value!", "#num!", "#ref!", "#name?", "#null!":
 		return true
 	}
 	return false

@@ -114,7 +114,7 @@ func TestTablesThatAreRefused(t *testing.T) {
 	rows := strings.Repeat("0.1, 2.5\n", 20)
 	for _, c := range []struct{ text, want string }{
 		{"t [s], x [rad]\n" + rows, `there are: t [s], x [rad]`},
-		{"made on monday\nt,x\n" + rows, "delete the lines ahead of it, or begin them with #"},
+		{"made on monday\nt,x\n" + rows[:9*9], "delete the lines ahead of it, or begin them with #"}, // too few rows to see it
 		{"t|x\n" + strings.ReplaceAll(rows, ",", "|"), "replace another separator"},
 		{"t,x\n12:00:01.5,1\n12:00:02.0,2\n", `write unit = "iso" under [time] for dates with times`},
 		{"t;x\n0,5;1,5\n0,6;1.001,5\n", "without separators of thousands"},

@@ -105,6 +105,10 @@ func Look(path string, open Opener) (*Outline, error) {
 		reason, remedy := o.nearlyTime()
 		return nil, t.fail(0, "", "no column of it looks like a time"+reason, remedy)
 	}
+	if signal, value := o.tidy(); signal != nil {
+		return nil, t.fail(0, "column "+quote(signal.Column), fmt.Sprintf("names %d signals, one in each row, whose values are in column %s: a table needs a column for each", len(signal.named), quote(value.Column)),
+			fmt.Sprintf("in Python: import pandas; pandas.read_csv('IN').pivot_table(index=%q, columns=%q, values=%q).to_csv('OUT')", o.Columns[o.Time].Column, signal.Column, value.Column))
+	}
 	o.findFraction()
 	o.findRates()
 	o.findUnit()
@@ -336,7 +340,7 @@ func (c *Column) NumbersSegments() bool {
 // segmentRows is how many rows a segment has at least, in the mean.
 const segmentRows = 20
 
-// splitUnit returns name and unit of a column that is called like omega [rad/s], omega (rad/s)
+// splitUnit returns name and unit of a column that is called like omega [rad/s], omega (rad/s), omega / rad/s
 // or omega_dps. The brackets of q[0] hold no unit.
 func splitUnit(column string) (name, unit string) {
 	for _, brackets := range []string{"[]", "()"} {
@@ -347,6 +351,9 @@ func splitUnit(column string) (name, unit string) {
 		if ok && closed && name != "" && !strings.ContainsAny(unit, "[]()") && strings.Trim(unit, "0123456789:") != "" {
 			return name, unit
 		}
+	}
+	if name, unit, ok := strings.Cut(column, " / "); ok && (frames.IsUnit(unit) || spelled(strings.ToLower(unit)) != "") { // as DIN 1313 has it
+		return strings.TrimSpace(name), unit
 	}
 	return column, frames.NamedUnit(column)
 }

@@ -183,16 +183,43 @@ func TestCellsThatAreNoNumbers(t *testing.T) {
 	}
 }
 
-// Lines ahead of the names of the columns, and names once more, are named.
+// Names once more are refused with their line. Lines ahead of the names, as of titles and of LabVIEW, are left out.
 func TestNamesInOtherLines(t *testing.T) {
 	rows := rowsOf("t;theta;tau", func(i int, a, _, u float64) string { return fmt.Sprintf("%g;%g;%g", 0.02*float64(i), a, u) })
-	for want, table := range map[string]string{
-		"a.csv: line 5: 3 cells, and there are 2 columns; it seems to name the columns: delete lines 1 to 4, which are ahead of it, or begin them with #": "Date;2026-03-05\nOperator;N\nRate;100\n\n" + rows,
-		"a.csv: line 302: it has the names of the columns once more; delete the line":                                                                     rows + rows,
+	want := "a.csv: line 302: it has the names of the columns once more; delete the line"
+	if _, err := mapOf(t, rows+rows); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	tabs := strings.ReplaceAll(rows, ";", "\t")
+	for what, c := range map[string]struct {
+		table string
+		lines int
+	}{
+		"titles":        {"Date;2026-03-05\nOperator;N\nRate;100\n\n" + rows, 4},
+		"one sentence":  {"swing up, second try\n" + rows, 1},
+		"open quote":    {"the \" of the second\n" + rows, 1},
+		"settings":      {"\"Product\",\"Recorder\"\n\"scale\",\"1\"\n" + strings.ReplaceAll(rows, ";", ","), 2},
+		"LabVIEW":       {"LabVIEW Measurement\nSeparator\tTab\n***End_of_Header***\t\nChannels\t2\t\nX_Dimension\tTime\tTime\n***End_of_Header***\n" + strings.Replace(tabs, "tau", "tau\tComment", 1), 6},
+		"empty names":   {strings.Replace(rows, "tau", "tau;;", 1), 0},
+		"comments":      {"# t theta tau\n# made by hand\n" + strings.SplitN(strings.ReplaceAll(rows, ";", " "), "\n", 2)[1], 0},
+		"quantity/unit": {strings.Replace(rows, "t;theta;tau", "t / s;theta / rad;tau / N m", 1), 0},
 	} {
-		if _, err := mapOf(t, table); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
+		log, sum, text := suggested(t, "", c.table)
+		if len(log.Segments[0].T) != 300 || math.Abs(log.Segments[0].X[50]-0.5*math.Sin(2)) > 1e-6 || log.Channels[0].Name != "theta" || log.Channels[1].Name != "tau" {
+			t.Errorf("%s: %d rows of %v\n%s", what, len(log.Segments[0].T), log.Channels, text)
 		}
+		if said := fmt.Sprint(sum.Remarks); strings.Contains(said, fmt.Sprintf("%d line", c.lines)) != (c.lines > 0) {
+			t.Errorf("%s: %s", what, said)
+		}
+	}
+}
+
+// The comments of Octave name no columns.
+func TestCommentsOfOctave(t *testing.T) {
+	rows := rowsOf("", func(i int, a, w, u float64) string { return fmt.Sprintf(" %g %g %g %g", 0.02*float64(i), a, w, u) })
+	text, err := mapOf(t, "# Created by Octave 8.4.0, Thu Mar 05\n# name: log\n# type: matrix\n# rows: 300\n# columns: 4\n"+rows[1:])
+	if err != nil || !strings.Contains(text, `column = "2"`) || strings.Contains(text, "Octave") {
+		t.Errorf("%v\n%s", err, text)
 	}
 }
 
@@ -345,4 +372,19 @@ func suggestion(t *testing.T, table string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// A table with one signal in each row is refused with the command that makes columns of them; robots in turns are none.
+func TestOneSignalInEachRow(t *testing.T) {
+	long := rowsOf("time,signal,value", func(i int, a, w, u float64) string {
+		return fmt.Sprintf("%[1]g,theta,%[2]g\n%[1]g,omega,%[3]g\n%[1]g,tau,%[4]g", 0.02*float64(i), a, w, u)
+	})
+	for _, table := range []string{long, strings.Replace(long, "signal", "name", 1)} {
+		if _, err := mapOf(t, table); err == nil || !strings.Contains(err.Error(), "names 3 signals, one in each row, whose values are in column \"value\"") || !strings.Contains(err.Error(), "pivot_table") {
+			t.Error(err)
+		}
+	}
+	if text, err := mapOf(t, strings.ReplaceAll(strings.Replace(long, "signal,value", "robot,height", 1), "theta", "tower")); err != nil || !strings.Contains(text, `group_column = "robot"`) {
+		t.Errorf("%v\n%s", err, text)
+	}
 }

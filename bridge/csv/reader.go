@@ -322,6 +322,16 @@ func (r *Reader) atEnd() error {
 		return err
 	}
 	r.pauses()
+	if r.rows != nil {
+		for _, what := range r.rows.LeftOut() {
+			if all := &r.cfg.Counts.LeftOut; !slices.Contains(*all, what) {
+				*all = append(*all, what)
+			}
+		}
+	}
+	for line := range r.ahead {
+		r.cfg.Counts.Ahead.Add(r.path, line+1)
+	}
 	if r.lines != nil && r.lines.open > 0 && r.lines.open == r.row.Line {
 		r.cfg.Counts.Open.Add(r.path, r.row.Line)
 	}

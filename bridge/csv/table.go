@@ -37,6 +37,7 @@ type table struct {
 	layout
 	rows    Rows // nil: of text
 	path    string
+	ahead   int // lines ahead of the table
 	lines   *lines
 	records *csv.Reader
 	columns []string
@@ -85,9 +86,10 @@ func (t *table) start(f *input.File, wanted []string) error {
 	if err != nil {
 		return err
 	}
+	t.ahead, head = preamble(head)
 	t.layout = layoutOf(head, wanted)
 	t.layout.head()
-	t.lines = &lines{r: text, spaces: t.comma == ' ', comment: byte(t.comment)}
+	t.lines = &lines{r: text, ahead: t.ahead, spaces: t.comma == ' ', comment: byte(t.comment)}
 	t.records = csv.NewReader(t.lines)
 	t.records.Comma = t.comma
 	if t.comma == ' ' {
@@ -196,9 +198,10 @@ func (t *table) head() error {
 			}
 		}
 	}
-	for _, n := range names {
-		t.columns = append(t.columns, strings.TrimSpace(n))
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
 	}
+	t.columns = append(t.columns, trimmed(names, t.width)...)
 	return nil
 }
 
@@ -328,9 +331,6 @@ func (t *table) next() ([]string, error) {
 	return cells, nil
 }
 
-// preamble is how many rows no text ahead of a table looks like.
-const preamble = 10
-
 // uneven returns the error of a line with fewer or more cells than there are columns.
 func (t *table) uneven(cells []string) error {
 	n, names, remedy := len(cells), named(cells), "correct the line or delete it"
@@ -343,17 +343,12 @@ func (t *table) uneven(cells []string) error {
 		remedy = "it is the last line: delete it"
 	case errors.Is(err, io.EOF):
 		remedy = "it is the last line, so the file was cut off: delete the line or use the whole file"
-	case err == nil && names && len(after) == n && slices.ContainsFunc(after, number) && t.sound >= preamble:
+	case err == nil && names && len(after) == n && slices.ContainsFunc(after, number) && t.sound >= fewestRows:
 		remedy = "another table seems to begin there: write it into a file of its own"
 	case err == nil && names && len(after) == n && slices.ContainsFunc(after, number):
 		remedy = fmt.Sprintf("it seems to name the columns: delete lines 1 to %d, which are ahead of it, or begin them with #", t.line-1)
 	}
 	return t.fail(t.line, "", fmt.Sprintf("%d cells, and there are %d columns", n, len(t.columns)), remedy)
-}
-
-// named reports whether cells may be the names of columns: several, and none of them a number.
-func named(cells []string) bool {
-	return len(cells) > 1 && !slices.ContainsFunc(cells, func(c string) bool { return c != "" && number(c) })
 }
 
 // fail makes an error about a place in the table.

@@ -58,6 +58,7 @@ func (e *lineError) Error() string { return e.reason }
 // separated by any number of spaces and tabs, one tab is between them.
 type lines struct {
 	r       *bufio.Reader
+	ahead   int // lines ahead of the table: they are given as empty ones
 	spaces  bool
 	comment byte
 	number  int
@@ -98,6 +99,10 @@ func (l *lines) next() error {
 			l.open = l.number
 		}
 		break
+	}
+	if l.number <= l.ahead {
+		l.line = append(l.line[:0], '\n')
+		return nil
 	}
 	if bytes.Count(l.line, []byte{'"'})%2 > 0 && l.line[0] != l.comment {
 		return &lineError{l.number, "a quote is open at its end", "correct the quotes of the line or delete it; a cell may not go on in the next line"}

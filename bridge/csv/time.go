@@ -160,7 +160,9 @@ type Counts struct {
 	Pauses     Pauses
 	Step       int64 // ns, the median between rows, of the slowest file
 	units      map[string]unitAt
-	Open       Count // last rows without a line end, of which the last number may be cut off
+	Ahead      Count    // lines ahead of the names of the columns, which are no rows
+	LeftOut    []string // what of the files is no column, with the reason
+	Open       Count    // last rows without a line end, of which the last number may be cut off
 }
 
 // Pauses are steps within segments, where no max_gap is given, that are pauses as of topics (timebase.Pausing).

@@ -98,6 +98,12 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 	if rate := 1e9 / float64(max(1, t.Step)); rate < slowRate {
 		out.add("slow", Warning, "", "slow: rows at %.4g Hz; a horizon of 1 s holds %.0f of them, and of motion between them nothing is learned", rate, rate).Remedy = fmt.Sprintf("record at %d Hz or more; or, if the rows are faster than that, correct time.unit in the map", wantedRate)
 	}
+	if len(t.LeftOut) > 0 {
+		out.add("columns", Info, "", "no columns are %s", strings.Join(t.LeftOut, "; "))
+	}
+	if n := t.Ahead; n.N > 0 {
+		out.add("ahead", Info, "", "%s ahead of the names of the columns left out, %s", number(n.N, "line"), n)
+	}
 	if n := t.Open; n.N > 0 {
 		out.add("open", Info, "", "%s at the end of a file without a line end (%s): if the file was cut off, the last number lacks digits; delete the line then", number(n.N, "row"), n)
 	}

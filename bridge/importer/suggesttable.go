@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
@@ -65,6 +66,9 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	}
 	if o.Fraction >= 0 && o.FractionUnit != "ns" {
 		more += fmt.Sprintf("fraction_unit = %q\n", o.FractionUnit)
+	}
+	if channels.states == 0 && attitude == nil && len(o.LeftOut) > 0 {
+		return &mapfile.Error{File: path, Reason: "no column of it is a state; no columns are: " + strings.Join(o.LeftOut, "; "), Remedy: "save these as columns of numbers, with as many rows as the time"}
 	}
 	if len(o.LeftOut) > 0 {
 		channels.text.WriteString("\n# No columns are:\n")

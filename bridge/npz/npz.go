@@ -30,6 +30,7 @@ const (
 	maxColumns = 4096
 	maxHeader  = 1 << 16 // bytes
 	maxText    = 1024    // bytes of a text
+	maxMajor   = 1 << 28 // bytes of an array that is stored column by column: it is held
 )
 
 // Table reads the arrays of an archive side by side. It implements csv.Rows.
@@ -51,12 +52,14 @@ type array struct {
 	body  io.ReadCloser
 	r     *bufio.Reader
 	order binary.ByteOrder
-	kind  byte // of NumPy: f, i, u, b, M, S or U
+	kind  byte // of NumPy: f, i, u, b, M, m, S or U
 	width int  // bytes of an element
 	unit  string
 	rows  int
 	cols  int // elements in a row
 	flat  bool
+	major bool   // it is stored column by column
+	all   []byte // of an array that is stored so, once a row is read
 	buf   []byte
 }
 
@@ -91,12 +94,16 @@ func (t *Table) begin() error {
 			t.Leave(name, err.Error())
 			continue
 		}
+		a.turn(0)
 		t.arrays = append(t.arrays, a)
-		if a.rows > 1 && !a.lies() {
+		if a.rows > 1 {
 			lengths[a.rows]++
 		}
 	}
 	t.Rows = csv.Longest(lengths)
+	for _, a := range t.arrays {
+		a.turn(t.Rows)
+	}
 	t.arrays = slices.DeleteFunc(t.arrays, func(a *array) bool {
 		why := a.unlike(t.Rows)
 		if why != "" {
@@ -131,8 +138,10 @@ func (a *array) lies() bool { return a.rows > 0 && a.cols > 16*a.rows && a.rows 
 // unlike returns why an array is no column of a table with so many rows; "" = it is one.
 func (a *array) unlike(rows int) string {
 	switch {
-	case a.cols > 1 && a.cols == rows && a.rows != rows || a.lies():
-		return fmt.Sprintf("its shape is (%d, %d), rows along the second axis: save its transpose, as in x = x.T.copy()", a.rows, a.cols)
+	case a.cols > maxColumns:
+		return fmt.Sprintf("its shape is (%d, %d)", a.rows, a.cols)
+	case a.rows == rows && a.major && a.width*a.cols > maxMajor/a.rows:
+		return fmt.Sprintf("it is stored column by column (Fortran order) and larger than %d MB: save numpy.ascontiguousarray of it", maxMajor>>20)
 	case a.rows == rows:
 		return ""
 	case a.rows == 1 && a.cols == 1:
@@ -141,7 +150,7 @@ func (a *array) unlike(rows int) string {
 	return fmt.Sprintf("it has %d rows, and the table has %d: save it with as many, or what has times of its own in an archive of its own", a.rows, rows)
 }
 
-var header = regexp.MustCompile(`^\{'descr': '([<>|=]?)([fiubMSU])(\d+)(?:\[(\w+)\])?', 'fortran_order': (True|False), 'shape': \((\d*),? ?(\d*)\),? *\}\s*$`)
+var header = regexp.MustCompile(`^\{'descr': '([<>|=]?)([fiubMmSU])(\d+)(?:\[(\w+)\])?', 'fortran_order': (True|False), 'shape': \((\d*),? ?(\d*)\),? *\}\s*$`)
 
 // deep finds the shape of an array of more than two dimensions.
 var deep = regexp.MustCompile(`'shape': \((\d+(?:, \d+){2,})\)`)
@@ -204,21 +213,50 @@ func (a *array) head() error {
 	}
 	_, known := kinds[string(a.kind)+strconv.Itoa(a.width)]
 	switch {
-	case !known && a.kind != 'U' && a.kind != 'S', a.width > maxText, a.cols > maxColumns:
+	case !known && a.kind != 'U' && a.kind != 'S', a.width > maxText:
 		return fmt.Errorf("its elements of type %s are not read", m[2:4])
-	case string(m[5]) == "True" && a.cols > 1 && a.rows > 1:
-		return errors.New("it is stored column by column (Fortran order): save numpy.ascontiguousarray of it")
-	case a.kind == 'M' && !slices.Contains([]string{"s", "ms", "us", "ns"}, a.unit):
+	case (a.kind == 'M' || a.kind == 'm') && !slices.Contains([]string{"s", "ms", "us", "ns"}, a.unit):
 		return fmt.Errorf("times in units of %q are not read", a.unit)
 	}
-	a.buf = make([]byte, a.width*a.cols)
+	a.major = string(m[5]) == "True" && a.cols > 1 && a.rows > 1
+	return nil
+}
+
+// turn has an array with its rows along the second axis, as those of a state over time, read as its transpose: where a
+// few rows are as long as the table, or far longer than they are many.
+func (a *array) turn(rows int) {
+	if a.lies() || a.cols > 1 && a.cols == rows && a.rows != rows && !a.flat {
+		a.rows, a.cols, a.major = a.cols, a.rows, !a.major
+	}
+}
+
+// next reads the next row into buf.
+func (a *array) next(row int) (err error) {
+	if a.buf == nil {
+		a.buf = make([]byte, a.width*a.cols)
+	}
+	if !a.major {
+		_, err = io.ReadFull(a.r, a.buf)
+		return err
+	}
+	if a.all == nil {
+		if a.all, err = io.ReadAll(io.LimitReader(a.r, int64(a.width*a.cols*a.rows))); err != nil {
+			return err
+		}
+	}
+	if len(a.all) < a.width*a.cols*a.rows {
+		return io.ErrUnexpectedEOF
+	}
+	for i := range a.cols {
+		copy(a.buf[i*a.width:], a.all[(i*a.rows+row)*a.width:][:a.width])
+	}
 	return nil
 }
 
 // kinds of numbers by their types in NumPy.
 var kinds = map[string]number.Kind{
 	"f2": number.F16, "f4": number.F32, "f8": number.F64, "i1": number.I8, "i2": number.I16, "i4": number.I32, "i8": number.I64,
-	"u1": number.U8, "u2": number.U16, "u4": number.U32, "u8": number.U64, "b1": number.U8, "M8": number.I64,
+	"u1": number.U8, "u2": number.U16, "u4": number.U32, "u8": number.U64, "b1": number.U8, "M8": number.I64, "m8": number.I64,
 }
 
 // cell writes the element at the start of b.
@@ -234,7 +272,7 @@ func (a *array) cell(b []byte) string {
 			}
 		}
 		return s.String()
-	case 'i', 'u', 'b', 'M':
+	case 'i', 'u', 'b', 'M', 'm':
 		return a.whole(b)
 	}
 	k := kinds[string(a.kind)+strconv.Itoa(a.width)]
@@ -268,7 +306,7 @@ func (a *array) whole(b []byte) string {
 	}
 	shift := 64 - 8*a.width
 	signed := int64(v<<shift) >> shift
-	if a.kind == 'M' && signed == math.MinInt64 {
+	if (a.kind == 'M' || a.kind == 'm') && signed == math.MinInt64 {
 		return "" // no time
 	}
 	return strconv.FormatInt(signed, 10)
@@ -284,7 +322,7 @@ func (t *Table) Next() ([]string, error) {
 	}
 	at := 0
 	for _, a := range t.arrays {
-		if _, err := io.ReadFull(a.r, a.buf); err != nil {
+		if err := a.next(t.Read - 1); err != nil {
 			return nil, fmt.Errorf("array %q is cut off or damaged in row %d (%w)", a.name, t.Read, err)
 		}
 		for i := range a.cols {
