@@ -1,6 +1,7 @@
 package importer_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -28,6 +29,7 @@ type msg struct {
 // invented is a log in memory. It implements telemetry.Source.
 type invented struct {
 	fields   map[string][]telemetry.Field
+	kinds    map[string]string    // of topics, where they have others than their names with _msg
 	clock    map[string]string    // of topics; "" = the recorder's
 	behind   map[string]int64     // ns, of clocks
 	stamp    func(ms int64) int64 // of a message of a clock, ms; nil = when it was recorded
@@ -69,7 +71,7 @@ func (s *invented) Next() (*telemetry.Message, error) {
 	if t == nil {
 		name, number, _ := strings.Cut(m.topic, "#")
 		instance, _ := strconv.Atoi(number)
-		t = &telemetry.Topic{Name: name, Kind: name + "_msg", Instance: instance, Seq: len(s.topics), Clock: timebase.Sender{Name: s.clock[m.topic]},
+		t = &telemetry.Topic{Name: name, Kind: cmp.Or(s.kinds[name], name+"_msg"), Instance: instance, Seq: len(s.topics), Clock: timebase.Sender{Name: s.clock[m.topic]},
 			Fields: func() []telemetry.Field { return fields },
 			Check: func(path string) error {
 				if !slices.ContainsFunc(fields, func(f telemetry.Field) bool { return f.Path == path }) {

@@ -59,7 +59,7 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 		if err != nil {
 			return err
 		}
-		b.WriteString(text)
+		b.WriteString(text + undriven(m, f, all))
 	} else {
 		b.WriteString(beginning(path, all))
 	}
@@ -91,21 +91,66 @@ func presetFor(m *Map, name string, where Where, all []*seen) (string, error) {
 	return fmt.Sprintf("# The preset %s fits this log. It is:\n\n%s", name, text), nil
 }
 
+// undriven returns channels of what seems to drive the robot, where no message has an input of the preset that fits.
+func undriven(m *Map, f *survey, all []*seen) string {
+	s := suggestion{commanded: hasCommands(all)}
+	for i := range m.Channels {
+		c := &m.Channels[i]
+		s.names = append(s.names, c.names()...)
+		if c.Role == channel.Input && slices.ContainsFunc(c.sources(), func(s *Source) bool { return s.given(f, all) }) {
+			return ""
+		}
+	}
+	s.commands(all, "")
+	if s.text.Len() == 0 {
+		return ""
+	}
+	return "\n# No input of the preset is in this log. What seems to drive the robot:\n" + s.text.String()
+}
+
+// given reports whether messages have values of the fields of a source, or of the array that they are in.
+func (s *Source) given(f *survey, all []*seen) bool {
+	stem := func(path string) string { before, _, _ := strings.Cut(path, "["); return before }
+	return slices.ContainsFunc(match(s, f), func(c *telemetry.Count) bool {
+		x := all[slices.IndexFunc(all, func(x *seen) bool { return x.count == c })]
+		return slices.ContainsFunc(s.paths(), func(path string) bool {
+			return slices.ContainsFunc(x.fields, func(f telemetry.Field) bool { return stem(f.Path) == stem(path) })
+		})
+	})
+}
+
+// commands adds the channels of the topics that drive the robot, but for one.
+func (s *suggestion) commands(all []*seen, but string) {
+	for _, x := range all {
+		if t := x.count.Topic; t.Name != but && drives(t.Name, "") && x.count.N > 1 {
+			s.topic(x, false)
+		}
+	}
+}
+
+// hasCommands reports whether some topic has a field that varies and is called as a command is.
+func hasCommands(all []*seen) bool {
+	return slices.ContainsFunc(all, func(x *seen) bool {
+		for k, f := range x.fields {
+			if x.varies(k) && commands(x.count.Topic.Name+"/"+f.Path) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // beginning returns a map to correct, where no preset fits: of the topic that looks most like a
 // state, from all its senders, and of the topics that drive the robot.
 func beginning(path string, all []*seen) string {
-	var s suggestion
+	s := suggestion{commanded: hasCommands(all)}
 	if len(all) > 0 {
 		best := all[likely(all)].count.Topic
 		senders := slices.DeleteFunc(slices.Clone(all), func(x *seen) bool { return x.count.Topic.Name != best.Name || x.count.Topic.Instance != best.Instance })
 		for _, x := range senders {
 			s.topic(x, len(senders) > 1)
 		}
-		for _, x := range all {
-			if t := x.count.Topic; t.Name != best.Name && drives(t.Name, "") && x.count.N > 1 {
-				s.topic(x, false)
-			}
-		}
+		s.commands(all, best.Name)
 	}
 	return fmt.Sprintf("# A beginning for %s: the topic that looks most like a state. Correct\n# it: role, unit, axes.\n%s\nvehicle = \"robot\"\n%s", filepath.Base(path), s.angles(), s.text.String())
 }
@@ -307,7 +352,7 @@ func (s *suggestion) topic(x *seen, several bool) {
 		name = s.unique(plainName.Replace(name), t.String())
 		s.text.WriteString("\n")
 		role := channel.State
-		if drives(t.Name, "") || drives(f.Path, f.Unit) {
+		if s.drives(t.Name, f.Path, f.Unit) {
 			role = channel.Input
 		}
 		s.channel("", "", name, where, unit, role, x.turns[k])

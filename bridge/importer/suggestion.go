@@ -14,12 +14,13 @@ import (
 
 // suggestion is the channels of a map.
 type suggestion struct {
-	text    strings.Builder
-	periods []string // of the channels whose values wrap: "yaw: 360 deg"
-	states  int      // of a table, so far
-	steered bool     // it has a command of the steering
-	steps   bool     // no column of a table is called as an input, and some move on: columns that jump and rest are inputs
-	names   []string // of the channels so far
+	text      strings.Builder
+	periods   []string // of the channels whose values wrap: "yaw: 360 deg"
+	states    int      // of a table, so far
+	steered   bool     // it has a command of the steering
+	commanded bool     // something is called as a command is: what is measured of a motor is no input then
+	steps     bool     // no column of a table is called as an input, and some move on: columns that jump and rest are inputs
+	names     []string // of the channels so far
 }
 
 // angles is the comment ahead of a map about the periods in it.
@@ -111,6 +112,7 @@ func steers(name string) bool { return containsAny(name, "steer") && !commands(n
 var (
 	commanded = []string{"sp", "set", "des", "ref"}
 	observed  = []string{"meas", "measured", "measurement", "actual", "act", "feedback", "fb", "fbk", "encoder", "observed"}
+	sensed    = []string{"rpm", "current", "ma", "voltage", "encoder", "position", "pos", "velocity", "vel", "speed", "temperature"}
 	driving   = []string{"tau", "duty", "servo", "rudder", "aileron", "elevator", "steer", "steering", "gear", "goal", "action", "esc", "rotor"}
 )
 
@@ -125,6 +127,15 @@ func isOf(name string) func(list []string) bool {
 // commands reports whether a name is that of a command.
 func commands(name string) bool {
 	return isOf(name)(commanded) || containsAny(name, "cmd", "command", "setpoint", "target", "desired", "reference", "demand")
+}
+
+// drives reports whether a field or a column drives the robot, which its name, that of its topic or its unit says. Beside
+// commands the speeds and currents of motors are measured ones.
+func (s *suggestion) drives(topic, name, unit string) bool {
+	if s.commanded && !commands(topic) && !commands(name) && isOf(name[strings.LastIndexByte(name, '.')+1:])(sensed) {
+		return false
+	}
+	return topic != "" && drives(topic, "") || drives(name, unit)
 }
 
 // drives reports whether a column is called as what drives a robot is, or is a torque or a force

@@ -24,7 +24,7 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	if o.Named {
 		how = "from the name of the column"
 	}
-	channels := suggestion{steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) }), steps: hasUnnamedInputs(o)}
+	channels := suggestion{commanded: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return c.Others == 0 && c.Low < c.High && commands(c.Name) }), steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) }), steps: hasUnnamedInputs(o)}
 	attitude := o.Quaternion()
 	if hasAngles(o.Columns) {
 		for _, i := range attitude {
@@ -104,7 +104,7 @@ func (s *suggestion) column(c *csv.Column) {
 	default:
 		hash = ""
 	}
-	if c.NumbersSegments() && !drives(c.Name, c.Unit) {
+	if c.NumbersSegments() && !s.drives("", c.Name, c.Unit) {
 		hash, remark = "# ", remark+": perhaps segment_column of [time]"
 	}
 	if c.Counts() {
@@ -116,7 +116,7 @@ func (s *suggestion) column(c *csv.Column) {
 	}
 	role := channel.State
 	switch why := s.noState(c); {
-	case drives(c.Name, c.Unit) && !(s.steered && steers(c.Name)):
+	case s.drives("", c.Name, c.Unit) && !(s.steered && steers(c.Name)):
 		role = channel.Input
 	case containsAny(c.Name, "bat", "temp"):
 		role = channel.Aux

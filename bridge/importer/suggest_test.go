@@ -1,0 +1,85 @@
+package importer_test
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// suggest returns the channels, by their roles, of the map that is suggested for an invented log.
+func suggest(t *testing.T, s *invented) map[channel.Role][]string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := importer.Suggest(context.Background(), &b, "a.log", s.open, nil); err != nil {
+		t.Fatal(err)
+	}
+	m, err := importer.ParseMap("map.toml", b.Bytes())
+	if err != nil {
+		t.Fatalf("%v\n%s", err, b.String())
+	}
+	out := map[channel.Role][]string{}
+	for i := range m.Channels {
+		c := &m.Channels[i]
+		names := slices.DeleteFunc(append(c.Names, c.Name), func(n string) bool { return n == "" })
+		out[c.Role] = append(out[c.Role], names...)
+	}
+	return out
+}
+
+// varying is a log of 300 messages of each topic, with fields that vary.
+func varying(fields map[string][]telemetry.Field) *invented {
+	s := &invented{fields: fields}
+	for i := range 300 {
+		for topic, all := range fields {
+			m := msg{topic: topic, ms: int64(20 * i)}
+			for k := range all {
+				m.values = append(m.values, math.Sin(float64(i)*0.05+float64(k)))
+			}
+			s.msgs = append(s.msgs, m)
+		}
+	}
+	return s
+}
+
+// What is measured of motors is a state beside their commands, and drives the robot without any.
+func TestSuggestedRolesOfMotors(t *testing.T) {
+	log := varying(map[string][]telemetry.Field{"motors": names("motor[0].rpm", "motor[0].command", "motor[0].current_ma")})
+	if got := suggest(t, log); strings.Join(got[channel.State], " ") != "motor_0_rpm motor_0_current_ma" || strings.Join(got[channel.Input], " ") != "motor_0_command" {
+		t.Error(got)
+	}
+	log = varying(map[string][]telemetry.Field{"pose": names("x", "y", "z"), "motors": names("rpm[0]", "rpm[1]")})
+	if got := suggest(t, log); strings.Join(got[channel.State], " ") != "x y z" || strings.Join(got[channel.Input], " ") != "rpm_0 rpm_1" {
+		t.Error(got)
+	}
+}
+
+// Where a preset fits and none of its inputs is in the log, topics that are called as commands are proposed as inputs.
+func TestSuggestedInputsBesideAPreset(t *testing.T) {
+	var odometry []telemetry.Field
+	for _, f := range []string{"pose.covariance[0]", "twist.covariance[0]"} {
+		odometry = append(odometry, telemetry.Field{Path: f})
+	}
+	for group, axes := range map[string]string{"pose.pose.position": "xyz", "pose.pose.orientation": "wxyz", "twist.twist.linear": "xyz", "twist.twist.angular": "xyz"} {
+		for _, a := range axes {
+			odometry = append(odometry, telemetry.Field{Path: group + "." + string(a)})
+		}
+	}
+	twist := names("linear.x", "linear.y", "linear.z", "angular.z")
+	kinds := map[string]string{"/odom": "nav_msgs/msg/Odometry", "/cmd_vel": "geometry_msgs/msg/Twist"}
+	without := varying(map[string][]telemetry.Field{"/odom": odometry, "/left/command": names("data"), "/scan": names("range")})
+	with := varying(map[string][]telemetry.Field{"/odom": odometry, "/cmd_vel": twist, "/left/command": names("data")})
+	without.kinds, with.kinds = kinds, kinds
+	if got := strings.Join(suggest(t, without)[channel.Input], " "); got != "cmd_vx cmd_vy cmd_vz cmd_r data" {
+		t.Error(got)
+	}
+	if got := strings.Join(suggest(t, with)[channel.Input], " "); got != "cmd_vx cmd_vy cmd_vz cmd_r" {
+		t.Error(got)
+	}
+}
