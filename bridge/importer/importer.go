@@ -172,7 +172,7 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if err := j.leaveOut(l, made); err != nil {
 		return err
 	}
-	if err := j.settle(ctx, claimed, l.checker); err != nil {
+	if err := j.settle(ctx, claimed, l, states); err != nil {
 		return err
 	}
 	j.declareFound(s, l.derivatives)
@@ -236,10 +236,11 @@ func (j *job) declareFound(s *Summary, d *derivative.Detector) {
 	}
 }
 
-// settle decides what the log declares of the claimed kinematics. Of states that do
+// settle decides what the log declares of the claimed kinematics of states. Of those that do
 // not vary nothing is declared. What the data contradict is left out where the map says
 // that it is optional, and else is an error.
-func (j *job) settle(ctx context.Context, claimed channel.Kinematics, checker *kinematics.Checker) error {
+func (j *job) settle(ctx context.Context, claimed channel.Kinematics, l *learner, states []channel.Channel) error {
+	checker := l.checker
 	moving := channel.Select(j.plan.header, channel.State)
 	reduce := func(states []channel.Channel, why string) {
 		k := kinematics.Remaining(j.kinematics, states)
@@ -255,7 +256,7 @@ func (j *job) settle(ctx context.Context, claimed channel.Kinematics, checker *k
 	}
 	j.kinematics = claimed
 	reduce(moving, "not all of the states that it needs are in the log, move and are valid")
-	mixed, mend, err := j.mixed(ctx, checker, moving)
+	mixed, mend, err := j.mixed(ctx, claimed, l, states)
 	if err != nil {
 		return err
 	}
@@ -283,22 +284,32 @@ func (j *job) settle(ctx context.Context, claimed channel.Kinematics, checker *k
 }
 
 // mixed returns of which states the axes, or the order of a quaternion, are others than those of the rest, and what to do, where the
-// kinematics that a checker looked at are contradicted and that explains it. It reads everything once more.
-func (j *job) mixed(ctx context.Context, checker *kinematics.Checker, states []channel.Channel) (what, remedy string, err error) {
-	search := checker.Search(states)
+// kinematics that the learner looked at are contradicted and that explains it. It reads everything once more.
+func (j *job) mixed(ctx context.Context, claimed channel.Kinematics, l *learner, states []channel.Channel) (what, remedy string, err error) {
+	moving := channel.Select(j.plan.header, channel.State)
+	search := l.checker.Search(states, func(name string) bool { return channel.Index(moving, name) >= 0 })
 	if search == nil {
 		return "", "", nil
+	}
+	x, from := l.constant(), make([]int, len(states)) // from a row of the states that move
+	for i, c := range states {
+		from[i] = channel.Index(moving, c.Name)
 	}
 	_, err = j.rows(ctx, nil, func(r *row) error {
 		if r.begins {
 			search.Break()
 		}
-		search.Add(r.t, r.values[0])
+		for i, k := range from {
+			if k >= 0 {
+				x[i] = r.values[0][k]
+			}
+		}
+		search.Add(r.t, x)
 		return nil
 	})
 	if err != nil {
 		return "", "", err
 	}
-	what, remedy, _ = search.Found(j.kinematics.Relation != "")
+	what, remedy, _ = search.Found(claimed.Relation != "")
 	return what, remedy, nil
 }

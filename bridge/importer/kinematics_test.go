@@ -3,6 +3,7 @@ package importer_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -181,10 +182,48 @@ func TestAxesOfUndeclaredStates(t *testing.T) {
 			edit(x)
 			s.msgs = append(s.msgs, msg{"all", ms, x})
 		}
+		for _, names := range [][]string{{"p", "q", "r"}, {"wx", "wy", "wz"}} {
+			called := strings.NewReplacer(`name = "p"`, `name = "`+names[0]+`"`, `name = "q"`, `name = "`+names[1]+`"`, `name = "r"`, `name = "`+names[2]+`"`, "p, q, r", strings.Join(names, ", "))
+			_, sum := run(t, s, called.Replace(text), false)
+			found := strings.Join(sum.Texts(), "\n")
+			if strings.Contains(found, "by how the states move") != (want != "") || !strings.Contains(found, called.Replace(want)) {
+				t.Errorf("%q in\n%s", want, found)
+			}
+		}
+	}
+}
+
+// Of a robot on a plane, of which height, roll and pitch stay as they are, it is said that its velocity is along the axes of the world.
+func TestAxesOfARobotOnAPlane(t *testing.T) {
+	all := []string{"x", "y", "z", "roll", "pitch", "yaw", "vx", "vy", "vz", "p", "q", "r"}
+	text := "vehicle = \"v\"\nkinematics = \"quadrotor\"\nkinematics_optional = true\n[body]\nvelocity = [\"vx\", \"vy\", \"vz\"]\naxes = \"body\"\n"
+	for _, name := range all {
+		text += "[[channel]]\nname = \"" + name + "\"\ntopic = \"all\"\nfield = \"" + name + "\"\nrole = \"state\"\nvaries = true\n"
+		if slices.Contains([]string{"roll", "pitch", "yaw"}, name) {
+			text += "period = 6.283185307179586\n"
+		}
+	}
+	for _, c := range []struct {
+		world bool
+		turn  float64
+		want  string
+	}{{false, 1, ""}, {true, 1, `vx, vy, vz are along the axes of the world: write axes = "world" under [body]`}, {false, -1, "yaw has the other sign"}} {
+		s := &invented{fields: map[string][]telemetry.Field{"all": names(all...)}}
+		x, y := 0.0, 0.0
+		for ms := int64(0); ms < 20_000; ms += 20 {
+			at := 0.001 * float64(ms)
+			yaw, v := 0.9*math.Sin(0.5*at), 0.6+0.4*math.Sin(1.1*at)
+			vx, vy := v, 0.0
+			if c.world {
+				vx, vy = v*math.Cos(yaw), v*math.Sin(yaw)
+			}
+			s.msgs = append(s.msgs, msg{"all", ms, []float64{x, y, 0, 0, 0, c.turn * yaw, vx, vy, 0, 0, 0, 0.45 * math.Cos(0.5*at)}})
+			x, y = x+0.02*v*math.Cos(yaw), y+0.02*v*math.Sin(yaw)
+		}
 		_, sum := run(t, s, text, false)
 		found := strings.Join(sum.Texts(), "\n")
-		if strings.Contains(found, "by how the states move") != (want != "") || !strings.Contains(found, want) {
-			t.Errorf("%q in\n%s", want, found)
+		if strings.Contains(found, "by how the states move") != (c.want != "") || !strings.Contains(found, c.want) {
+			t.Errorf("%q in\n%s", c.want, found)
 		}
 	}
 }

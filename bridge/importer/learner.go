@@ -1,6 +1,8 @@
 package importer
 
 import (
+	"math"
+
 	"github.com/dgm-robotics/dgm/bridge/derivative"
 	"github.com/dgm-robotics/dgm/bridge/kinematics"
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -41,4 +43,16 @@ func (l *learner) add(r *row) error {
 		l.ranges[i].add(r.values[i])
 	}
 	return nil
+}
+
+// constant returns the values of the states that have one throughout, NaN for others.
+func (l *learner) constant() []float64 {
+	r := &l.ranges[0]
+	x := make([]float64, len(r.low))
+	for i, v := range r.low {
+		if x[i] = v; v != r.high[i] {
+			x[i] = math.NaN()
+		}
+	}
+	return x
 }

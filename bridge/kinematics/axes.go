@@ -46,15 +46,36 @@ const (
 
 const surely = 0.9 // correlation from which on a relation holds
 
-// Usual returns a Checker of what the usual names of states say, though nothing is declared. Angles without
+// Usual returns a Checker of what the usual names of states say (of rates also wx, omega_x, gyro_x and gx), though nothing is declared. Angles without
 // a period and a unit are taken for radians.
 func Usual(states []channel.Channel) *Checker {
 	states = angles(states)
-	k, err := Declare(channel.Quadrotor, &Body{}, states)
+	var b Body
+	if all := []string{"roll", "pitch", "yaw"}; among(all, states) {
+		b.Rates = called([][]string{{"wx", "wy", "wz"}, {"omega_x", "omega_y", "omega_z"}, {"gyro_x", "gyro_y", "gyro_z"}, {"gx", "gy", "gz"}}, states)
+	}
+	if all := []string{"vx", "vy", "vz"}; among(all, states) {
+		b.Position = called([][]string{{"px", "py", "pz"}, {"pos_x", "pos_y", "pos_z"}}, states)
+	}
+	k, err := Declare(channel.Quadrotor, &b, states)
 	if err != nil {
 		k = channel.Kinematics{}
 	}
 	return New(k, states)
+}
+
+// among reports whether all names are those of states.
+func among(names []string, states []channel.Channel) bool {
+	return !slices.ContainsFunc(names, func(n string) bool { return channel.Index(states, n) < 0 })
+}
+
+// called returns the first names that are all those of states; nil = none are.
+func called(of [][]string, states []channel.Channel) []string {
+	i := slices.IndexFunc(of, func(names []string) bool { return among(names, states) })
+	if i < 0 {
+		return nil
+	}
+	return of[i]
 }
 
 // angles returns states with a period of those that are called roll, pitch and yaw.
@@ -70,12 +91,12 @@ func angles(states []channel.Channel) []channel.Channel {
 	return out
 }
 
-// Search returns a Search for what is left of the declaration, of these states, where samples do not show that its relations hold;
-// else nil.
-func (c *Checker) Search(states []channel.Channel) *Search {
+// Search returns a Search for what is left of the declaration, of these states, where samples do not show that its relations hold
+// for states that move; else nil. Of a robot on a plane some stay as they are.
+func (c *Checker) Search(states []channel.Channel, moves func(name string) bool) *Search {
 	k := Remaining(c.declared, states)
-	wrong, remarks := c.Result(k)
-	if k.Relation == "" || wrong == nil && len(remarks) == 0 {
+	wrong, _ := c.Result(k)
+	if k.Relation == "" || wrong == nil && !slices.ContainsFunc(c.unsure(k), moves) {
 		return nil
 	}
 	states = angles(states)

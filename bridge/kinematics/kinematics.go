@@ -167,11 +167,12 @@ func (c *Checker) Result(k channel.Kinematics) (worst *Contradiction, remarks []
 		remarks = append(remarks, "kinematics: of attitude and rates nothing is declared: name the states under [body]")
 	}
 	var unsure []string
+	hidden := c.unsure(k)
 	for i, name := range c.names {
-		slope, corr, ok := c.detector.Slope(2*i, 2*i+1)
+		slope, corr, _ := c.detector.Slope(2*i, 2*i+1)
 		switch {
 		case !has(k.Position, name) && !has(k.Attitude, name):
-		case !ok || corr < correlationMin && corr > -correlationMin:
+		case slices.Contains(hidden, name):
 			unsure = append(unsure, fmt.Sprintf("%s (correlation %.2f)", name, corr))
 		case slope < slopeMin || slope > slopeMax:
 			if worst == nil || corr*corr > worst.Correlation*worst.Correlation {
@@ -186,6 +187,16 @@ func (c *Checker) Result(k channel.Kinematics) (worst *Contradiction, remarks []
 		worst.explain(&k)
 	}
 	return worst, remarks
+}
+
+// unsure returns the states of a declaration whose relations samples neither show nor contradict.
+func (c *Checker) unsure(k channel.Kinematics) (names []string) {
+	for i, name := range c.names {
+		if _, corr, ok := c.detector.Slope(2*i, 2*i+1); (has(k.Position, name) || has(k.Attitude, name)) && (!ok || corr < correlationMin && corr > -correlationMin) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // explain describes a contradiction to a declaration and its remedy.

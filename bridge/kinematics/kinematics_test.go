@@ -243,7 +243,7 @@ func TestMixedAxes(t *testing.T) {
 			}
 			rows = append(rows, slices.Clone(x))
 		})
-		search := c.Search(states)
+		search := c.Search(states, func(string) bool { return true })
 		if search == nil {
 			if want != "" {
 				t.Errorf("%s: nothing is looked for", want)
