@@ -110,6 +110,7 @@ type Checker struct {
 	row      []float64 // of each: the state, and the rate by its relation
 	detector *derivative.Detector
 	names    []string // of moved
+	thrust   *thrust  // nil: velocity and attitude are not both declared
 }
 
 // New returns a Checker of what is declared of states; what is must have passed
@@ -119,7 +120,7 @@ func New(k channel.Kinematics, states []channel.Channel) *Checker {
 	if err != nil {
 		panic("kinematics: New with a declaration that does not pass its Check")
 	}
-	c := &Checker{declared: k, body: body, rate: make([]float64, len(states))}
+	c := &Checker{declared: k, body: body, rate: make([]float64, len(states)), thrust: newThrust(body)}
 	var pairs []channel.Channel
 	for i, s := range states {
 		if body.Determines(i) {
@@ -134,7 +135,12 @@ func New(k channel.Kinematics, states []channel.Channel) *Checker {
 }
 
 // Break begins a new segment: the next sample does not continue the last one.
-func (c *Checker) Break() { c.detector.Break() }
+func (c *Checker) Break() {
+	c.detector.Break()
+	if c.thrust != nil {
+		c.thrust.detector.Break()
+	}
+}
 
 // Add adds the next sample: time t (ns), states x (K), NaN = not measured.
 func (c *Checker) Add(t int64, x []float64) {
@@ -146,6 +152,9 @@ func (c *Checker) Add(t int64, x []float64) {
 		c.row[2*i], c.row[2*i+1] = x[k], c.rate[k]
 	}
 	c.detector.Add(t, c.row)
+	if c.thrust != nil {
+		c.thrust.add(t, x)
+	}
 }
 
 // has reports whether a group of states has one with a name, whatever its sign.

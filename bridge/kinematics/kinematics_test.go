@@ -259,3 +259,39 @@ func TestMixedAxes(t *testing.T) {
 		}
 	}
 }
+
+// A body that flies accelerates to where it leans: by that the axes of all its states are known. A car, whose
+// acceleration is no matter of its tilt, shows nothing.
+func TestAxesByThrust(t *testing.T) {
+	for _, c := range []struct {
+		world, body frames.Frame
+		lift        float64 // of the weight
+		want        string
+	}{{frames.ENU, frames.FLU, 1, "enu-flu"}, {frames.NED, frames.FRD, 1, "ned-frd"}, {frames.ENU, frames.FLU, 0, ""}} {
+		states := usual(channel.Angle)
+		k, err := Declare(channel.Quadrotor, &Body{}, states)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checker := New(k, states)
+		var p, v [3]float64
+		const step = 0.01
+		for i := range 2000 {
+			at := step * float64(i)
+			q := frames.FromEuler([3]float64{0.15 * math.Cos(1.7*at), 0.2 * math.Sin(1.3*at), 0.8 * math.Sin(0.5*at)})
+			push := q.Rotate([3]float64{0, 0, 9.81 * (1 + 0.1*math.Sin(3*at))})
+			for k := range 2 {
+				v[k] += step * (c.lift*push[k] + (1-c.lift)*math.Sin(2*at+float64(k)))
+				p[k] += step * v[k]
+			}
+			var x []float64
+			for _, group := range [][3]float64{frames.Vector(p, frames.ENU, c.world), frames.Vector(v, frames.ENU, c.world), frames.Attitude(q, frames.ENU, frames.FLU, c.world, c.body).Euler(), {}} {
+				x = append(x, group[:]...)
+			}
+			checker.Add(int64(i)*1e7, x)
+		}
+		if got := checker.Axes(); got != c.want {
+			t.Errorf("%s %g: %q", c.world, c.lift, got)
+		}
+	}
+}

@@ -48,7 +48,7 @@ const (
 	same         = 1e9    // ns, how far a clock may seem to be behind and still be the recorder's, with a delay
 	certain      = 5e6    // ns, by which a message is recorded before its stamp only if a clock is off
 	exact        = 20e6   // ns, how well a constant rate must fit
-	rateSpan     = 10e9   // ns, over which a rate shows
+	rateSpan     = 10e9   // ns, over which a rate shows; one by which clocks part by more than a delay shows sooner
 )
 
 func (p *piece) add(stamp, logged int64) {
@@ -107,7 +107,9 @@ func (p *piece) fit() {
 		k = k[:len(k)-1] // the last stretch may hold a few messages only
 	}
 	level := false
-	if p.error, level = p.level(k); level || k[len(k)-1].logged-k[0].logged < rateSpan || len(k) < 5 {
+	p.error, level = p.level(k)
+	brief := k[len(k)-1].logged-k[0].logged < rateSpan
+	if level || len(k) < 5 || brief && p.error < same {
 		return
 	}
 	slope := p.line() // recorded time over stamps
@@ -120,6 +122,9 @@ func (p *piece) fit() {
 	if slope > 0 && worst-lowest < math.Max(exact, p.error/10) {
 		p.relation, p.rate, p.error = scaled, 1/slope, worst-lowest
 		p.offset = k[0].logged + int64(lowest) - k[0].stamp
+		return
+	}
+	if brief {
 		return
 	}
 	// Only what rises in both clocks relates them.
