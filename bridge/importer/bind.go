@@ -94,7 +94,11 @@ func (p *plan) source(c *Channel, files []*survey) (s *Source, id topicID, why s
 		return nil, id, "", p.m.absent(c, files, unclear, p.m.choosing(files))
 	}
 	if !c.Optional && !p.m.lenient {
-		return nil, id, "", p.m.absent(c, files, all, "correct the map, write optional = true, or look at what is there with dgm-bridge topics "+files[0].path)
+		show := "dgm-bridge topics "
+		if slices.ContainsFunc(all, func(why string) bool { return strings.Contains(why, ": field ") }) {
+			show += "--fields "
+		}
+		return nil, id, "", p.m.absent(c, files, all, "correct the map, write optional = true, or look at what is there with "+show+files[0].path)
 	}
 	severity := Info
 	if !c.Optional {

@@ -65,7 +65,12 @@ func (out *remarks) rows(r *rowMaker) {
 		}
 	}
 	if lost := all - c.repeated - c.kept - c.ground - c.cut; 2*lost > all {
-		out.add("rows-lost", Loss, id.String(), "%d of %d messages of %s give no row", lost, all, id).Remedy = "see what is said of their times, or choose another topic with --base"
+		x := out.add("rows-lost", Loss, id.String(), "%d of %d messages of %s give no row", lost, all, id)
+		x.Remedy = "see what is said of their times, or choose another topic with --base"
+		if 2*r.joiner.Late > all {
+			x.Text += ": most have the time of the one before, or come too late"
+			x.Remedy = "use stamps of the sensor, or send each message at once; or choose another topic with --base"
+		}
 	}
 }
 

@@ -260,15 +260,24 @@ func TestMixedAxes(t *testing.T) {
 	}
 }
 
-// A body that flies accelerates to where it leans: by that the axes of all its states are known. A car, whose
+// A body that flies accelerates to where it leans: by that the axes of its velocity and attitude are known. A car, whose
 // acceleration is no matter of its tilt, shows nothing.
 func TestAxesByThrust(t *testing.T) {
 	for _, c := range []struct {
-		world, body frames.Frame
-		lift        float64 // of the weight
-		want        string
-	}{{frames.ENU, frames.FLU, 1, "enu-flu"}, {frames.NED, frames.FRD, 1, "ned-frd"}, {frames.ENU, frames.FLU, 0, ""}} {
+		velocity, world, body frames.Frame // of the samples
+		lift                  float64      // of the weight
+		want                  string
+	}{
+		{frames.ENU, frames.ENU, frames.FLU, 1, ""},
+		{frames.NED, frames.NED, frames.FRD, 1, "roll, pitch, yaw are in axes ned-frd, not enu-flu, and x, y, z, vx, vy, vz are in axes ned, not enu"},
+		{frames.NED, frames.ENU, frames.FLU, 1, "x, y, z, vx, vy, vz are in axes ned, not enu"},
+		{frames.ENU, frames.NED, frames.FRD, 1, "roll, pitch, yaw are in axes ned-frd, not enu-flu"},
+		{frames.NED, frames.NED, frames.FRD, 0, ""},
+	} {
 		states := usual(channel.Angle)
+		for i := range states {
+			states[i].Frame = [4]string{"enu", "enu", "enu-flu", "flu"}[i/3]
+		}
 		k, err := Declare(channel.Quadrotor, &Body{}, states)
 		if err != nil {
 			t.Fatal(err)
@@ -285,13 +294,20 @@ func TestAxesByThrust(t *testing.T) {
 				p[k] += step * v[k]
 			}
 			var x []float64
-			for _, group := range [][3]float64{frames.Vector(p, frames.ENU, c.world), frames.Vector(v, frames.ENU, c.world), frames.Attitude(q, frames.ENU, frames.FLU, c.world, c.body).Euler(), {}} {
+			for _, group := range [][3]float64{frames.Vector(p, frames.ENU, c.velocity), frames.Vector(v, frames.ENU, c.velocity), frames.Attitude(q, frames.ENU, frames.FLU, c.world, c.body).Euler(), {}} {
 				x = append(x, group[:]...)
 			}
 			checker.Add(int64(i)*1e7, x)
 		}
-		if got := checker.Axes(); got != c.want {
-			t.Errorf("%s %g: %q", c.world, c.lift, got)
+		words := slices.Clone(states)
+		for i := range words {
+			words[i].Frame = "world"
+		}
+		if got, _ := checker.Leaning(words); got != "" {
+			t.Errorf("of other words: %s", got)
+		}
+		if got, remedy := checker.Leaning(states); got != c.want || (remedy == "") != (got == "") {
+			t.Errorf("%s %s %g: %q %q, want %q", c.velocity, c.world, c.lift, got, remedy, c.want)
 		}
 	}
 }

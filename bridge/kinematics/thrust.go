@@ -1,7 +1,10 @@
 package kinematics
 
 import (
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/derivative"
 	"github.com/dgm-robotics/dgm/bridge/frames"
@@ -23,7 +26,7 @@ const (
 type thrust struct {
 	body     priordynamics.Body
 	detector *derivative.Detector
-	row      [4]float64 // of x and y: the velocity, and what the tilt gives of its rate of change
+	row      [8]float64 // pairs of the velocity and what the tilt gives of its rate of change: of x and y, and of x and y crossed
 }
 
 // newThrust returns a comparison for a body with velocity and attitude, nil for others.
@@ -31,7 +34,12 @@ func newThrust(body priordynamics.Body) *thrust {
 	if len(body.Velocity) == 0 || len(body.Attitude) == 0 {
 		return nil
 	}
-	return &thrust{body: body, detector: derivative.New([]channel.Channel{{Name: "vx", Derivative: "ax"}, {Name: "ax", Derivative: "ax"}, {Name: "vy", Derivative: "ay"}, {Name: "ay", Derivative: "ay"}})}
+	var pairs []channel.Channel
+	for i := range 4 {
+		of := fmt.Sprintf("lean %d", i)
+		pairs = append(pairs, channel.Channel{Name: fmt.Sprintf("velocity %d", i), Derivative: of}, channel.Channel{Name: of, Derivative: of})
+	}
+	return &thrust{body: body, detector: derivative.New(pairs)}
 }
 
 func (h *thrust) add(t int64, x []float64) {
@@ -47,17 +55,18 @@ func (h *thrust) add(t int64, x []float64) {
 		v = q.Rotate(v)
 	}
 	lean := q.Rotate([3]float64{0, 0, gravity})
-	h.row = [4]float64{v[0], lean[0], v[1], lean[1]}
+	h.row = [8]float64{v[0], lean[0], v[1], lean[1], v[0], lean[1], v[1], lean[0]}
 	h.detector.Add(t, h.row[:])
 }
 
-// sign returns 1 where a body accelerates to where it leans, −1 where it accelerates against it; 0 = it is not known.
-func (h *thrust) sign() float64 {
+// sign returns 1 where a body accelerates to where it leans, −1 where it accelerates against it; 0 = two pairs of samples, from a
+// number on, do not show it.
+func (h *thrust) sign(from int) float64 {
 	sign := 0.0
-	for i := range 2 {
+	for i := from; i < from+2; i++ {
 		slope, corr, ok := h.detector.Slope(2*i, 2*i+1)
 		s := math.Copysign(1, slope)
-		if !ok || math.Abs(corr) < thrustSure || math.Abs(slope) < thrustMin || math.Abs(slope) > thrustMax || i > 0 && s != sign {
+		if !ok || math.Abs(corr) < thrustSure || math.Abs(slope) < thrustMin || math.Abs(slope) > thrustMax || i > from && s != sign {
 			return 0
 		}
 		sign = s
@@ -65,24 +74,53 @@ func (h *thrust) sign() float64 {
 	return sign
 }
 
-// Axes returns the axes that the states of a body that flies have by its acceleration where it leans; "" = the samples do not show it.
-func (c *Checker) Axes() string {
-	if c.thrust == nil {
-		return ""
+// axes returns in which axes the attitude and the velocity of a body are that flies; "" = the samples do not show it.
+func (h *thrust) axes() (attitude, velocity string) {
+	crossed := false
+	sign := h.sign(0)
+	if sign == 0 {
+		sign, crossed = h.sign(2), true
 	}
-	switch c.thrust.sign() {
-	case 1:
-		return string(frames.ENU + "-" + frames.FLU)
-	case -1:
-		return string(frames.NED + "-" + frames.FRD)
+	switch {
+	case sign == 0:
+		return "", ""
+	case sign > 0:
+		attitude = string(frames.ENU + "-" + frames.FLU)
+	default:
+		attitude = string(frames.NED + "-" + frames.FRD)
 	}
-	return ""
+	velocity, _, _ = strings.Cut(attitude, "-")
+	if crossed { // north and east
+		velocity = opposite(velocity)
+	}
+	return attitude, velocity
 }
 
-// Written returns the axes of the attitude as the states have them; "" without an attitude.
-func (c *Checker) Written(states []channel.Channel) string {
-	if len(c.body.Attitude) == 0 {
-		return ""
+// opposite returns the other one of two conventions of axes. Other words of a map for axes, as world, mean neither.
+func opposite(axes string) string {
+	return strings.NewReplacer("enu", "ned", "ned", "enu", "flu", "frd", "frd", "flu").Replace(axes)
+}
+
+// Leaning returns which states of a declaration are in other axes than they are said to be, by the acceleration of a body that flies, and
+// what to do; "" = none are, or the samples do not show it.
+func (c *Checker) Leaning(states []channel.Channel) (reason, remedy string) {
+	if c.thrust == nil {
+		return "", ""
 	}
-	return states[c.body.Attitude[0]].Frame
+	attitude, velocity := c.thrust.axes()
+	var what, mend []string
+	compare := func(names []string, at int, found string) {
+		if written := states[at].Frame; found != "" && written == opposite(found) {
+			of := strings.Join(names, ", ")
+			what, mend = append(what, fmt.Sprintf("%s are in axes %s, not %s", of, found, written)), append(mend, fmt.Sprintf("axes = %q for %s", found, of))
+		}
+	}
+	compare(c.declared.Attitude, c.body.Attitude[0], attitude)
+	if !c.body.InBody {
+		compare(append(slices.Clone(c.declared.Position), c.declared.Velocity...), c.body.Velocity[0], velocity)
+	}
+	if len(what) == 0 {
+		return "", ""
+	}
+	return strings.Join(what, ", and "), fmt.Sprintf("write %s, and frames = %q at the top, in a copy of the map (--print-map)", strings.Join(mend, ", and "), attitude)
 }

@@ -146,6 +146,8 @@ func (a *array) unlike(rows int) string {
 		return ""
 	case a.rows == 1 && a.cols == 1:
 		return "it is a single value"
+	case a.rows == rows-1:
+		return fmt.Sprintf("it has %d rows, one less than the table, as inputs between states: repeat its last row, as in u = numpy.append(u, u[-1:], axis=0)", a.rows)
 	}
 	return fmt.Sprintf("it has %d rows, and the table has %d: save it with as many, or what has times of its own in an archive of its own", a.rows, rows)
 }

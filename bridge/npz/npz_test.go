@@ -142,7 +142,7 @@ func TestArraysThatAreNoColumns(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"u": "it has 99 rows, and the table has 100: save it with as many", "cmd": "it has 50 rows, and the table has 100",
+		"u": "it has 99 rows, one less than the table", "cmd": "it has 50 rows, and the table has 100",
 		"deep": "its shape is (4, 25, 2): save it with two dimensions", "dt": "it is a single value", "y": "it has 900 rows",
 	} {
 		if !slices.ContainsFunc(left, func(l string) bool {
