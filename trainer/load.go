@@ -154,14 +154,14 @@ func (d *Data) estimate(logs []*flightlog.Log, cfg Config) error {
 		return nil
 	}
 	states := channel.Select(d.Channels, channel.State)
-	positions := estimation.Positions(d.Flights, states, &d.Kinematics)
+	positions := slices.DeleteFunc(estimation.Positions(d.Flights, states, &d.Kinematics), func(k int) bool { return estimation.Constant(d.Flights, k) })
 	if cfg.Equation.Motion {
 		determined := motion.Determined(states, d.Channels[len(states):], &d.Body)
 		positions = slices.DeleteFunc(positions, func(k int) bool { return determined[k] })
 	}
 	all := estimation.WithRates(states, positions)
 	added := len(all) > len(states)
-	pairs := estimation.Pairs(all, !added || cfg.Filter == "on")
+	pairs := slices.DeleteFunc(estimation.Pairs(all, !added || cfg.Filter == "on"), func(p estimation.Pair) bool { return estimation.Constant(d.Flights, p.Position) })
 	switch {
 	case len(pairs) == 0 && cfg.Filter == "on":
 		return fmt.Errorf("%s: filter is \"on\", and no state is a position: give angles and lengths their units, or set filter to \"auto\"", logs[0].Path)

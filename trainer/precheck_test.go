@@ -93,6 +93,14 @@ func TestPrecheckReportsTheErrorsOfTraining(t *testing.T) {
 		}
 	}
 	still.Channels[0].Derivative = ""
+	// A position and its rate that stand: no noise shows in them.
+	stands := pendulum(5, 6)
+	for i := range stands.Segments {
+		x := stands.Segments[i].X
+		for j := range x {
+			x[j] = float64(1 - j%2)
+		}
+	}
 	// Nine states, most of them multiples of the first.
 	wide := pendulum(5, 1)
 	wide.Channels = wide.Channels[:2:2]
@@ -139,6 +147,7 @@ func TestPrecheckReportsTheErrorsOfTraining(t *testing.T) {
 		{"a few horizons", brief, 500 * time.Millisecond, datacheck.Short, "fewer than 8 horizons"},
 		{"no window left after the hold-out", pendulum(5, 1), 9 * time.Second, datacheck.Short, "horizon"},
 		{"a state that never moves", still, 500 * time.Millisecond, datacheck.Constant, `"omega" never moves`},
+		{"a position that never moves", stands, 500 * time.Millisecond, datacheck.Constant, `"theta" never moves`},
 		{"only invariant states", adrift, 500 * time.Millisecond, datacheck.Unexcited, "every state is invariant (theta, omega) and there is no input"},
 		{"states that are never measured together", turns, 500 * time.Millisecond, datacheck.Short, "at no sample with 0.5 s to come is every state and input measured"},
 	} {
@@ -146,6 +155,9 @@ func TestPrecheckReportsTheErrorsOfTraining(t *testing.T) {
 			t.Parallel()
 			cfg := small()
 			cfg.Prior, cfg.Horizon, cfg.Members, cfg.Training.Steps = "none", trainer.Duration(c.horizon), 1, 1
+			if c.log == stands {
+				cfg.Filter = "auto"
+			}
 			d, err := trainer.Load([]*flightlog.Log{c.log}, cfg)
 			if err != nil {
 				t.Fatal(err)

@@ -344,3 +344,14 @@ func TestNEES(t *testing.T) {
 		}
 	}
 }
+
+// A state with one value throughout shows no noise, whatever is missing of it.
+func TestConstantStates(t *testing.T) {
+	nan := math.NaN()
+	flights := []window.Flight{{K: 3, X: []float64{1, 2, nan, 1, 2, nan}, T: []float64{0, 1}}, {K: 3, X: []float64{1, nan, nan, 1, 3, nan}, T: []float64{0, 1}}}
+	for k, want := range []bool{true, false, true} {
+		if got := estimation.Constant(flights, k); got != want {
+			t.Errorf("state %d: %v", k, got)
+		}
+	}
+}

@@ -69,6 +69,22 @@ func variance(flights []window.Flight, k int) (v float64, n int) {
 	return math.Max(0, squares-sum*sum/float64(n)) / float64(n), n
 }
 
+// Constant reports whether a state has one value throughout: no noise shows in it.
+func Constant(flights []window.Flight, k int) bool {
+	first := math.NaN()
+	for i := range flights {
+		f := &flights[i]
+		for j := range f.N() {
+			if x := f.X[j*f.K+k]; math.IsNaN(first) {
+				first = x
+			} else if x != first && !math.IsNaN(x) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // series are stretches of one position, and of its rate where that is measured.
 type series struct {
 	t    [][]int64   // ns
