@@ -34,7 +34,14 @@ func (f *Fast) factors(k int, spreads []float64) {
 		f64.Log(x, x)
 		b := c.Coefficient[j][k]
 		log -= b * c.Centre[j]
-		return b * scale
+		if most, _ := c.Bounds(j); math.IsInf(most, 1) {
+			return b * scale
+		}
+		for lane, v := range x {
+			within, added := c.Counted(j, scale*v)
+			x[lane] = b*within + added
+		}
+		return 1
 	}
 	var bMotion, bRatio, bSpread, bRough float64
 	if v.of.uses[model.CovariateMotion] {

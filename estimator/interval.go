@@ -94,12 +94,9 @@ func (v *intervals) begin(dst *Prediction, q *Query) bool {
 	dst.Half50 = c.Half50
 	clear(v.perChannel)
 	for j, x := range v.start {
-		if len(c.Most) > 0 {
-			x = math.Min(x, c.Most[j])
-		}
 		if v.of.uses[j] {
-			for k, b := range c.Coefficient[j] {
-				v.perChannel[k] += b * (x - c.Centre[j])
+			for k := range v.perChannel {
+				v.perChannel[k] += v.part(model.Covariate(j), k, x)
 			}
 		}
 	}
@@ -140,21 +137,28 @@ func logShare(size, noise float64) float64 {
 // factor returns the factor of the variance of channel k at time i; the arguments are those
 // of covariates.
 func (v *intervals) factor(i, k int, displacement, total, noise, spread float64) float64 {
-	c, at := v.of.calibration, i*v.m.K+k
+	at := i*v.m.K + k
 	log := v.perChannel[k]
 	if v.of.uses[model.CovariateMotion] {
-		log += c.Coefficient[model.CovariateMotion][k] * (v.motion(i, k, displacement) - c.Centre[model.CovariateMotion])
+		log += v.part(model.CovariateMotion, k, v.motion(i, k, displacement))
 	}
 	if v.of.uses[model.CovariateVariance] {
-		log += c.Coefficient[model.CovariateVariance][k] * (0.5*math.Log(total/noise) - c.Centre[model.CovariateVariance])
+		log += v.part(model.CovariateVariance, k, 0.5*math.Log(total/noise))
 	}
 	if v.of.uses[model.CovariateSpread] {
-		log += c.Coefficient[model.CovariateSpread][k] * (logShare(spread, noise) - c.Centre[model.CovariateSpread])
+		log += v.part(model.CovariateSpread, k, logShare(spread, noise))
 	}
 	if v.usesRoughness() {
-		log += c.Coefficient[model.CovariateRoughness][k] * (v.fading[i]*logShare(v.rough[k], noise) - c.Centre[model.CovariateRoughness])
+		log += v.part(model.CovariateRoughness, k, v.fading[i]*logShare(v.rough[k], noise))
 	}
 	return v.bounded(at, math.Exp(2*(v.of.logScale[at]+log)), total, displacement)
+}
+
+// part returns what a covariate x adds to the log factor of channel k.
+func (v *intervals) part(j model.Covariate, k int, x float64) float64 {
+	c := v.of.calibration
+	within, added := c.Counted(j, x)
+	return c.Coefficient[j][k]*(within-c.Centre[j]) + added
 }
 
 // usesRoughness reports whether the factors depend on it: without history they do not.

@@ -49,21 +49,25 @@ func TestIntervalsGrowWithRoughness(t *testing.T) {
 	}
 }
 
-// Intervals grow with distance and leverage up to the bounds of the calibration.
-func TestCovariatesOfTheStartAreBounded(t *testing.T) {
+// Beyond the bounds of the calibration intervals grow with distance and leverage by coefficients of all channels.
+func TestCovariatesBeyondBounds(t *testing.T) {
 	m, rng := make1("rough", 5)
 	m.Bound = nil
 	q := query(rng, m, 3)
+	for i := range m.Calibration {
+		m.Calibration[i].Most, m.Calibration[i].Further = nil, nil
+	}
 	p := predict(t, m, []float64{H}, q)
+	further := []float64{0, 0.3}
 	most := []float64{0.5 * math.Log1p(p.Distance), 0.5 * math.Log1p(p.Leverage)}
 	for i := range m.Calibration {
-		m.Calibration[i].Most = most
+		m.Calibration[i].Most, m.Calibration[i].Further = most, further
 	}
 	bounded := predict(t, m, []float64{H}, q)
 	for k := range m.K {
 		log := 0.0
 		for j, x := range most {
-			log -= m.Calibration[0].Coefficient[j][k] * x
+			log += (further[j] - m.Calibration[0].Coefficient[j][k]) * x // the other half is beyond
 		}
 		if got, want := bounded.ObsStd[k], p.ObsStd[k]*math.Exp(log); math.Abs(got-want) > 1e-9*want {
 			t.Errorf("channel %d: %v, expected %v", k, got, want)

@@ -2,6 +2,7 @@ package dynamics
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -22,7 +23,7 @@ const leastShare = 0.1
 
 // calibrated appends the factor of the variances by the regression on the covariates, K×T:
 //
-//	factor = exp(2 (logScale(τ) + Σ_j b_j (covariate_j − centre_j)))
+//	factor = exp(2 (logScale(τ) + Σ_j b_j (min(covariate_j, most_j) − centre_j) + further_j max(0, covariate_j − most_j)))
 //	factor ← min(factor, max((bound² + d²)/total, exp(2 logScale)))      where that is above 1
 func (c *compiler) calibrated(of *model.Calibration, w *widths, n oodScores) program.Reg {
 	K, T := c.m.K, c.T()
@@ -36,10 +37,15 @@ func (c *compiler) calibrated(of *model.Calibration, w *widths, n oodScores) pro
 			continue
 		}
 		x := c.covariate(cov, w, n)
-		if cov < model.CovariateMotion && len(of.Most) > 0 {
-			x = c.Clamp(x, same(c.Rows(x), -inf), same(c.Rows(x), of.Most[cov]))
+		within := b // of what is below the bound, further of all: what is beyond remains
+		if most, further := of.Bounds(cov); !math.IsInf(most, 1) {
+			if further > 0 {
+				terms = append(terms, c.Weigh(x, c.Shape(x).Cols, same(c.Rows(x), further), nil))
+				within = shifted(b, -further)
+			}
+			x = c.Clamp(x, same(c.Rows(x), -inf), same(c.Rows(x), most))
 		}
-		terms = append(terms, c.Weigh(x, c.Shape(x).Cols, b, nil))
+		terms = append(terms, c.Weigh(x, c.Shape(x).Cols, within, nil))
 		for i := range constant {
 			constant[i] -= b[i/T] * of.Centre[j]
 		}
@@ -58,6 +64,15 @@ func (c *compiler) calibrated(of *model.Calibration, w *widths, n oodScores) pro
 	}
 	reach := c.Weigh(c.Function(program.Square, w.displacement), T, same(K, 1), bound)
 	return c.least(factor, c.most(c.Times(reach, c.Function(program.Reciprocal, w.total)), c.Constant(K, T, plain)))
+}
+
+// shifted returns numbers, each with d added.
+func shifted(v []float64, d float64) []float64 {
+	out := slices.Clone(v)
+	for i := range out {
+		out[i] += d
+	}
+	return out
 }
 
 // covariate appends one of model.Covariates, K×1 or K×T.

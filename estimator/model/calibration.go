@@ -20,6 +20,9 @@ const (
 	Covariates
 )
 
+// Bounded is how many covariates may have bounds, see Calibration.Most.
+const Bounded = CovariateSpread + 1
+
 // firstCovariates is how many there were in files before the roughness.
 const firstCovariates = CovariateRoughness
 
@@ -30,7 +33,7 @@ func (c Covariate) String() string {
 // Calibration is the calibration of the standard deviations in one condition: that of
 // channel k at τ is multiplied by
 //
-//	exp(logScale_k(τ) + Σ_j coefficient_jk (covariate_j − centre_j))
+//	exp(logScale_k(τ) + Σ_j coefficient_jk (min(covariate_j, most_j) − centre_j) + further_j max(0, covariate_j − most_j))
 //
 // (non-homogeneous Gaussian regression, Gneiting et al. 2005), logScale linear in √τ between its
 // knots. Where the sum is positive, the variance grows to that of Bound and the
@@ -41,8 +44,30 @@ type Calibration struct {
 	Coefficient [][]float64 // by covariate, the last may be missing: K; none = 0
 	Centre      []float64   // as many
 	PlainSensor bool        // the sensor's variance is not multiplied: the state's is what remains, if that is more
-	Most        []float64   // of the covariates of the start, distance and leverage: where one is larger, it counts as this; none = as it is
+	Most        []float64   // of the first covariates, those of the start or all up to Bounded: where one is larger, the rest counts by Further; +Inf, or none = as it is
+	Further     []float64   // as many, ≥ 0: coefficients, of all channels, of what covariates have beyond Most; none = 0
 	Half50      float64     // half width of the central 50 % interval over the standard deviation; of a Gaussian 0.6745
+}
+
+// Bounds returns up to where a covariate counts by its coefficients, and by what it counts beyond.
+func (p *Calibration) Bounds(j Covariate) (most, further float64) {
+	most = math.Inf(1)
+	if int(j) < len(p.Most) {
+		most = p.Most[j]
+	}
+	if int(j) < len(p.Further) {
+		further = p.Further[j]
+	}
+	return most, further
+}
+
+// Counted parts a covariate: what counts by its coefficients, and what it adds to the log standard deviations of all channels.
+func (p *Calibration) Counted(j Covariate, x float64) (within, added float64) {
+	most, further := p.Bounds(j)
+	if x <= most {
+		return x, 0
+	}
+	return most, further * (x - most)
 }
 
 // MeasuredHalf50 returns the half width of the central 50 % interval of a measurement over its standard deviation std, by that of
@@ -58,6 +83,9 @@ const Gaussian50 = 0.6744897501960817
 
 // maxLogScale bounds log scales and coefficients.
 const maxLogScale = 50
+
+// maxFurther bounds the coefficients beyond bounds: at 1 a standard deviation is in proportion to what the covariate is the logarithm of.
+const maxFurther = 1
 
 // ScaleKnots returns the τ at which LogScale is given (R).
 func (p *Calibration) ScaleKnots(m *Model) []float64 {
@@ -90,8 +118,12 @@ func (m *Model) checkCalibration(c *checker) {
 		}
 		c.each(field+".log_scale", p.LogScale, func(v float64) bool { return v >= -maxLogScale && v <= maxLogScale }, "%v is outside ±%d", maxLogScale)
 		c.positive(field+".half50", p.Half50)
-		if len(p.Most) > 0 {
+		if len(p.Most) != int(Bounded) && len(p.Most) > 0 {
 			c.length(field+".most", p.Most, int(CovariateMotion))
+		}
+		if len(p.Further) > 0 {
+			c.length(field+".further", p.Further, len(p.Most))
+			c.each(field+".further", p.Further, func(v float64) bool { return v >= 0 && v <= maxFurther }, "%v is outside 0 … %d", maxFurther)
 		}
 	}
 	if len(m.Bound) > 0 {
@@ -100,7 +132,7 @@ func (m *Model) checkCalibration(c *checker) {
 	}
 }
 
-func calibrationFields(p *Calibration, c *coder) {
+func calibrationFields(p *Calibration, c *coder, version int) {
 	if c.optional("knots", len(p.Knots) > 0) {
 		c.floats("knots", &p.Knots)
 	}
@@ -110,6 +142,9 @@ func calibrationFields(p *Calibration, c *coder) {
 	c.float("half50", &p.Half50)
 	if c.optional("most", len(p.Most) > 0) {
 		c.floats("most", &p.Most)
+	}
+	if version >= versionWithFurther && c.optional("further", len(p.Further) > 0) {
+		c.floats("further", &p.Further)
 	}
 	if c.optional("plain_sensor", p.PlainSensor) {
 		c.flag("plain_sensor", &p.PlainSensor)

@@ -18,20 +18,23 @@ const Magic = "dgm-model"
 const signatureSize = 64
 
 // Version is the version of the format that this package writes a new model in, but for one with an equation of motion,
-// actuators, changes of the input or maps of residuals. It reads all up to newest.
+// actuators, changes of the input, maps of residuals or intervals that grow beyond bounds. It reads all up to newest.
 const (
 	Version = 3
-	newest  = versionWithResiduals
+	newest  = versionWithFurther
 
 	versionWithMotion    = 4 // with equations of motion
 	versionWithActuators = 5 // with actuators, and all that is in version 4
 	versionWithChanges   = 6 // with changes of the input of a direct map, and all that is in version 5
 	versionWithResiduals = 7 // with direct maps of residuals, and all that is in version 6
+	versionWithFurther   = 8 // with coefficients beyond the bounds of covariates, and all that is in version 7
 )
 
 // Usual returns the version that the model is written in where nothing else is asked for.
 func (m *Model) Usual() int {
 	switch {
+	case slices.ContainsFunc(m.Calibration, func(c Calibration) bool { return len(c.Further) > 0 }):
+		return versionWithFurther
 	case slices.ContainsFunc(m.Stack, func(c Component) bool { return c.Residual }):
 		return versionWithResiduals
 	case slices.ContainsFunc(m.Stack, func(c Component) bool { return len(c.Direct.Change) > 0 }):

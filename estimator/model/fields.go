@@ -50,7 +50,7 @@ func (m *Model) fields(c *coder, version int) {
 		c.floats("power", &m.RMSDisplacement.Exponent)
 	})
 	if version > 1 {
-		list(c, "calibration", &m.Calibration, calibrationFields)
+		list(c, "calibration", &m.Calibration, func(p *Calibration, c *coder) { calibrationFields(p, c, version) })
 		c.floats("bound", &m.Bound)
 		if c.optional("joint", len(m.Joint) > 0) {
 			list(c, "joint", &m.Joint, jointFields)

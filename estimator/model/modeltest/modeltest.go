@@ -145,6 +145,7 @@ func calibrate(m *model.Model, s Shape, rng *rand.Rand) {
 		if s.History > 4 {
 			p.Knots = []float64{0.05, 0.2, 0.45, 1}
 			p.LogScale = normal(s.K*len(p.Knots), 0.2, rng)
+			p.Most, p.Further = []float64{0.5, 0.5, math.Inf(1), math.Inf(1), 0.2}, []float64{0, 0.2, 0, 0, 0.4}
 		}
 		m.Calibration = append(m.Calibration, p)
 	}
