@@ -69,11 +69,13 @@ type heldWindow struct {
 
 // heldError is the error of one prediction of one channel.
 type heldError struct {
-	residual float64 // measured − prior dynamics, state units
-	network  float64 // mean − prior dynamics, what the nets add
-	z        float64 // (measured − mean)/Std, with the network weight
-	std      float64 // Std, not calibrated; 0 = not measured
-	x        [model.Covariates]float64
+	residual float64                   // measured − prior dynamics, state units
+	network  float64                   // mean − prior dynamics, what the nets add
+	z        float64                   // (measured − mean)/Std, with the network weight
+	std      float64                   // Std, not calibrated, times what covariates add beyond their bounds; 0 = not measured
+	plain    float64                   // Std, not calibrated
+	x        [model.Covariates]float64 // up to their bounds
+	all      [model.Covariates]float64
 }
 
 // each calls f with the measured errors of channel k at time i.
@@ -83,18 +85,6 @@ func (e *heldErrors) each(K, i, k int, f func(w *heldWindow, e *heldError)) {
 		if at := &w.errors[i*K+k]; at.std > 0 {
 			f(w, at)
 		}
-	}
-}
-
-// mostCovariates are the distance and the leverage up to which intervals grow, as covariates:
-// beyond, errors hardly do, and folds have some of a thousand times as much.
-var mostCovariates = []float64{model.CovariateDistance: math.Log1p(5), model.CovariateLeverage: math.Log1p(10)}
-
-// setCovariates sets those of a prediction, bounded.
-func (e *heldError) setCovariates(x []float64) {
-	copy(e.x[:], x)
-	for n, most := range mostCovariates {
-		e.x[n] = math.Min(e.x[n], most)
 	}
 }
 
@@ -192,8 +182,8 @@ func (f *Folds) replayed(m *model.Model, flights []window.Flight, condition mode
 			if math.IsNaN(y) || !(std > 0) {
 				continue
 			}
-			held.errors[j] = heldError{residual: y - dst.Prior[j], network: dst.Mean[j] - x0 - dst.Prior[j], z: (x0 + y - dst.Mean[j]) / std, std: std}
-			held.errors[j].setCovariates(dst.Covariates[j*int(model.Covariates):])
+			held.errors[j] = heldError{residual: y - dst.Prior[j], network: dst.Mean[j] - x0 - dst.Prior[j], z: (x0 + y - dst.Mean[j]) / std, std: std, plain: std}
+			copy(held.errors[j].all[:], dst.Covariates[j*int(model.Covariates):])
 			scored = true
 		}
 		e.windows = append(e.windows, held)

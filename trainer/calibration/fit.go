@@ -131,7 +131,10 @@ func Try(folds Folds, net *nets.Net, set nets.Conditioning) error {
 // Without choosing, each covariate has one coefficient for all channels.
 func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 	frame := f.Folds[0].Data.Frame
-	m := Model{NetworkWeight: networkWeight(frame, folds, on.NetworkWeight), Whole: f.Whole}
+	m := Model{Whole: f.Whole}
+	setBounds(&m.Intervals, folds, on.covariates(), choosing)
+	bound(folds, &m.Intervals)
+	m.NetworkWeight = networkWeight(frame, folds, on.NetworkWeight)
 	c := newCells(frame, folds, f.Windows)
 	m.Intervals.Centre, m.Intervals.Coefficient = c.mean, make([][]float64, model.Covariates)
 	allowed := slices.DeleteFunc(on.covariates(), func(j model.Covariate) bool { return !c.varies(j) })
@@ -142,7 +145,7 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 	m.Terms, m.Own = chosen.terms, chosen.freedom == own
 	r := c.whole(chosen)
 	q := c.quantiles(chosen, choosing, choosing && !f.Whole)
-	m.Intervals.PlainSensor, m.Intervals.Most = true, mostCovariates
+	m.Intervals.PlainSensor = true
 	if choosing {
 		m.limits = limitsOf(folds, r, q)
 		m.FlightEffect = f.flightEffect(folds, c, r)

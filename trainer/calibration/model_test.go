@@ -25,9 +25,9 @@ func made(rng *rand.Rand, folds, n int, scale func(fold, k int, x []float64) flo
 			w := heldWindow{flight: 3*f + 3*i/n, far: [3]float64{distance, leverage, 0.5}, weight: 1}
 			for range T {
 				for k := range K {
-					at := heldError{std: 2}
-					at.x = [model.Covariates]float64{distance, leverage, rng.NormFloat64(), rng.Float64(), 1}
-					at.z = scale(f, k, at.x[:]) * rng.NormFloat64()
+					at := heldError{std: 2, plain: 2}
+					at.all = [model.Covariates]float64{min(distance, math.Log1p(mostDistance)), min(leverage, math.Log1p(mostLeverage)), rng.NormFloat64(), rng.Float64(), 1}
+					at.z = scale(f, k, at.all[:]) * rng.NormFloat64()
 					at.network = rng.NormFloat64() // helps as it should
 					at.residual = 2*at.z + at.network
 					w.errors = append(w.errors, at)
@@ -148,7 +148,7 @@ func TestBlocksAreCoveredTogether(t *testing.T) {
 					log := m.Intervals.LogScale[j%2*3+2] // at the horizon
 					for at, b := range m.Intervals.Coefficient {
 						if len(b) > 0 {
-							log += b[j%2] * (e.x[at] - m.Intervals.Centre[at])
+							log += b[j%2] * (e.all[at] - m.Intervals.Centre[at])
 						}
 					}
 					if j/2 == 2 {
@@ -247,18 +247,17 @@ func TestFlightEffect(t *testing.T) {
 // beyond all that was held out.
 func TestLimits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
-	folds := made(rng, 4, 2000, func(_, _ int, x []float64) float64 {
-		if x[model.CovariateLeverage] > 3 {
-			return 4
-		}
-		return 1
-	})
+	folds := made(rng, 4, 2000, func(int, int, []float64) float64 { return 1 })
 	most := 0.0
 	for _, e := range folds {
 		for i := range e.windows {
 			w := &e.windows[i]
 			for j := range w.errors {
-				w.errors[j].x = [model.Covariates]float64{} // nothing widens the intervals
+				w.errors[j].all = [model.Covariates]float64{} // nothing widens the intervals
+				if w.far[1] > 3 {
+					w.errors[j].z *= 4
+					w.errors[j].residual = 2*w.errors[j].z + w.errors[j].network
+				}
 				if w.far[0] > 2 {
 					w.errors[j].z, w.errors[j].residual = 0, w.errors[j].network
 				}
