@@ -149,9 +149,14 @@ func intervals(m *model.Model) string {
 	c := &m.Calibration[0]
 	var terms []string
 	for j, b := range c.Coefficient {
-		if len(b) > 0 {
-			terms = append(terms, fmt.Sprintf("%.2g for the %s", floats.Sum(b)/float64(len(b)), model.Covariate(j)))
+		if len(b) == 0 {
+			continue
 		}
+		term := fmt.Sprintf("%.2g for the %s", floats.Sum(b)/float64(len(b)), model.Covariate(j))
+		if _, further := c.Bounds(model.Covariate(j)); further > 0 {
+			term += fmt.Sprintf(" (%.2g beyond what folds show)", further)
+		}
+		terms = append(terms, term)
 	}
 	text := "scaled by channel and horizon; the folds do not agree on anything else"
 	if len(terms) > 0 {

@@ -26,6 +26,7 @@ func TestSelectionIsThatOfTheModel(t *testing.T) {
 	}
 	m.Calibration[0].Coefficient = make([][]float64, model.Covariates)
 	m.Calibration[0].Coefficient[model.CovariateLeverage] = []float64{0.5, 0.3}
+	m.Calibration[0].Most, m.Calibration[0].Further = []float64{1, 2}, []float64{0, 0.15}
 	d := SelectionOf(m)
 	last := d.Horizons[len(d.Horizons)-1]
 	if len(d.Horizons) < 3 || last.T != 1 || len(last.Channels) != 2 {
@@ -49,7 +50,7 @@ func TestSelectionIsThatOfTheModel(t *testing.T) {
 	for _, rule := range SelectionOf(m).Rules {
 		text += rule.Name + ": " + rule.Value + "\n"
 	}
-	for _, want := range []string{"0.4 for the leverage", "heavy tails", "within 0.60 standard", "none declared", "farther than 3 from"} {
+	for _, want := range []string{"0.4 for the leverage (0.15 beyond what folds show)", "heavy tails", "within 0.60 standard", "none declared", "farther than 3 from"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
