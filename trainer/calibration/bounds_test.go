@@ -25,7 +25,7 @@ func spreadOut(rng *rand.Rand, factor float64) []*heldErrors {
 	return folds
 }
 
-// Where components are farther apart than usual, intervals widen by a coefficient that folds do not fit, and cover what is as wrong as that says.
+// Where components are farther apart than usual, intervals grow by a coefficient that folds do not fit, and cover what is as wrong as that says.
 func TestIntervalsBeyondBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 1))
 	folds := spreadOut(rng, math.Exp(2*furtherSpread))
@@ -45,20 +45,9 @@ func TestIntervalsBeyondBounds(t *testing.T) {
 		inside, n := 0.0, 0.0
 		for _, e := range folds {
 			for i := range e.windows {
-				if (i%21 == 0) != beyond {
-					continue
-				}
-				for j := range e.windows[i].errors {
-					at, log := &e.windows[i].errors[j], c.LogScale[j%2*3+j/2]
-					for of, b := range c.Coefficient {
-						if within, added := c.Counted(model.Covariate(of), at.all[of]); len(b) > 0 {
-							log += b[j%2]*(within-c.Centre[of]) + added
-						}
-					}
-					n++
-					if math.Abs(at.residual-at.network) < normal95*at.plain*math.Exp(log) {
-						inside++
-					}
+				if (i%21 == 0) == beyond {
+					inside += float64(insideOf(c, &e.windows[i]))
+					n += float64(len(e.windows[i].errors))
 				}
 			}
 		}
@@ -66,6 +55,22 @@ func TestIntervalsBeyondBounds(t *testing.T) {
 			t.Errorf("beyond the bound %t: %.3f of the errors are inside 95 %% intervals", beyond, inside/n)
 		}
 	}
+}
+
+// insideOf returns how many errors of a window are inside their 95 % intervals.
+func insideOf(c *model.Calibration, w *heldWindow) (n int) {
+	for j := range w.errors {
+		at, log := &w.errors[j], c.LogScale[j%2*3+j/2]
+		for of, b := range c.Coefficient {
+			if within, added := c.Counted(model.Covariate(of), at.all[of]); len(b) > 0 {
+				log += b[j%2]*(within-c.Centre[of]) + added
+			}
+		}
+		if math.Abs(at.residual-at.network) < normal95*at.plain*math.Exp(log) {
+			n++
+		}
+	}
+	return n
 }
 
 // A second fit to the same errors, as to those of one more fold, widens them once.
