@@ -240,8 +240,32 @@ func unitOf(c *Column) string {
 	if len(c.steps) == 0 {
 		return "s"
 	}
+	return cmp.Or(unitBy(c.step(), c.Low), "s")
+}
+
+// step returns the median step from row to row, 0 without any.
+func (c *Column) step() float64 {
+	if len(c.steps) == 0 {
+		return 0
+	}
 	slices.Sort(c.steps)
-	return cmp.Or(unitBy(c.steps[len(c.steps)/2]*float64(c.new)/float64(c.Numbers), c.Low), "s")
+	return c.steps[len(c.steps)/2] * float64(c.new) / float64(c.Numbers)
+}
+
+// slowest is the least rate, Hz, at which a plant that is slow would be sampled.
+const slowest = 0.5
+
+// Guess returns how many rows a second a guessed unit of the time makes of the table, and how many it would be if the column counted
+// seconds, where that may be, too: rows of a slow plant and of a fast logger have the same steps. 0 = it may not.
+func (o *Outline) Guess() (rate, inSeconds float64) {
+	step := o.Columns[o.Time].step()
+	if o.Named || !(step > 0) || scales[o.Unit].factor == 0 {
+		return 0, 0
+	}
+	if rate = 1e9 / (step * scales[o.Unit].ns()); o.Unit != "s" && 1/step >= slowest {
+		inSeconds = 1 / step
+	}
+	return rate, inSeconds
 }
 
 // addTimes is the remedy of a table without times.

@@ -24,6 +24,11 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	if o.Named {
 		how = "from the name of the column"
 	}
+	if rate, inSeconds := o.Guess(); inSeconds > 0 {
+		how = fmt.Sprintf("GUESSED, so that rows come at %.4g Hz; if they come at %.4g Hz, write s", rate, inSeconds)
+	} else if rate > 0 {
+		how += fmt.Sprintf(", so that rows come at %.4g Hz", rate)
+	}
 	channels := suggestion{commanded: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return c.Others == 0 && c.Low < c.High && commands(c.Name) }), steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) }), steps: hasUnnamedInputs(o)}
 	attitude := o.Quaternion()
 	if hasAngles(o.Columns) {
