@@ -48,20 +48,6 @@ func Grid(H float64) []float64 {
 	return append(out, H)
 }
 
-// GridOf returns Grid for flights: horizons of few samples end at a sample, see window.AtSamples. Those shorter than a sample stay.
-func GridOf(H float64, flights []window.Flight) []float64 {
-	all, dt := Grid(H), window.StateInterval(flights)
-	n := 0
-	for n < len(all) && shorter(all[n], dt) {
-		n++
-	}
-	at := window.AtSamples(all[n:], flights)
-	for len(at) > 0 && at[len(at)-1] > H*(1+1e-9) {
-		at = at[:len(at)-1]
-	}
-	return append(all[:n], at...)
-}
-
 // withDefaults returns the options with their defaults, or an error that names what
 // does not fit a model with horizon H.
 func (o Options) withDefaults(H float64) (Options, error) {

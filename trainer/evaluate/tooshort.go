@@ -27,6 +27,20 @@ func Scorable(flights []window.Flight, horizon float64) bool {
 	return !shorter(horizon, window.StateInterval(flights))
 }
 
+// GridOf returns Grid for flights: horizons of few samples end at a sample, see window.AtSamples. Those shorter than a sample stay.
+func GridOf(H float64, flights []window.Flight) []float64 {
+	all, dt := Grid(H), window.StateInterval(flights)
+	n := 0
+	for n < len(all) && shorter(all[n], dt) {
+		n++
+	}
+	at := window.AtSamples(all[n:], flights)
+	for len(at) > 0 && at[len(at)-1] > H*(1+1e-9) {
+		at = at[:len(at)-1]
+	}
+	return append(all[:n], at...)
+}
+
 // scoring returns the options with their defaults and without the horizons that are shorter than
 // the interval between samples of the flights, which are returned, too; nil if there are none.
 // Without a horizon that is left it is an error.
