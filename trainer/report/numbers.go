@@ -31,8 +31,8 @@ func numbers(t *evaluate.Table) []number {
 		calibration = fmt.Sprintf("mean over channels; %d whole flights calibrated it", *n)
 	}
 	return []number{
-		{"Error, of holding the last value", value(t.Geo.Model), "RMSE, geometric mean over channels and horizons", t.Geo.Model > 1},
-		{"Error, of the best baseline", value(ratio), baselinePhrase[name], ratio > beats},
+		{"Error relative to hold", value(t.Geo.Model), "RMSE, geometric mean over channels and horizons", t.Geo.Model > 1},
+		{"Error relative to the best", value(ratio), "baseline, " + baselinePhrase[name], ratio > beats},
 		{"95 % intervals covered", evaluate.Percent(low, high), calibration, low < meanNarrow || high > meanWide},
 		{"Least coverage", evaluate.Percent(least, least), where, least < cellNarrow},
 		{"Unlike the training", evaluate.Percent(flagged, flagged), "of the predictions are flagged out of distribution", flagged >= mostFlagged},
