@@ -130,21 +130,20 @@ const mostSamples = 16
 func Default(flights []window.Flight, task window.Task, readouts int) Config {
 	H, interval := task.Horizon, window.Interval(flights)
 	c := Config{Blocks: 10, Shorter: 2, Sharpness: 8, Products: 32, Stride: H / 50}
-	if n := int(H/interval + 1e-6); n <= mostSamples { // those of the samples
+	if n := int(H/interval + 1e-6); n <= mostSamples {
 		for j := range n {
 			c.Times = append(c.Times, interval*float64(j+1))
 		}
-		if n == 0 || H-c.Times[n-1] > 1e-6*H {
-			c.Times = append(c.Times, H)
-		}
-		c.Times[len(c.Times)-1] = H
 	} else {
-		for _, tau := range []float64{0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1} {
-			if t := tau * H; t > 0.5*interval {
-				c.Times = append(c.Times, t)
-			}
+		for _, tau := range []float64{0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8} {
+			c.Times = append(c.Times, tau*H)
 		}
+		c.Times = window.AtSamples(c.Times, flights)
 	}
+	for n := len(c.Times); n > 0 && c.Times[n-1] > (1-1e-6)*H; n-- {
+		c.Times = c.Times[:n-1]
+	}
+	c.Times = append(c.Times, H)
 	for r := range model.Readout(readouts) {
 		c.Readouts = append(c.Readouts, r)
 	}
