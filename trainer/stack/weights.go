@@ -161,7 +161,7 @@ func project(w, curvatures []float64, J, Q, q int) {
 		}
 	}
 	for _, i := range order {
-		w[i] = math.Max(0, w[i]-theta/curvatures[i])
+		w[i] = math.Min(math.Max(0, w[i]-theta/curvatures[i]), 1) // of rounding
 	}
 }
 

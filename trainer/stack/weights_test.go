@@ -26,6 +26,14 @@ func made(w []float64, noise float64) []outcome {
 
 var thirds = Hats([]float64{0, 1}, []float64{0.1, 0.5, 1})
 
+// Weights do not exceed 1 by rounding: a model with one that does is refused.
+func TestWeightsAreAtMostOne(t *testing.T) {
+	w := []float64{math.Nextafter(1, 2), 0}
+	if project(w, []float64{1e9, 1}, 2, 1, 0); w[0] > 1 || w[1] != 0 {
+		t.Errorf("%v", w)
+	}
+}
+
 // A knot before the first horizon has the target of that horizon, and finite weights.
 func TestKnotsBeforeTheFirstHorizon(t *testing.T) {
 	hats := Hats([]float64{0, 0.02, 0.3, 1}, []float64{0.5, 0.8, 1})
