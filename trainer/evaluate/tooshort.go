@@ -34,11 +34,7 @@ func GridOf(H float64, flights []window.Flight) []float64 {
 	for n < len(all) && shorter(all[n], dt) {
 		n++
 	}
-	at := window.AtSamples(all[n:], flights)
-	for len(at) > 0 && at[len(at)-1] > H*(1+1e-9) {
-		at = at[:len(at)-1]
-	}
-	return append(all[:n], at...)
+	return append(all[:n:n], window.AtSamples(all[n:], H, flights)...)
 }
 
 // scoring returns the options with their defaults and without the horizons that are shorter than

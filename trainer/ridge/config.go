@@ -138,7 +138,7 @@ func Default(flights []window.Flight, task window.Task, readouts int) Config {
 		for _, tau := range []float64{0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8} {
 			c.Times = append(c.Times, tau*H)
 		}
-		c.Times = window.AtSamples(c.Times, flights)
+		c.Times = window.AtSamples(c.Times, H, flights)
 	}
 	for n := len(c.Times); n > 0 && c.Times[n-1] > (1-1e-6)*H; n-- {
 		c.Times = c.Times[:n-1]

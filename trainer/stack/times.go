@@ -11,9 +11,5 @@ func (t *Task) times(flights []window.Flight) (out []float64) {
 	for _, tau := range taus {
 		out = append(out, tau*t.Horizon)
 	}
-	out = window.AtSamples(out, flights)
-	for len(out) > 1 && out[len(out)-1] > t.Horizon*(1+1e-9) {
-		out = out[:len(out)-1]
-	}
-	return out
+	return window.AtSamples(out, t.Horizon, flights)
 }

@@ -32,19 +32,21 @@ func ShortestInterval(flights []Flight) float64 {
 // there differs from a measurement by little of the motion, but has half of its noise.
 const fewSamples = 10
 
-// AtSamples returns ascending times ahead, s, of which those of few samples are moved to that of the nearest sample, the first one at
-// least: nothing was measured between.
-func AtSamples(times []float64, flights []Flight) []float64 {
+// AtSamples returns ascending times ahead up to a horizon, s, of which those of few samples are moved to that of the nearest sample, from
+// the first one to the last within the horizon: nothing was measured between.
+func AtSamples(times []float64, horizon float64, flights []Flight) []float64 {
+	const jitter = 0.04
 	out, dt := slices.Clone(times), StateInterval(flights)
+	last := math.Max(1, math.Floor(horizon/dt+jitter))
 	for i, t := range out {
-		const jitter = 0.04
 		if n := t / dt; n < fewSamples {
-			if whole := math.Max(1, math.Round(n+1e-6)); math.Abs(n-whole) > jitter {
+			if whole := math.Min(math.Max(1, math.Round(n+1e-6)), last); math.Abs(n-whole) > jitter {
 				out[i] = math.Round(whole*dt*1e9) / 1e9
 			}
 		}
 	}
-	return slices.Compact(slices.Sorted(slices.Values(out)))
+	slices.Sort(out)
+	return slices.CompactFunc(out, func(a, b float64) bool { return math.Abs(a-b) < jitter*dt }) // those of one sample
 }
 
 // StateInterval returns the median time from one measurement to the next, s, of the state that

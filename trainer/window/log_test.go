@@ -86,9 +86,10 @@ func TestTimesAtSamples(t *testing.T) {
 		0.002: times,
 		0.04:  {0.04, 0.12, 0.2, 0.5},
 		0.1:   {0.1, 0.2, 0.5},
-		0.3:   {0.3, 0.6},
+		0.101: {0.1, 0.2, 0.404},
+		0.3:   {0.3},
 	} {
-		if got := AtSamples(times, at(step)); !slices.Equal(got, want) {
+		if got := AtSamples(times, 0.5, at(step)); !slices.Equal(got, want) {
 			t.Errorf("every %v s: %v, want %v", step, got, want)
 		}
 	}
