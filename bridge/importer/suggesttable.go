@@ -20,15 +20,6 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	if err != nil {
 		return err
 	}
-	how := "guessed from the step"
-	if o.Named {
-		how = "from the name of the column"
-	}
-	if rate, inSeconds := o.Guess(); inSeconds > 0 {
-		how = fmt.Sprintf("GUESSED, so that rows come at %.4g Hz; if they come at %.4g Hz, write s", rate, inSeconds)
-	} else if rate > 0 {
-		how += fmt.Sprintf(", so that rows come at %.4g Hz", rate)
-	}
 	channels := suggestion{commanded: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return c.Others == 0 && c.Low < c.High && commands(c.Name) }), steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) }), steps: hasUnnamedInputs(o)}
 	attitude := o.Quaternion()
 	if hasAngles(o.Columns) {
@@ -82,8 +73,21 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 		channels.text.WriteString("#   " + what + "\n")
 	}
 	_, err = fmt.Fprintf(w, "# What is in %s, by its first %d rows. Correct it: roles and units.\n%svehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us, ns, min, h or d: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
-		filepath.Base(path), o.Rows, channels.angles(), o.Columns[o.Time].Column, o.Unit, how, more, channels.text.String())
+		filepath.Base(path), o.Rows, channels.angles(), o.Columns[o.Time].Column, o.Unit, unitFrom(o), more, channels.text.String())
 	return err
+}
+
+// unitFrom returns where the unit of a table's time is from, and what a guess of it means.
+func unitFrom(o *csv.Outline) string {
+	switch rate, inSeconds := o.Guess(); {
+	case o.Named:
+		return "from the name of the column"
+	case inSeconds > 0:
+		return fmt.Sprintf("GUESSED, so that rows come at %.4g Hz; if they come at %.4g Hz, write s", rate, inSeconds)
+	case rate > 0:
+		return fmt.Sprintf("guessed from the step, so that rows come at %.4g Hz", rate)
+	}
+	return "guessed from the step"
 }
 
 // column adds the channel of a column, commented out where it cannot be one.
