@@ -15,11 +15,8 @@ type TooShort struct {
 	Interval float64   `json:"interval"` // s between samples, the median
 }
 
-// jitter is the share of the interval between samples down to which a horizon is that of a sample.
-const jitter = 0.96
-
 // shorter reports whether a horizon, s, is shorter than an interval between samples, s.
-func shorter(horizon, interval float64) bool { return horizon < jitter*interval }
+func shorter(horizon, interval float64) bool { return horizon < (1-window.Jitter)*interval }
 
 // Scorable reports whether predictions of a horizon, s, can be compared with the samples of
 // flights.
