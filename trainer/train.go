@@ -170,6 +170,7 @@ func frame(d *Data, cfg Config, prior *candidates.Prior, known []window.Flight, 
 	}
 	data := nets.NewData(frame, known, stride)
 	out := calibration.Folds{Windows: cfg.Folds.Windows, Filter: d.Filter, Whole: len(parts) > 0 && parts[0].Whole, Strata: ood.Starts(&frame.Inputs.Lift, known, data.Windows).Strata()}
+	out.Times, out.Steps = calibration.ScoredTimes(H, known), calibration.TrajectorySteps(H, known)
 	for i, part := range parts {
 		out.Folds = append(out.Folds, calibration.NewFold(nets.NewData(frame.WithPrior(folds[i]), part.Train, stride), part.Held))
 	}

@@ -37,6 +37,8 @@ type Folds struct {
 	Strata  *ood.Strata
 	Filter  *model.Filter // what estimates the states; nil = they are as measured
 	Windows int           // that are predicted and fitted to, of all folds, at most
+	Times   []float64     // at which errors are compared, s: see ScoredTimes
+	Steps   []float64     // at which whole trajectories are, s: see TrajectorySteps
 }
 
 // WithBasis returns folds whose frames have a linear basis of so many terms.
@@ -97,9 +99,13 @@ func logLikelihood(z, std float64) float64 {
 	return -0.5*math.Min(z*z, zCap) - math.Log(std) - 0.5*math.Log(2*math.Pi)
 }
 
-// scoredTimes are the horizons, as shares of H, that selection and calibration
-// look at.
-var scoredTimes = []float64{0.05, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1}
+// ScoredTimes returns the times ahead that selection and calibration look at, s: those of samples next to shares of the horizon H.
+func ScoredTimes(H float64, flights []window.Flight) (out []float64) {
+	for _, tau := range []float64{0.05, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1} {
+		out = append(out, tau*H)
+	}
+	return window.AtSamples(out, H, flights)
+}
 
 // posteriors conditions the net on every fold's data.
 func (f Folds) posteriors(net *nets.Net, readout model.Readout, set nets.Conditioning) ([]model.Posterior, error) {
@@ -121,7 +127,7 @@ func (f Folds) errors(net *nets.Net, posteriors []model.Posterior, condition mod
 		fold := &f.Folds[i]
 		m := fold.Data.Frame.Model()
 		Apply(m, fold.Data.Frame, nil)
-		m.Points, m.OOD = len(scoredTimes), fold.Detector
+		m.Points, m.OOD = len(f.Times), fold.Detector
 		m.Members = []model.Member{{Map: net.Params.Map, Posterior: []model.Posterior{post}}}
 		m.Dynamics.Net = net.Params.Dynamics
 		f.aim(m)
@@ -151,10 +157,7 @@ func (f *Folds) replayed(m *model.Model, flights []window.Flight, condition mode
 	windows := window.Cut(flights, m.Horizon, m.Horizon/windowsPerHorizon)
 	cut := len(windows)
 	windows = window.Thin(windows, max(1, f.Windows/max(1, len(f.Folds))))
-	e := &heldErrors{model: m, flights: flights, apart: windowsPerHorizon * float64(len(windows)) / math.Max(1, float64(cut))}
-	for _, s := range scoredTimes {
-		e.times = append(e.times, s*m.Horizon)
-	}
+	e := &heldErrors{model: m, flights: flights, times: f.Times, apart: windowsPerHorizon * float64(len(windows)) / math.Max(1, float64(cut))}
 	p, err := estimator.NewFast(m, e.times)
 	if err != nil {
 		return nil, err

@@ -12,13 +12,21 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// Trajectories are scored at so many equal steps of the horizon, from windows that start so
+// Trajectories are scored at the samples next to so many equal steps of the horizon, from windows that start so
 // many times in a horizon, at most as many of a fold. Errors are smooth over a step of them.
 const (
 	trajectorySteps  = 40
 	trajectoryStarts = 5
 	mostTrajectories = 600
 )
+
+// TrajectorySteps returns the times ahead at which whole trajectories are scored, s.
+func TrajectorySteps(H float64, flights []window.Flight) (out []float64) {
+	for i := range trajectorySteps {
+		out = append(out, H*float64(i+1)/trajectorySteps)
+	}
+	return window.AtSamples(out, H, flights)
+}
 
 // trajectory is the errors of one held-out window over their calibrated standard deviation.
 type trajectory struct {
@@ -37,7 +45,7 @@ func (f *Folds) trajectories(of []*heldErrors, condition model.Condition, m *Mod
 		if len(m.beyond) > 0 && m.beyond[i] {
 			continue
 		}
-		for _, t := range e.trajectories(condition, m, min(mostTrajectories, f.Windows/len(of)), f.widening) {
+		for _, t := range e.trajectories(condition, m, min(mostTrajectories, f.Windows/len(of)), f) {
 			t.fold = i
 			count[[2]int{i, t.flight}]++
 			out = append(out, t)
@@ -59,7 +67,7 @@ func (f *Folds) widening(tau float64) float64 {
 }
 
 // trajectories returns those of a fold, at most so many; none where the model has no finite predictions.
-func (e *heldErrors) trajectories(condition model.Condition, c *Model, most int, widening func(tau float64) float64) (out []trajectory) {
+func (e *heldErrors) trajectories(condition model.Condition, c *Model, most int, f *Folds) (out []trajectory) {
 	if e.model == nil {
 		return nil
 	}
@@ -67,10 +75,12 @@ func (e *heldErrors) trajectories(condition model.Condition, c *Model, most int,
 	for range condition + 1 {
 		m.NetworkWeight, m.Calibration = append(m.NetworkWeight, c.NetworkWeight), append(m.Calibration, c.Intervals)
 	}
-	var times, factor []float64
-	for i := range trajectorySteps {
-		tau := float64(i+1) / trajectorySteps
-		times, factor = append(times, tau*m.Horizon), append(factor, widening(tau))
+	times, factor, scored := f.Steps, make([]float64, len(f.Steps)), make([]int, len(f.Times))
+	for i, t := range times {
+		factor[i] = f.widening(t / m.Horizon)
+	}
+	for i, t := range f.Times {
+		scored[i] = nearest(times, t)
 	}
 	p, err := estimator.NewFast(&m, times)
 	if err != nil {
@@ -89,18 +99,11 @@ func (e *heldErrors) trajectories(condition model.Condition, c *Model, most int,
 			continue
 		}
 		measured.Read(&compared[windows[w.Number].Flight], w.Start)
-		t := trajectory{flight: w.Flight.Segment}
-		for j, y := range w.Measured {
-			for _, z := range [...]float64{(q.X0[j%K] + y - dst.Mean[j]) / dst.Std[j], (q.X0[j%K] + measured.Measured[j] - dst.Mean[j]) / dst.ObsStd[j]} {
-				if z = math.Abs(z) * factor[j/K]; z > t.largest { // not NaN
-					t.largest = z
-				}
-			}
-		}
-		for _, tau := range scoredTimes {
+		t := trajectory{flight: w.Flight.Segment, largest: largest(dst, q.X0, w.Measured, measured.Measured, factor)}
+		for _, at := range scored {
 			row := make([]float64, K)
 			for k := range row {
-				j := (int(math.Round(tau*trajectorySteps))-1)*K + k
+				j := at*K + k
 				row[k] = (q.X0[k] + w.Measured[j] - dst.Mean[j]) / dst.Std[j]
 			}
 			t.z = append(t.z, row)
@@ -108,6 +111,30 @@ func (e *heldErrors) trajectories(condition model.Condition, c *Model, most int,
 		out = append(out, t)
 	}
 	return out
+}
+
+// largest returns the largest |error| of a prediction, from x0 (K), over its standard deviation: of the state, as far from x0, and of a
+// measurement (T×K), NaN = not measured, of each time by a factor more.
+func largest(of *estimator.Prediction, x0, state, measured, factor []float64) (most float64) {
+	K := len(x0)
+	for j, mean := range of.Mean {
+		for _, z := range [...]float64{(x0[j%K] + state[j] - mean) / of.Std[j], (x0[j%K] + measured[j] - mean) / of.ObsStd[j]} {
+			if z = math.Abs(z) * factor[j/K]; z > most { // not NaN
+				most = z
+			}
+		}
+	}
+	return most
+}
+
+// nearest returns the index of the ascending time that is closest to t.
+func nearest(times []float64, t float64) (best int) {
+	for i, v := range times {
+		if math.Abs(v-t) < math.Abs(times[best]-t) {
+			best = i
+		}
+	}
+	return best
 }
 
 // joint returns how the errors go together under a calibration; no levels = nothing was
@@ -121,8 +148,8 @@ func (f *Folds) joint(of []*heldErrors, condition model.Condition, m *Model) (ou
 	out.Tube = tube(all, out.Flights)
 	winsorise(all)
 	share := independence(all, len(of))
-	for i, tau := range scoredTimes {
-		out.Levels = append(out.Levels, tau)
+	for i, t := range f.Times {
+		out.Levels = append(out.Levels, t/f.Folds[0].Data.Frame.Inputs.Horizon)
 		out.Correlation = append(out.Correlation, shrunk(correlation(all, i, -1), share))
 	}
 	return out
@@ -224,7 +251,7 @@ func independence(all []trajectory, folds int) float64 {
 		return best
 	}
 	sums := make([]float64, len(shares))
-	for at := range scoredTimes {
+	for at := range all[0].z {
 		for fold := range folds {
 			raw := correlation(all, at, fold)
 			for i, share := range shares {

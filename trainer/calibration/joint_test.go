@@ -7,13 +7,16 @@ import (
 	"testing"
 )
 
+// scored is how many times of a trajectory are compared.
+const scored = 8
+
 // jointly returns trajectories of n flights in folds, whose first two of three channels have the
 // correlation r.
 func jointly(rng *rand.Rand, flights, each int, r float64) (out []trajectory) {
 	for f := range flights {
 		for range each {
 			t := trajectory{fold: f % 4, flight: f, weight: 1 / float64(each)}
-			for range scoredTimes {
+			for range scored {
 				a, b := rng.NormFloat64(), rng.NormFloat64()
 				z := []float64{a, r*a + math.Sqrt(1-r*r)*b, 3 * rng.NormFloat64()}
 				for _, v := range z {
@@ -38,7 +41,7 @@ func TestCorrelationOfErrors(t *testing.T) {
 	if share > 0.1 {
 		t.Errorf("share %v of the identity", share)
 	}
-	for at := range scoredTimes {
+	for at := range scored {
 		got := shrunk(correlation(all, at, -1), share)
 		for i, want := range []float64{0.8, 0, 0} {
 			if math.Abs(got[i]-want) > 0.1 {

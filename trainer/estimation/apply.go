@@ -215,9 +215,25 @@ func smooth(flights []window.Flight, spec *model.Filter, states []channel.Channe
 // mostOutliers is the share of the measurements above which outliers are none: the filter is wrong.
 const mostOutliers = 0.1
 
+// noiseSums are, of a channel's innovations ν of variance S, those of which the likelihood has its slope by the sensor's variance: of ν²/S² and of 1/S,
+// which are the same where it is most likely.
+type noiseSums struct{ measured, expected float64 }
+
+// addNoise adds the innovations of a filter's last sample.
+func addNoise(sums []noiseSums, f *filter.Filter) {
+	nu, ratio := f.Innovations()
+	for k, v := range nu {
+		if r := ratio[k] * filter.DefaultGate * filter.DefaultGate; r > 0 && ratio[k] <= 1 {
+			s := v * v / r
+			sums[k].measured += r / s
+			sums[k].expected += 1 / s
+		}
+	}
+}
+
 // likelihood returns the sum of the log likelihoods of the innovations of samples, nat, of an outlier that at the gate, and how
-// many these are; −∞ where too many are outliers.
-func likelihood(flights []window.Flight, spec *model.Filter, states []channel.Channel) (sum, n float64) {
+// many these are; −∞ where too many are outliers. It adds what they say of the sensors to noise (K).
+func likelihood(flights []window.Flight, spec *model.Filter, states []channel.Channel, noise []noiseSums) (sum, n float64) {
 	f, err := filter.Of(spec, states, flights[0].P)
 	if err != nil {
 		return math.Inf(-1), 1
@@ -228,6 +244,7 @@ func likelihood(flights []window.Flight, spec *model.Filter, states []channel.Ch
 		l.run(f, &flights[i], func(_ int, r filter.Result) {
 			if f.Settled() {
 				sum, n = sum+r.Log, n+1
+				addNoise(noise, f)
 				used, rejected = used+r.Used, rejected+r.Rejected
 			}
 		})

@@ -74,6 +74,47 @@ func TestNoiseIsFound(t *testing.T) {
 	}
 }
 
+// Where a motor's torque steps, a rate changes its slope at once, which accelerations that wander take for noise of its sensor; with the equation of motion the
+// noise of each sensor is what it is.
+func TestNoiseOfEachSensorIsFound(t *testing.T) {
+	noise := []float64{0.005, 0.02}
+	states := []channel.Channel{{Name: "theta", Unit: "rad", Role: channel.State, Period: 2 * math.Pi}, {Name: "omega", Unit: "rad/s", Role: channel.State}}
+	rng := rand.New(rand.NewPCG(5, 6))
+	var flights []window.Flight
+	for i := range 4 {
+		var s window.Series
+		th, om, u := 0.5*float64(i), 0., 0.
+		for j := range 500 {
+			if rng.Float64() < 0.1 {
+				u = 6 * (rng.Float64() - 0.5)
+			}
+			s.T, s.U = append(s.T, int64(j)*20e6), append(s.U, u)
+			s.X = append(s.X, math.Remainder(th+noise[0]*rng.NormFloat64(), 2*math.Pi), om+noise[1]*rng.NormFloat64())
+			for range 20 {
+				om += 1e-3 * (8*u - 20*math.Sin(th) - 0.5*om)
+				th += 1e-3 * om
+			}
+		}
+		flights = append(flights, window.Prepare(i, s, states, 1, window.Options{})...)
+	}
+	plain, err := estimation.Fit(flights, states, []estimation.Pair{{Position: 0, Rate: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := estimation.Learn(flights, plain, window.Task{States: states, Inputs: 1, Horizon: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if was := math.Sqrt(plain.R[1]); was < 1.3*noise[1] {
+		t.Errorf("without an equation the noise of the rate is found as %v: this motion shows nothing", was)
+	}
+	for k, want := range noise {
+		if got := math.Sqrt(spec.R[k]); math.Abs(got/want-1) > 0.1 {
+			t.Errorf("a noise of %v of %s is found as %v", want, states[k].Name, got)
+		}
+	}
+}
+
 // An equation of motion makes the rate of a pendulum better, that of noisy angles and that of an exact encoder: there it moves
 // from sample to sample in a whole step.
 func TestEquationHelps(t *testing.T) {

@@ -97,6 +97,7 @@ type judged struct {
 	spec      *model.Filter
 	equations []*fitted.Model
 	height    float64
+	noise     []noiseSums // K
 }
 
 // of returns the filter with the equation of a part.
@@ -110,9 +111,9 @@ func (j judged) of(part int) *model.Filter {
 
 // with returns the filter with other noises.
 func (j judged) with(parts []part, spec *model.Filter, task window.Task) judged {
-	out, n := judged{spec: spec, equations: j.equations}, 0.
+	out, n := judged{spec: spec, equations: j.equations, noise: make([]noiseSums, len(task.States))}, 0.
 	for i := range parts {
-		sum, samples := likelihood(parts[i].judge, out.of(i), task.States)
+		sum, samples := likelihood(parts[i].judge, out.of(i), task.States, out.noise)
 		out.height, n = out.height+sum, n+samples
 	}
 	if out.height /= n; math.IsNaN(out.height) {
@@ -128,31 +129,55 @@ func (j judged) orBetter(o judged) judged {
 	return j
 }
 
-// scaled returns a copy of a filter whose chain i has its intensity times q and its sensors' variances times r; i < 0 = all.
-func scaled(spec *model.Filter, i int, q, r float64) *model.Filter {
+// scaled returns a copy of a filter whose chain i has its intensity times q; i < 0 = all.
+func scaled(spec *model.Filter, i int, q float64) *model.Filter {
 	out := *spec
-	out.Chains, out.R = slices.Clone(spec.Chains), slices.Clone(spec.R)
+	out.Chains = slices.Clone(spec.Chains)
 	for j := range out.Chains {
-		if c := &out.Chains[j]; i < 0 || i == j {
-			c.Q *= q
-			out.R[c.Position] *= r
-			out.R[c.Rate] *= r
+		if i < 0 || i == j {
+			out.Chains[j].Q *= q
 		}
 	}
 	return &out
 }
 
-// tuned returns the filter with intensities and noises, all and then chain by chain, that are more likely.
+// tuned returns the filter with intensities, all and then chain by chain, and noises of sensors that are more likely.
 func (j judged) tuned(parts []part, task window.Task) judged {
-	try := func(i int, q, r float64) { j = j.orBetter(j.with(parts, scaled(j.spec, i, q, r), task)) }
+	try := func(i int, q float64) { j = j.orBetter(j.with(parts, scaled(j.spec, i, q), task)) }
 	for _, factor := range []float64{math.Sqrt(10), 1 / math.Sqrt(10)} {
-		try(-1, factor, 1)
+		try(-1, factor)
 	}
+	j = j.sensed(parts, task)
 	for i := range j.spec.Chains {
 		for _, factor := range []float64{4, 0.25, 1.5, 0.67} {
-			try(i, factor, 1)
-			try(i, 1, factor)
+			try(i, factor)
 		}
+	}
+	return j.sensed(parts, task)
+}
+
+const (
+	// sensorRounds is how often the noises of sensors are estimated anew at most.
+	sensorRounds = 4
+	// mostChange is the factor by which a variance changes in a round at most.
+	mostChange = 10
+)
+
+// sensed returns the filter with the noise of each sensor where the likelihood of its innovations has no slope, as far as that makes them more likely.
+func (j judged) sensed(parts []part, task window.Task) judged {
+	for range sensorRounds {
+		spec := *j.spec
+		spec.R = slices.Clone(spec.R)
+		for k, n := range j.noise {
+			if n.expected > 0 {
+				spec.R[k] *= math.Min(math.Max(n.measured/n.expected, 1./mostChange), mostChange)
+			}
+		}
+		found := j.with(parts, &spec, task)
+		if !(found.height > j.height) {
+			break
+		}
+		j = found
 	}
 	return j
 }
@@ -167,7 +192,7 @@ func withEquations(parts []part, spec *model.Filter, equations []*fitted.Model, 
 	}
 	best, power := judged{equations: equations, height: math.Inf(-1)}, 0.
 	try := func(exponent float64) bool {
-		trial := best.with(parts, scaled(&start, -1, math.Pow(10, exponent), 1), task)
+		trial := best.with(parts, scaled(&start, -1, math.Pow(10, exponent)), task)
 		better := trial.height > best.height
 		if better {
 			best, power = trial, exponent

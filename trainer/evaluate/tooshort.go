@@ -24,14 +24,20 @@ func Scorable(flights []window.Flight, horizon float64) bool {
 	return !shorter(horizon, window.StateInterval(flights))
 }
 
+// fewSamples is how many intervals between samples a horizon has at least that keeps its round number though it ends between two samples.
+const fewSamples = 10
+
 // GridOf returns Grid for flights: horizons of few samples end at a sample, see window.AtSamples. Those shorter than a sample stay.
 func GridOf(H float64, flights []window.Flight) []float64 {
 	all, dt := Grid(H), window.StateInterval(flights)
-	n := 0
-	for n < len(all) && shorter(all[n], dt) {
-		n++
+	from, to := 0, len(all)
+	for from < to && shorter(all[from], dt) {
+		from++
 	}
-	return append(all[:n:n], window.AtSamples(all[n:], H, flights)...)
+	for to > from && all[to-1] >= fewSamples*dt {
+		to--
+	}
+	return slices.Concat(all[:from], window.AtSamples(all[from:to], H, flights), all[to:])
 }
 
 // scoring returns the options with their defaults and without the horizons that are shorter than

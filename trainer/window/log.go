@@ -28,23 +28,18 @@ func ShortestInterval(flights []Flight) float64 {
 	return dt
 }
 
-// fewSamples is how many intervals between samples a time ahead has at least that may end between two samples: what is interpolated
-// there differs from a measurement by little of the motion, but has half of its noise.
-const fewSamples = 10
-
 // Jitter is the share of the interval between samples by which a time may differ from that of a sample.
 const Jitter = 0.04
 
-// AtSamples returns ascending times ahead up to a horizon, s, of which those of few samples are moved to that of the nearest sample, from
-// the first one to the last within the horizon: nothing was measured between.
+// AtSamples returns ascending times ahead up to a horizon, s, each moved to that of the nearest sample, from the first one to the last
+// within the horizon: nothing was measured between, and what is interpolated there is off by what an input changed at a sample.
 func AtSamples(times []float64, horizon float64, flights []Flight) []float64 {
 	out, dt := slices.Clone(times), StateInterval(flights)
 	last := math.Max(1, math.Floor(horizon/dt+Jitter))
 	for i, t := range out {
-		if n := t / dt; n < fewSamples {
-			if whole := math.Min(math.Max(1, math.Round(n+1e-6)), last); math.Abs(n-whole) > Jitter {
-				out[i] = math.Round(whole*dt*1e9) / 1e9
-			}
+		n := t / dt
+		if whole := math.Min(math.Max(1, math.Round(n+1e-6)), last); math.Abs(n-whole) > Jitter {
+			out[i] = math.Round(whole*dt*1e9) / 1e9
 		}
 	}
 	slices.Sort(out)

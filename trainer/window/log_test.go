@@ -72,7 +72,7 @@ func fromLog(log *flightlog.Log, opt Options) []Flight {
 	return out
 }
 
-// Times of few samples end at one; of many samples they stay.
+// Times end at a sample.
 func TestTimesAtSamples(t *testing.T) {
 	at := func(step float64) []Flight {
 		f := Flight{K: 1}
@@ -83,8 +83,9 @@ func TestTimesAtSamples(t *testing.T) {
 	}
 	times := []float64{0.01, 0.025, 0.05, 0.1, 0.2, 0.5}
 	for step, want := range map[float64][]float64{
-		0.002: times,
-		0.04:  {0.04, 0.12, 0.2, 0.5},
+		0.005: times,
+		0.002: {0.01, 0.026, 0.05, 0.1, 0.2, 0.5},
+		0.04:  {0.04, 0.12, 0.2, 0.48},
 		0.1:   {0.1, 0.2, 0.5},
 		0.101: {0.1, 0.2, 0.404},
 		0.3:   {0.3},
