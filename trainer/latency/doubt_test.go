@@ -56,8 +56,8 @@ func TestLatencyOfAHiddenRate(t *testing.T) {
 			}
 		}
 	}
-	if false95 < 4 {
-		t.Errorf("%d intervals are false without a doubt, expected 4", false95)
+	if false95 < 3 {
+		t.Errorf("%d intervals are false without a doubt, expected 3", false95)
 	}
 }
 

@@ -21,9 +21,9 @@ const (
 // value is a dead time or a lag, with the interval of 95 %, s.
 type value struct{ mean, low, high float64 }
 
-// values returns dead time and lag of each group, in turn, and the residuals. ok is false where the flights
+// values returns dead time, lag and their sum of each group, in turn, and the residuals. ok is false where the flights
 // do not determine them. Dead times and lags are normally distributed about the minimum of the cost, and positive: of a
-// dead time and a lag that are both short only the sum is determined.
+// dead time and a lag that are both short, or of commands that change slowly, only the sum is determined.
 func (p *problem) values(at []pair) (out []value, residuals matrix, ok bool) {
 	all := newProjector(p.columns(at))
 	if !all.ok {
@@ -76,7 +76,7 @@ func (p *problem) values(at []pair) (out []value, residuals matrix, ok bool) {
 			return nil, residuals, false // scores of all blocks that are one another's multiples
 		}
 	}
-	out = shortest(positive(centre, &precision, at))
+	out = shortest(withSums(positive(centre, &precision, at)))
 	for _, v := range out {
 		if s := v.mean + v.low + v.high; math.IsNaN(s) || math.IsInf(s, 0) {
 			return nil, residuals, false
@@ -157,6 +157,16 @@ func positive(centre []float64, precision *mat.Dense, at []pair) [][]float64 {
 				out[i] = append(out[i], x[i])
 			}
 		}
+	}
+	return out
+}
+
+// withSums returns the draws of dead time, lag and their sum for each group.
+func withSums(draws [][]float64) (out [][]float64) {
+	for g := 0; g < len(draws); g += 2 {
+		sum := slices.Clone(draws[g])
+		floats.Add(sum, draws[g+1])
+		out = append(out, draws[g], draws[g+1], sum)
 	}
 	return out
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/actuator"
@@ -65,7 +64,7 @@ type Result struct {
 	Inputs []model.Latency // one for each input
 	Gain   float64         // root mean square of what the regression leaves, over that with inputs that act at once; 1 = no gain
 
-	fitted []model.Latency // Inputs that equations read, whether a dead time and a lag describe them or not
+	fitted []model.Latency // Inputs that equations read, whether a dead time and a lag describe them or not: Known by their sum
 	kinds  []model.Latency // for each input that of all inputs of its kind as one
 	step   float64         // s, between two samples
 
@@ -74,46 +73,49 @@ type Result struct {
 	shorter     *Result // of shorter windows, which leave more open, or nil
 }
 
-// widths of the windows, s: in long ones the noise of the sensors counts less, and so do fast changes of the inputs.
-var widths = [...]float64{0.1, 0.4}
+// Windows are so long, s, or so many times as long: in long ones the noise of the sensors counts less, and so do fast changes of the inputs. They are long
+// where the regression gains by latencies so much more than in short ones.
+const (
+	width       = 0.1
+	longer      = 4
+	clearlyMore = 0.8
+)
 
 // Estimate returns the latency of each input, from the states and inputs of the flights. An input that does not vary, that follows from the states, or whose
-// dead time the flights leave open, is not Known. Windows are long where short ones leave more inputs open.
-func Estimate(ctx context.Context, flights []window.Flight, channels []channel.Channel) (best *Result, err error) {
-	for _, width := range widths {
-		r, err := estimate(ctx, flights, channels, width)
-		if err != nil {
-			return nil, err
-		}
-		if best == nil || r.open < best.open {
-			r.shorter, best = best, r
-		}
-		if best.open == 0 {
-			break
-		}
+// dead time the flights leave open, is not Known. Windows are long where short ones leave more inputs open, or hide when these act: noise of the
+// states makes the poles of the robot seem slow, which dead times and lags then make up for.
+func Estimate(ctx context.Context, flights []window.Flight, channels []channel.Channel) (*Result, error) {
+	short, err := estimate(ctx, flights, channels, 1)
+	if err != nil || short.open == 0 && short.gainOfKinds >= worthwhile {
+		return short, err
 	}
-	return best, nil
+	long, err := estimate(ctx, flights, channels, longer)
+	if err != nil || long.open > short.open || long.open == short.open && long.gainOfKinds > clearlyMore*short.gainOfKinds {
+		return short, err
+	}
+	long.shorter = short
+	return long, nil
 }
 
-// estimate is Estimate with windows of a width, s.
-func estimate(ctx context.Context, flights []window.Flight, channels []channel.Channel, width float64) (*Result, error) {
+// estimate is Estimate with windows so many times as long.
+func estimate(ctx context.Context, flights []window.Flight, channels []channel.Channel, times int) (*Result, error) {
 	states := channel.Select(channels, channel.State)
 	P := len(channels) - len(states)
-	out := &Result{Inputs: make([]model.Latency, P), Gain: 1, kinds: make([]model.Latency, P), step: sampling(flights), gainOfKinds: 1}
+	out := &Result{Inputs: make([]model.Latency, P), Gain: 1, kinds: make([]model.Latency, P), fitted: make([]model.Latency, P), step: sampling(flights), gainOfKinds: 1}
 	var varying []int
 	for j := range P {
 		if moves(flights, j) {
 			varying = append(varying, j)
 		}
 	}
-	p := newProblem(flights, states, varying, width)
+	p := newProblem(flights, states, varying, times)
 	if p == nil || len(p.windows) < blocks {
 		return out, nil
 	}
 	// Inputs of a kind as one are found in noise that hides each; then each for itself.
 	p.groups = alike(channels[len(states):], varying)
 	at, err := p.estimate(ctx, nil, varying, out)
-	copy(out.kinds, out.Inputs)
+	copy(out.kinds, out.fitted)
 	out.gainOfKinds = out.Gain
 	if err == nil && len(p.groups) < p.P {
 		begin := make([]pair, p.P)
@@ -128,7 +130,6 @@ func estimate(ctx context.Context, flights []window.Flight, channels []channel.C
 		}
 		at, err = p.estimate(ctx, begin, varying, out)
 	}
-	out.fitted = slices.Clone(out.Inputs)
 	if err == nil {
 		p.doubt(at, varying, out.Inputs)
 	}
@@ -191,14 +192,20 @@ func (p *problem) estimate(ctx context.Context, begin []pair, varying []int, out
 	states := newProjector(p.A)
 	out.open = 0
 	for g, members := range p.groups {
-		l := model.Latency{Dead: values[2*g].mean, Lag: values[2*g+1].mean}
-		l.DeadLow, l.DeadHigh, l.LagLow, l.LagHigh = values[2*g].low, values[2*g].high, values[2*g+1].low, values[2*g+1].high
+		dead, lag, sum := values[3*g], values[3*g+1], values[3*g+2]
+		l := model.Latency{Dead: dead.mean, DeadLow: dead.low, DeadHigh: dead.high, Lag: lag.mean, LagLow: lag.low, LagHigh: lag.high}
 		own := p.own(g, states)
-		l.Known = own && l.DeadHigh-l.DeadLow < p.longest/4 && at[g][0] < p.longest
+		inside := own && at[g][0] < p.longest
+		l.Known = inside && dead.high-dead.low < p.longest/4
+		read := l
+		read.Known = inside && sum.high-sum.low < p.longest/4
 		for _, i := range members {
 			j := varying[i]
 			if l.Known || !out.Inputs[j].Known {
 				out.Inputs[j] = l
+			}
+			if read.Known || !out.fitted[j].Known {
+				out.fitted[j] = read
 			}
 			if own && !out.Inputs[j].Known {
 				out.open++

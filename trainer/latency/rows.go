@@ -46,8 +46,8 @@ type problem struct {
 // place is a window: m intervals from a node of a stretch.
 type place struct{ stretch, first int }
 
-// newProblem gathers the windows of the flights, of a width in s. It returns nil where there is nothing to regress.
-func newProblem(flights []window.Flight, states []channel.Channel, inputs []int, width float64) *problem {
+// newProblem gathers the windows of the flights, so many times as long as the shortest. It returns nil where there is nothing to regress.
+func newProblem(flights []window.Flight, states []channel.Channel, inputs []int, times int) *problem {
 	p := &problem{K: len(states), P: len(inputs)}
 	rates := estimatedRates(states)
 	p.responses = responses(flights, p.K, rates)
@@ -57,7 +57,7 @@ func newProblem(flights []window.Flight, states []channel.Channel, inputs []int,
 	dt := interval(flights)
 	skip := max(1, int(fastest/dt+1e-9))
 	step := dt * float64(skip)
-	p.m = max(leastNodes, int(math.Round(width/step)))
+	p.m = times * max(leastNodes, int(math.Round(width/step)))
 	p.longest = math.Max(0.4, 10*step)
 	p.weights = bell(p.m)
 	nodes := 0

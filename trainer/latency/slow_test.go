@@ -65,3 +65,40 @@ func TestSlowActuator(t *testing.T) {
 		t.Errorf("equations read %v", used)
 	}
 }
+
+// A car at a constant speed, whose tyres settle in less time than passes between two samples.
+var slalom = plant{
+	name: "car", states: []string{"heading*", "sway", "yaw_rate"}, inputs: 1, start: []float64{0, 0, 0},
+	field: func(d, x, v []float64) {
+		w, r := x[1], x[2]
+		d[0], d[1], d[2] = r, -47*w-2*r+52*v[0], 15*w-80*r+540*v[0]
+	},
+	pilot: func(r *rand.Rand) func(float64, []float64) []float64 {
+		a := smooth(r, .7, .15)
+		return func(t float64, x []float64) []float64 { return []float64{a(t)} }
+	},
+}
+
+// In short windows noise makes the poles of the tyres seem slow, and the steering's latency is what makes up for it; long ones have less noise.
+func TestLatencyBehindFastPoles(t *testing.T) {
+	const truth = 0.14
+	var flights []window.Flight
+	for seed := range uint64(4) {
+		flights = append(flights, slalom.fly(seed, 30, 0.025, 0.03, []pair{{0.08, 0.06}})...)
+	}
+	res, err := Estimate(t.Context(), flights, slalom.channels())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.shorter == nil {
+		t.Fatalf("short windows were taken: %+v", res.Inputs[0])
+	}
+	l, short := res.fitted[0], res.shorter.fitted[0]
+	t.Logf("%+v; short windows %+v", l, short)
+	if off := math.Abs(short.Dead + short.Lag - truth); off < 0.06 {
+		t.Errorf("short windows are off by %.3f s: they show nothing", off)
+	}
+	if off := math.Abs(l.Dead + l.Lag - truth); off > 0.06 {
+		t.Errorf("off by %.3f s", off)
+	}
+}
