@@ -74,7 +74,7 @@ type Result struct {
 }
 
 // Windows are so long, s, or so many times as long: in long ones the noise of the sensors counts less, and so do fast changes of the inputs. They are long
-// where the regression gains by latencies so much more than in short ones.
+// where they leave fewer inputs open, and gain as much by latencies, or where they gain so much more and find others.
 const (
 	width       = 0.1
 	longer      = 4
@@ -90,11 +90,25 @@ func Estimate(ctx context.Context, flights []window.Flight, channels []channel.C
 		return short, err
 	}
 	long, err := estimate(ctx, flights, channels, longer)
-	if err != nil || long.open > short.open || long.open == short.open && long.gainOfKinds > clearlyMore*short.gainOfKinds {
+	if err != nil || long.open > short.open || long.gainOfKinds > short.gainOfKinds {
 		return short, err
+	}
+	if long.open == short.open && (long.gainOfKinds > clearlyMore*short.gainOfKinds || short.holds(long)) {
+		return short, nil
 	}
 	long.shorter = short
 	return long, nil
+}
+
+// holds reports whether the intervals of r, which are narrower, hold what other windows found.
+func (r *Result) holds(other *Result) bool {
+	for i, o := range other.fitted {
+		l := r.fitted[i]
+		if o.Known && !(l.Known && l.DeadLow <= o.Dead && o.Dead <= l.DeadHigh && l.LagLow <= o.Lag && o.Lag <= l.LagHigh) {
+			return false
+		}
+	}
+	return true
 }
 
 // estimate is Estimate with windows so many times as long.
