@@ -160,7 +160,7 @@ const (
 	// sensorRounds is how often the noises of sensors are estimated anew at most.
 	sensorRounds = 4
 	// mostChange is the factor by which a variance changes in a round at most.
-	mostChange = 10
+	mostChange = 2
 )
 
 // sensed returns the filter with the noise of each sensor where the likelihood of its innovations has no slope, as far as that makes them more likely.
