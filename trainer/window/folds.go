@@ -23,7 +23,7 @@ const mostHeld = 0.4
 // of the same flight (Segment) count as one. Flights of one robot among others are held
 // out together (see robots). A fold without anything on one side is left out.
 func Folds(flights []Flight, H float64, k int) []Fold {
-	blocks, group := flights, wholeFlights(flights, k)
+	blocks, group := flights, wholeFlights(flights, H, k)
 	whole := group != nil
 	if group == nil {
 		if len(flights) < 2*k {
@@ -70,17 +70,13 @@ func blocksOf(flights []Flight, H float64, most int) []Flight {
 
 // distinctSegments reports whether every flight is the only one of its segment.
 func distinctSegments(flights []Flight) bool {
-	seen := map[int]bool{}
-	for i := range flights {
-		seen[flights[i].Segment] = true
-	}
-	return len(seen) == len(flights)
+	return len(segmentsOf(flights)) == len(flights)
 }
 
 // wholeFlights returns the fold of each part of a flight, or nil where there are too few
-// flights for it: robots that flew little first, then the flights of the others, each to the
+// flights for it: robots that flew little first, then the flights of the others, those whose motions are alike together (kinds), each to the
 // fold that holds out least.
-func wholeFlights(flights []Flight, k int) []int {
+func wholeFlights(flights []Flight, H float64, k int) []int {
 	robot := robots(flights)
 	fold := map[int]int{} // of a segment
 	if k = min(k, len(robot)); k < 3 {
@@ -92,21 +88,31 @@ func wholeFlights(flights []Flight, k int) []int {
 		flown[robot[flights[i].Segment]] += flights[i].Duration()
 		lasts[flights[i].Segment] += flights[i].Duration()
 	}
-	for _, alone := range []bool{true, false} {
-		place := map[int]int{} // fold of a robot
-		for i := range flights {
-			segment := flights[i].Segment
-			of := robot[segment]
-			if _, dealt := fold[segment]; dealt || alone != (flown[of] <= mostHeld*total) {
-				continue
-			}
-			n, known := place[of]
-			if !known || !alone {
-				n = slices.Index(held, slices.Min(held))
-			}
-			fold[segment], place[of] = n, n
+	deal := func(group []int) {
+		n := slices.Index(held, slices.Min(held))
+		for _, segment := range group {
+			fold[segment] = n
 			held[n] += lasts[segment]
 		}
+	}
+	var others []int
+	little, order := map[int][]int{}, []int(nil) // robots that flew little
+	for _, segment := range segmentsOf(flights) {
+		switch of := robot[segment]; {
+		case flown[of] > mostHeld*total:
+			others = append(others, segment)
+		default:
+			if little[of] == nil {
+				order = append(order, of)
+			}
+			little[of] = append(little[of], segment)
+		}
+	}
+	for _, of := range order {
+		deal(little[of])
+	}
+	for _, group := range kinds(flights, others, lasts, k, H) {
+		deal(group)
 	}
 	var group []int
 	for i := range flights {
@@ -118,6 +124,26 @@ func wholeFlights(flights []Flight, k int) []int {
 	return group
 }
 
+// segmentsOf returns the numbers of the segments, in their order.
+func segmentsOf(flights []Flight) (out []int) {
+	for i := range flights {
+		if s := flights[i].Segment; !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// partsOf returns the parts of a segment.
+func partsOf(flights []Flight, segment int) (out []Flight) {
+	for i := range flights {
+		if flights[i].Segment == segment {
+			out = append(out, flights[i])
+		}
+	}
+	return out
+}
+
 // sameTrim is how far the mean inputs of two flights of one robot are apart at most, rms
 // over inputs, in standard deviations within a flight.
 const sameTrim = 1.0
@@ -127,21 +153,11 @@ const sameTrim = 1.0
 // have nearly the same mean inputs. All that is learned of a robot is as if it were another
 // one's flight only if none of its own flights are trained on.
 func robots(flights []Flight) map[int]int {
-	var segments []int
+	segments := segmentsOf(flights)
 	means, within := map[int][]float64{}, map[int][]float64{}
-	for i := range flights {
-		s := flights[i].Segment
-		if _, known := means[s]; known {
-			continue
-		}
-		segments = append(segments, s)
-		var parts []Flight
-		for j := range flights {
-			if flights[j].Segment == s {
-				parts = append(parts, flights[j])
-			}
-		}
-		means[s], within[s] = InputScale(parts, flights[i].P)
+	for _, s := range segments {
+		parts := partsOf(flights, s)
+		means[s], within[s] = InputScale(parts, parts[0].P)
 	}
 	out := map[int]int{}
 	for i, s := range segments {

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -102,6 +103,33 @@ func TestFoldsHoldOutARobot(t *testing.T) {
 		}
 		if slices.Contains(held, 2) && len(held) > 3 || len(held) == 0 {
 			t.Errorf("holds out flights %v", held)
+		}
+	}
+}
+
+// Flights that move alike are held out together, in whatever order they were flown.
+func TestFoldsHoldOutKinds(t *testing.T) {
+	states := []channel.Channel{{Name: "x", Role: channel.State}, {Name: "y", Role: channel.State}}
+	var flights []Flight
+	kind := map[int]int{}
+	for n := range 12 {
+		kind[n] = n % 4 // along x, along y, both, hardly
+		s := Series{Name: "flight"}
+		size := [][2]float64{{1, 0.05}, {0.05, 1}, {1, 1}, {0.05, 0.05}}[kind[n]]
+		for i := range 1001 {
+			at := (1 + 0.1*float64(n)) * 0.02 * float64(i)
+			s.T, s.X = append(s.T, int64(i)*20e6), append(s.X, size[0]*math.Sin(at), size[1]*math.Cos(at))
+		}
+		flights = append(flights, Prepare(n, s, states, 0, Options{})...)
+	}
+	folds := Folds(flights, 0.5, 4)
+	if len(folds) != 4 {
+		t.Fatalf("%d folds", len(folds))
+	}
+	for _, f := range folds {
+		held := segments(f.Held)
+		if len(held) != 3 || kind[held[0]] != kind[held[1]] || kind[held[1]] != kind[held[2]] {
+			t.Errorf("flights %v are held out together", held)
 		}
 	}
 }
