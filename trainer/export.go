@@ -154,7 +154,8 @@ func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, st
 	if res.Table, err = evaluate.Run(background, res.Judged, held, opt); err != nil {
 		return err
 	}
-	if res.Table.Adapted, err = evaluate.Adapt(background, res.Judged, held, opt); err != nil && !errors.Is(err, adapt.ErrNone) {
+	res.Table.Adapted, err = evaluate.Adapt(background, res.Judged, held, opt)
+	if err != nil && !errors.Is(err, adapt.ErrNone) && !errors.Is(err, evaluate.ErrUnsettled) {
 		return err
 	}
 	if a.task.Inputs > 0 {

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -73,6 +74,9 @@ type causal struct {
 	pred     *estimator.Prediction
 }
 
+// ErrUnsettled is why flights cannot be scored with adaptation.
+var ErrUnsettled = errors.New("the filter of the model settles in no flight before its last window begins: adaptation needs longer flights")
+
 // Adapt runs flights through causally, with and without adaptation: each after opt.Lead, from
 // which is learned and which is not scored. The error wraps adapt.ErrNone for a model that
 // cannot adapt.
@@ -116,6 +120,9 @@ func Adapt(ctx context.Context, m *model.Model, flights []window.Flight, opt Opt
 			return nil, err
 		}
 		rest = rest[n:]
+	}
+	if s.windows == 0 {
+		return nil, ErrUnsettled
 	}
 	table, err := s.table(spacing(flights, windows, opt.Stride))
 	if err != nil {

@@ -163,6 +163,16 @@ func TestAdaptationBeforeTheFilterHasSettled(t *testing.T) {
 	}
 }
 
+// Flights that end before the filter has settled, as short blocks that are held out may, are no reason to refuse a model.
+func TestAdaptationWithoutASettledFilter(t *testing.T) {
+	m, opt := filtered(1e-12)
+	m.Channels = slices.Clone(m.Channels)
+	m.Channels[1].Estimated, m.Filter.R[1] = true, 0
+	if _, err := Adapt(context.Background(), m, shaft(rand.New(rand.NewPCG(31, 1)), 600, -10, 1, 1), opt); !errors.Is(err, ErrUnsettled) {
+		t.Errorf("%v", err)
+	}
+}
+
 // The filter of a model moves the robot as adaptation has learned it: with the equation of the model its estimates would stay behind
 // those of a worn robot.
 func TestTheFilterFollowsAWornActuator(t *testing.T) {
