@@ -148,7 +148,7 @@ def _stamps(t: Any, of: str) -> NDArray[np.int64]:
     return stamps
 
 
-SPANS = (0.05, 0.2)  # s, over which a position's change is compared with the integral of a rate
+SPANS = (0.05, 0.2, 0.8)  # s, over which a position's change is compared with the integral of a rate
 
 
 def _unexplained(all_: Sequence[Flight], position: int, rate: int, period: float, span: float) -> float:

@@ -122,11 +122,12 @@ def test_rates_are_found():
     assert log.channels(["theta", "omega"], ["torque"], NAMES["units"], {"theta": 0}, {}, flights)[0].period == 0
 
 
-def test_rates_are_found_in_noise():
+@pytest.mark.parametrize("noise", [0.01, 0.03])
+def test_rates_are_found_in_noise(noise):
     rng = np.random.default_rng(1)
     t = np.arange(3000) / 100
     x = np.stack([np.sin(t), np.sin(0.7 * t + 1), np.cos(t), 0.7 * np.cos(0.7 * t + 1)], 1)
-    flights = log.flights(t, x + 0.01 * rng.standard_normal(x.shape), np.zeros((3000, 1)))
+    flights = log.flights(t, x + noise * rng.standard_normal(x.shape), np.zeros((3000, 1)))
     columns = log.channels(["a", "b", "da", "db"], ["u"], dict(a="rad", b="rad", da="rad/s", db="rad/s"), {}, None, flights)
     assert [c.derivative for c in columns] == ["da", "db", "", "", ""]
 
