@@ -29,7 +29,7 @@ type Model struct {
 	UMean      []float64    // P
 	UStd       []float64    // P, > 0
 	Range      []float64    // P: largest |input|, standardised, of the training data, 0 where it did not vary; see RangeFactor; nil = not known
-	Change     []float64    // (1+R)×P: the same of |input's mean over a part of the horizon − that over the part before, or at the start|, then of that over each of R rows of history less the row after it in time, or the start; nil = not known, always without Range
+	Change     []float64    // (1+R)×P: the same of |input's mean over a part of the horizon − that over the part before, or at the start|, then of that over each of R rows of history less the row after it in time, or the start; nil = not known, always without Range; in a stack a multiple of them, see trainer/stack
 	Derivative []int        // K, state that is the derivative of this one; −1 = none is measured
 	Blocks     int          // parts of [0, t] over each of which the mean of a plan is a column
 	Levels     []Level      // for every readout one that reads no history

@@ -6,7 +6,8 @@
 // equation, constant velocity, the direct linear map with history, and nets in the linear
 // equation or on a chain of links. Component 0 is one that extrapolates, constant velocity, or a
 // linear equation or a chain with or without nets: that with the least error on the worst windows. Components that do not,
-// fade towards it with the leverage of the start. The others have weights
+// fade towards it with the leverage of the start, and where an input leaves its range or changes faster than in the training data (reach).
+// The others have weights
 //
 //	w_jk(τ) ≥ 0      Σ_j w_jk(τ) ≤ 1
 //

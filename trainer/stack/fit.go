@@ -34,6 +34,7 @@ type Stack struct {
 	Physical   *Physical // nil without a physical candidate
 	Diverged   bool      // the physical candidate was left out, see Task.stable
 	Errors     []float64 // of each component alone, on what the folds hold out: RMSE over that of hold, geometric mean over channels and horizons
+	Reach      float64   // multiple of the largest changes of an input in the training data up to which components count, see reach
 }
 
 // Physical is what a physical candidate brings on what the folds hold out: RMSE over that of hold, geometric mean over channels
@@ -76,6 +77,7 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 	held.swap(first)
 	alone := held.alone()
 	weights, gain := held.weights(candidates, task.Knots)
+	whole := held.error(weights, task.Knots)
 	if last := len(candidates) - 1; gain != nil && held.worst(last) < held.worst(0) {
 		weights = rebase(weights)
 		candidates[0], candidates[last] = candidates[last], candidates[0]
@@ -94,12 +96,13 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 	}
 	out := task.stack(keep, kept, errors)
 	out.Physical, out.Diverged = gain, diverged
+	out.extend(reach(alone[0], whole))
 	return out, nil
 }
 
 // stack returns the stack of candidates with weights (per condition K×Q) of each.
 func (t *Task) stack(candidates []Candidate, weights [][][]float64, errors []float64) *Stack {
-	s := &Stack{Errors: errors}
+	s := &Stack{Errors: errors, Reach: 1}
 	read := 0
 	for range candidates[0].Folds {
 		s.Folds = append(s.Folds, nil)
@@ -170,6 +173,7 @@ func (s *Stack) With(candidates []Candidate) []model.Component {
 			if other.Name == name {
 				other.Whole.Weights, other.Whole.Near, other.Whole.Far = c.Weights, c.Near, c.Far
 				c = other.Whole
+				widen(&c.Direct, s.Reach)
 			}
 		}
 		out = append(out, c)
