@@ -148,7 +148,8 @@ def _stamps(t: Any, of: str) -> NDArray[np.int64]:
     return stamps
 
 
-SPANS = (0.05, 0.2, 0.8)  # s, over which a position's change is compared with the integral of a rate
+# s, over which a position's change is compared with the integral of a rate: the share of its mean square that this leaves at most.
+SPANS = {0.05: 0.02, 0.2: 0.02, 0.8: 0.01}
 
 
 def _unexplained(all_: Sequence[Flight], position: int, rate: int, period: float, span: float) -> float:
@@ -173,13 +174,13 @@ def _rates(states: Sequence[str], units: Mapping[str, str], all_: Sequence[Fligh
     """
     out: Dict[str, str] = {}
     for i, position in enumerate(states):
-        best = (0.02, "")  # of the mean square of the position's change, at most
+        best = (1.0, "")  # what is left over the most that may be
         for j, rate in enumerate(states):
             a, b = units.get(position, ""), units.get(rate, "")
             if i == j or (a and b and b.replace(" ", "") not in (a + "/s", a + "s⁻¹", a + "s^-1")):
                 continue
             if rate not in out.values():
-                best = min(best, *((_unexplained(all_, i, j, TURN.get(a, 0.0), span), rate) for span in SPANS))
+                best = min(best, *((_unexplained(all_, i, j, TURN.get(a, 0.0), span) / most, rate) for span, most in SPANS.items()))
         if best[1]:
             out[position] = best[1]
     return out
