@@ -25,16 +25,16 @@ const (
 	Aux   Role = "aux"
 )
 
-// Channel describes one scalar channel.
+// Channel describes one scalar channel. Its tags are the keys of a log.
 type Channel struct {
-	Name       string  // unique within a robot
-	Unit       string  // free text, e.g. "rad/s"; empty = none; see CanonicalUnit
-	Role       Role    //
-	Derivative string  // (optional) the state channel that is this one's time derivative
-	Period     float64 // (optional) of a periodic channel, in its unit; 0 = not periodic
-	Invariant  bool    // the dynamics do not depend on its value (a position)
-	Noise      float64 // (optional) known standard deviation of the sensor, in its unit; 0 = unknown
-	Frame      string  // (optional) free text, e.g. "ned"
+	Name       string  `msg:"name,optional,most=name"` // unique within a robot
+	Unit       string  `msg:"unit,optional,most=name"` // free text, e.g. "rad/s"; empty = none; see CanonicalUnit
+	Role       Role    `msg:"role,optional,most=name"`
+	Derivative string  `msg:"derivative,omitzero,most=name"` // (optional) the state channel that is this one's time derivative
+	Period     float64 `msg:"period,omitzero"`               // (optional) of a periodic channel, in its unit; 0 = not periodic
+	Invariant  bool    `msg:"invariant,omitzero"`            // the dynamics do not depend on its value (a position)
+	Noise      float64 `msg:"noise,omitzero"`                // (optional) known standard deviation of the sensor, in its unit; 0 = unknown
+	Frame      string  `msg:"frame,omitzero,most=name"`      // (optional) free text, e.g. "ned"
 	Estimated  bool    // nothing measures this state: a filter estimates it
 }
 

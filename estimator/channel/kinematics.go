@@ -11,12 +11,12 @@ import (
 // minus before a name marks a channel of the opposite sign, as the pitch of some
 // autopilots. The zero value declares nothing.
 type Kinematics struct {
-	Relation string   // "quadrotor"; empty = nothing is declared
-	Position []string // (optional) three states along the axes of the world; their derivative is the velocity
-	Velocity []string // with a position: three states
-	Attitude []string // (optional) roll, pitch and yaw, three states of one period
-	Rates    []string // with an attitude: rates about the body's x, y, z, in the unit of the attitude per second
-	InBody   bool     // the velocity is along the axes of the body; needs the attitude
+	Relation string   `msg:"law,most=name"`               // "quadrotor"; empty = nothing is declared
+	Position []string `msg:"position,omitzero,most=axes"` // (optional) three states along the axes of the world; their derivative is the velocity
+	Velocity []string `msg:"velocity,omitzero,most=axes"` // with a position: three states
+	Attitude []string `msg:"attitude,omitzero,most=axes"` // (optional) roll, pitch and yaw, three states of one period
+	Rates    []string `msg:"rates,omitzero,most=axes"`    // with an attitude: rates about the body's x, y, z, in the unit of the attitude per second
+	InBody   bool     `msg:"in_body,omitzero"`            // the velocity is along the axes of the body; needs the attitude
 }
 
 // Quadrotor is the relation of a flying rigid body.

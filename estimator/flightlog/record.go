@@ -51,6 +51,7 @@ type decoder struct {
 	K, P, A       int
 	x0, x, u, aux []float64
 	plan          []float64 // of the length of the longest plan so far
+	rec           Record
 	r             *msgbin.Reader
 }
 
@@ -62,7 +63,8 @@ func newDecoder(h *Header) decoder {
 // decode reads the payload of a known kind. Elements that a newer writer added
 // after the known ones are left unread. The error is a *msgbin.FieldError.
 func (d *decoder) decode(kind Kind, payload []byte) (Record, error) {
-	rec := Record{Kind: kind}
+	rec := &d.rec
+	*rec = Record{Kind: kind}
 	d.r.Reset(payload)
 	var err error
 	switch kind {
@@ -77,7 +79,7 @@ func (d *decoder) decode(kind Kind, payload []byte) (Record, error) {
 		err = d.r.Elements(f[:])
 		rec.X, rec.U, rec.Aux = d.x, d.u, d.aux
 	case KindPlan:
-		f := planElements(&rec, &d.plan)
+		f := planElements(rec, &d.plan)
 		if err = d.r.Elements(f[:3]); err == nil {
 			err = checkPlan(rec.Step, rec.Rows, d.P)
 		}
@@ -91,7 +93,7 @@ func (d *decoder) decode(kind Kind, payload []byte) (Record, error) {
 		f := noteElements(&rec.T, &rec.Text)
 		err = d.r.Elements(f[:])
 	}
-	return rec, err
+	return *rec, err
 }
 
 func sampleElements(t *int64, x, u, aux *[]float64) [4]msgbin.Field {
@@ -116,11 +118,11 @@ func countElements(n *int64) [1]msgbin.Field { return [...]msgbin.Field{msgbin.R
 func checkPlan(step int64, rows, P int) error {
 	switch {
 	case P == 0:
-		return within("plan", errors.New("the header has no input channel"))
+		return msgbin.Within("plan", errors.New("the header has no input channel"))
 	case step <= 0:
-		return within("step", fmt.Errorf("%d ns must be positive", step))
+		return msgbin.Within("step", fmt.Errorf("%d ns must be positive", step))
 	case rows < 1 || rows > maxPlan/P:
-		return within("rows", fmt.Errorf("%d rows of %d inputs, expected 1 to %d", rows, P, maxPlan/P))
+		return msgbin.Within("rows", fmt.Errorf("%d rows of %d inputs, expected 1 to %d", rows, P, maxPlan/P))
 	}
 	return nil
 }

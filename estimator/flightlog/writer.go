@@ -19,6 +19,7 @@ type Writer struct {
 	K, P, A int
 	records *msgbin.Writer // whole ones, not yet written
 	payload *msgbin.Writer // of the record being made
+	rec     Record         // which is made
 	counted int64          // records since the first Count, that one included; -1 = none
 	err     error
 }
@@ -84,7 +85,8 @@ func (w *Writer) Sample(t int64, x, u, aux []float64) error {
 	if len(x) != w.K || len(u) != w.P || len(aux) != w.A {
 		panic("flightlog: a sample must hold one value for each channel of its role")
 	}
-	f := sampleElements(&t, &x, &u, &aux)
+	w.rec = Record{T: t, X: x, U: u, Aux: aux}
+	f := sampleElements(&w.rec.T, &w.rec.X, &w.rec.U, &w.rec.Aux)
 	return w.elements(KindSample, f[:])
 }
 
@@ -100,7 +102,8 @@ func (w *Writer) Plan(t int64, rows int, plan []float64, step int64) error {
 	if err := checkPlan(step, rows, w.P); err != nil {
 		return fmt.Errorf("flight log: plan at time %d ns cannot be written: %w", t, err)
 	}
-	f := planElements(&Record{T: t, Step: step, Rows: rows}, &plan)
+	w.rec = Record{T: t, Step: step, Rows: rows, Plan: plan}
+	f := planElements(&w.rec, &w.rec.Plan)
 	return w.elements(KindPlan, f[:])
 }
 

@@ -10,8 +10,8 @@ import (
 
 // Alarm is something in a status that somebody should act on.
 type Alarm struct {
-	Name string `json:"name"` // the same for the same cause
-	Text string `json:"text"` // what is wrong and what to do
+	Name string `json:"name" msg:"name,optional"` // the same for the same cause
+	Text string `json:"text" msg:"text,optional"` // what is wrong and what to do
 
 	Count uint64 `json:"-"` // states or ticks that it is about so far; 0 = not counted
 }

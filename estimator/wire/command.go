@@ -10,77 +10,48 @@ const (
 
 // Command asks an estimator to do something with its models.
 type Command struct {
-	Action    string // Rollback or ResetAdaptation
-	Statement []byte // (optional) which model to go back to, see model.SignRollback
-	Signature []byte // (optional) of the statement
+	Action    string `msg:"action"`             // Rollback or ResetAdaptation
+	Statement []byte `msg:"statement,omitzero"` // (optional) which model to go back to, see model.SignRollback
+	Signature []byte `msg:"signature,omitzero"` // (optional) of the statement
 }
 
-func (c *Command) fields() [4]msgbin.Field {
-	return [...]msgbin.Field{
-		msgbin.Required("v", Version), msgbin.Required("action", &c.Action),
-		msgbin.OmitZero("statement", &c.Statement), msgbin.OmitZero("signature", &c.Signature),
-	}
-}
+var commandKeys = msgbin.KeysOf[Command](limits)
 
 // Append appends the message to dst.
-func (c *Command) Append(dst []byte) []byte {
-	f := c.fields()
-	return encode(dst, f[:])
-}
+func (c *Command) Append(dst []byte) []byte { return encode(dst, commandKeys, c) }
 
 // Decode reads a message into c.
-func (c *Command) Decode(b []byte) error {
-	f := c.fields()
-	return decode(b, f[:])
-}
+func (c *Command) Decode(b []byte) error { return decode(b, commandKeys, c) }
 
 // Outcome is the answer to a Command.
 type Outcome struct {
-	Model string // ID of the model that is used from now on
-	Error string // why not; "" = done
+	Model string `msg:"model"` // ID of the model that is used from now on
+	Error string `msg:"error"` // why not; "" = done
 }
 
-func (o *Outcome) fields() [3]msgbin.Field {
-	return [...]msgbin.Field{
-		msgbin.Required("v", Version), msgbin.Required("model", &o.Model), msgbin.Required("error", &o.Error),
-	}
-}
+var outcomeKeys = msgbin.KeysOf[Outcome](limits)
 
 // Append appends the message to dst.
-func (o *Outcome) Append(dst []byte) []byte {
-	f := o.fields()
-	return encode(dst, f[:])
-}
+func (o *Outcome) Append(dst []byte) []byte { return encode(dst, outcomeKeys, o) }
 
 // Decode reads a message into o.
-func (o *Outcome) Decode(b []byte) error {
-	f := o.fields()
-	return decode(b, f[:])
-}
+func (o *Outcome) Decode(b []byte) error { return decode(b, outcomeKeys, o) }
 
 // SwapPermission is what a vehicle publishes at least once in [PermissionHolds] while its model may be replaced.
 type SwapPermission struct {
-	Permitted bool
+	Permitted bool `msg:"permitted"`
 }
 
 // PermissionHolds is the time, s, after which a permission has ended.
 const PermissionHolds = 5
 
-func (p *SwapPermission) fields() [2]msgbin.Field {
-	return [...]msgbin.Field{msgbin.Required("v", Version), msgbin.Required("permitted", &p.Permitted)}
-}
+var swapPermissionKeys = msgbin.KeysOf[SwapPermission](limits)
 
 // Append appends the message to dst.
-func (p *SwapPermission) Append(dst []byte) []byte {
-	f := p.fields()
-	return encode(dst, f[:])
-}
+func (p *SwapPermission) Append(dst []byte) []byte { return encode(dst, swapPermissionKeys, p) }
 
 // Decode reads a message into p.
-func (p *SwapPermission) Decode(b []byte) error {
-	f := p.fields()
-	return decode(b, f[:])
-}
+func (p *SwapPermission) Decode(b []byte) error { return decode(b, swapPermissionKeys, p) }
 
 // ModelHeader is the header of an object that holds a model, with the ID of that.
 const ModelHeader = "Dgm-Model"

@@ -31,68 +31,39 @@ const Warnings Flags = 0xffff
 // Prediction is the distribution of a vehicle's state over a horizon. K is
 // len(Channels), T is len(Horizon).
 type Prediction struct {
-	Vehicle    string
-	Model      string    // ID of the model
-	Instance   string    // of the estimator process, random
-	Seq        uint64    // of the state
-	T          int64     // ns, of the state
-	ValidUntil int64     // ns, on the clock of T; later it must not be used
-	Channels   []string  // K names
-	Units      []string  // K, "" = none
-	Horizon    []float64 // T, s after T
-	Mean       []float64 // T×K row-major, state units; angles are continuous from the state's own value
-	Std        []float64 // T×K, of the state
-	ObsStd     []float64 // T×K, of a measurement of it
-	Inputs     string    // "plan" or "hold"
-	Flags      Flags
-	OOD        float64 // out-of-distribution score; above 1 is outside
+	Vehicle    string    `msg:"vehicle"`
+	Model      string    `msg:"model"`                  // ID of the model
+	Instance   string    `msg:"instance"`               // of the estimator process, random
+	Seq        uint64    `msg:"seq"`                    // of the state
+	T          int64     `msg:"t"`                      // ns, of the state
+	ValidUntil int64     `msg:"valid_until"`            // ns, on the clock of T; later it must not be used
+	Channels   []string  `msg:"channels,most=channels"` // K names
+	Units      []string  `msg:"units,most=channels"`    // K, "" = none
+	Horizon    []float64 `msg:"horizon,most=times"`     // T, s after T
+	Mean       []float64 `msg:"mean,most=numbers"`      // T×K row-major, state units; angles are continuous from the state's own value
+	Std        []float64 `msg:"std,most=numbers"`       // T×K, of the state
+	ObsStd     []float64 `msg:"obs_std,most=numbers"`   // T×K, of a measurement of it
+	Inputs     string    `msg:"inputs"`                 // "plan" or "hold"
+	Flags      Flags     `msg:"flags"`
+	OOD        float64   `msg:"ood"` // out-of-distribution score; above 1 is outside
 
 	// Optional; 0 and empty are not written.
-	Tick   uint64    // number of the tick, at a fixed rate
-	Age    float64   // s between the measurement of the state and T; 0 = T is that of the state
-	Tube   []float64 // 3 factors: whole trajectories stay within Mean ± factor·Std with probability 0.5, 0.9 and 0.95
-	Factor []float64 // T×K, by which Std and ObsStd held too little, or too much, lately
+	Tick   uint64    `msg:"tick,omitzero"`                // number of the tick, at a fixed rate
+	Age    float64   `msg:"age,omitzero"`                 // s between the measurement of the state and T; 0 = T is that of the state
+	Factor []float64 `msg:"factor,omitzero,most=numbers"` // T×K, by which Std and ObsStd held too little, or too much, lately
+	Tube   []float64 `msg:"tube,omitzero,most=tube"`      // 3 factors: whole trajectories stay within Mean ± factor·Std with probability 0.5, 0.9 and 0.95
 }
 
-// fields are the fields of the message, in the order in which they are written.
-func (p *Prediction) fields() [20]msgbin.Field {
-	const numbers = MaxTimes * MaxChannels
-	return [...]msgbin.Field{
-		msgbin.Required("v", Version),
-		msgbin.Required("vehicle", &p.Vehicle),
-		msgbin.Required("model", &p.Model),
-		msgbin.Required("instance", &p.Instance),
-		msgbin.Required("seq", &p.Seq),
-		msgbin.Required("t", &p.T),
-		msgbin.Required("valid_until", &p.ValidUntil),
-		msgbin.Required("channels", &p.Channels).Limit(MaxChannels),
-		msgbin.Required("units", &p.Units).Limit(MaxChannels),
-		msgbin.Required("horizon", &p.Horizon).Limit(MaxTimes),
-		msgbin.Required("mean", &p.Mean).Limit(numbers),
-		msgbin.Required("std", &p.Std).Limit(numbers),
-		msgbin.Required("obs_std", &p.ObsStd).Limit(numbers),
-		msgbin.Required("inputs", &p.Inputs),
-		msgbin.Required("flags", (*uint32)(&p.Flags)), // a later version may use 64 bits
-		msgbin.Required("ood", &p.OOD),
-		msgbin.OmitZero("tick", &p.Tick),
-		msgbin.OmitZero("age", &p.Age),
-		msgbin.OmitZero("factor", &p.Factor).Limit(numbers),
-		msgbin.OmitZero("tube", &p.Tube).Limit(tubes),
-	}
-}
+var predictionKeys = msgbin.KeysOf[Prediction](limits)
 
 // Append appends the message to dst.
-func (p *Prediction) Append(dst []byte) []byte {
-	f := p.fields()
-	return encode(dst, f[:])
-}
+func (p *Prediction) Append(dst []byte) []byte { return encode(dst, predictionKeys, p) }
 
 // Decode reads a message into the memory of p. It returns an *Error if the message
 // does not have the form that PROTOCOL.md describes; the content of p is then
 // undefined.
 func (p *Prediction) Decode(b []byte) error {
-	f := p.fields()
-	if err := decode(b, f[:]); err != nil {
+	if err := decode(b, predictionKeys, p); err != nil {
 		return err
 	}
 	return p.shape()

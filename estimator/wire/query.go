@@ -143,7 +143,7 @@ func (q *Query) Append(dst []byte) []byte {
 	}
 	f := q.fields(want, &q.PlanDt, &q.Samples, func(i int) any { return v[i].dst })
 	if q.RequestDtype != float32s {
-		return encode(dst, f[:])
+		return encodeFields(dst, f[:])
 	}
 	return msgbin.Append(dst, func(w *msgbin.Writer) {
 		w.Map(msgbin.Written(f[:]))

@@ -39,7 +39,7 @@ func (s *State) Append(dst []byte) []byte {
 		msgbin.OmitZero("layout", &s.Layout),
 		msgbin.OmitZero("sensor", &s.Sensor),
 	}
-	return encode(dst, f[:])
+	return encodeFields(dst, f[:])
 }
 
 // Decode reads a message of a vehicle with K states and P inputs into the memory
@@ -49,22 +49,23 @@ func (s *State) Append(dst []byte) []byte {
 func (s *State) Decode(b []byte, K, P int) error {
 	s.Seq, s.T = 0, 0
 	// The vectors are decoded last: the width of their floats may come after them.
-	var x, p0, u, plan, dtype msgbin.Raw
+	r := msgbin.AcquireReader(b)
+	defer r.Release()
+	raw := r.Raws(5)
+	x, p0, u, plan, dtype := &raw[0], &raw[1], &raw[2], &raw[3], &raw[4]
 	f := [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("seq", &s.Seq),
 		msgbin.Required("t", &s.T),
-		msgbin.Required("x", &x),
-		msgbin.Optional("P0", &p0),
-		msgbin.Optional("u", &u),
-		msgbin.Optional("plan", &plan),
+		msgbin.Required("x", x),
+		msgbin.Optional("P0", p0),
+		msgbin.Optional("u", u),
+		msgbin.Optional("plan", plan),
 		msgbin.Optional("plan_dt", &s.PlanDt),
-		msgbin.Optional("dtype", &dtype),
+		msgbin.Optional("dtype", dtype),
 		msgbin.Optional("layout", &s.Layout),
 		msgbin.Optional("sensor", &s.Sensor),
 	}
-	r := msgbin.AcquireReader(b)
-	defer r.Release()
 	if err := message(r, f[:]); err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (s *State) Decode(b []byte, K, P int) error {
 	var width []byte
 	if len(dtype.Bytes) > 0 {
 		var err error
-		r.ResetRaw(dtype)
+		r.ResetRaw(*dtype)
 		if width, err = r.StringBytes(len(dtype.Bytes)); err != nil {
 			return refused("dtype", err)
 		}
@@ -82,19 +83,19 @@ func (s *State) Decode(b []byte, K, P int) error {
 	if err := v.setWidth(width, "dtype"); err != nil {
 		return err
 	}
-	if err := v.exactly(&s.X, x, "x", K, "one for each state"); err != nil {
+	if err := v.exactly(&s.X, *x, "x", K, "one for each state"); err != nil {
 		return err
 	}
 	if len(s.X) != K {
 		return fail(WrongSize, "x", "no numbers, expected %d (one for each state)", K)
 	}
-	if err := v.exactly(&s.P0, p0, "P0", K*K, "states squared"); err != nil {
+	if err := v.exactly(&s.P0, *p0, "P0", K*K, "states squared"); err != nil {
 		return err
 	}
-	if err := v.exactly(&s.U, u, "u", P, "one for each input"); err != nil {
+	if err := v.exactly(&s.U, *u, "u", P, "one for each input"); err != nil {
 		return err
 	}
-	return v.rows(&s.Plan, plan, P)
+	return v.rows(&s.Plan, *plan, P)
 }
 
 // Layout returns the fingerprint of the channels of a state: the first 16 hex digits

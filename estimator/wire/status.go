@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
 // How an estimator decides when to predict.
@@ -24,98 +26,96 @@ const (
 // the start of the process; rates, latencies and allocations are of the time since
 // the last status.
 type Status struct {
-	Vehicle     string
-	Model       string        // ID of the model
-	Instance    string        // of the process, random
-	T           int64         // ns, Unix time on the estimator's clock
-	Uptime      float64       // s
-	Input       string        // InputNone, InputLive or InputStale
-	InputAge    float64       // s since the last accepted state; −1 = none yet
-	Received    uint64        // received states, accepted or refused
-	Published   uint64        // predictions that were sent
-	Late        uint64        // of those, sent after their deadline
-	Missed      uint64        // sequence numbers that were not received
-	StateRate   float64       // Hz, received states
-	PredictRate float64       // Hz, predictions that were sent
-	LatencyP50  float64       // s, from a state's arrival to its prediction handed to the link
-	LatencyP99  float64       // s
-	LatencyMax  float64       // s
-	Allocs      float64       // allocations of the process per prediction sent
-	Reconnects  uint64        // times the link was restored
-	Reasons     []ReasonCount // why states were not answered, those that occurred
-	Others      []Other       // other estimators seen answering for this vehicle
+	Vehicle     string        `msg:"vehicle"`
+	Model       string        `msg:"model"`             // ID of the model
+	Instance    string        `msg:"instance"`          // of the process, random
+	T           int64         `msg:"t"`                 // ns, Unix time on the estimator's clock
+	Uptime      float64       `msg:"uptime"`            // s
+	Input       string        `msg:"input"`             // InputNone, InputLive or InputStale
+	InputAge    float64       `msg:"input_age"`         // s since the last accepted state; −1 = none yet
+	Received    uint64        `msg:"received"`          // received states, accepted or refused
+	Published   uint64        `msg:"published"`         // predictions that were sent
+	Late        uint64        `msg:"late"`              // of those, sent after their deadline
+	Missed      uint64        `msg:"missed"`            // sequence numbers that were not received
+	StateRate   float64       `msg:"state_rate"`        // Hz, received states
+	PredictRate float64       `msg:"predict_rate"`      // Hz, predictions that were sent
+	LatencyP50  float64       `msg:"latency_p50"`       // s, from a state's arrival to its prediction handed to the link
+	LatencyP99  float64       `msg:"latency_p99"`       // s
+	LatencyMax  float64       `msg:"latency_max"`       // s
+	Allocs      float64       `msg:"allocs"`            // allocations of the process per prediction sent
+	Reconnects  uint64        `msg:"reconnects"`        // times the link was restored
+	Reasons     []ReasonCount `msg:"reasons,most=list"` // why states were not answered, those that occurred
+	Others      []Other       `msg:"others,most=list"`  // other estimators seen answering for this vehicle
 
 	// The following fields are optional.
-	Mode          string        // ModeAnswer or ModeRate
-	Rate          float64       // Hz of the ticks; 0 = one for each state
-	Ticks         uint64        // that were due
-	Used          uint64        // states that a prediction started from
-	Shortened     uint64        // predictions of a shorter horizon than configured
-	Widened       uint64        // predictions with larger intervals for the age of their state
-	Silent        []ReasonCount // why ticks were not answered
-	Phases        []Phase       // parts of the time of a prediction, since the last status
-	ClockOffset   float64       // s, the robot's clock minus the estimator's, with the least delay
-	Delay         float64       // s, of the last state above the least delay seen, or by a shared clock
-	Miscalibrated uint64        // pairs of channel and bucket whose intervals cover too little
-	Buckets       []float64     // B, s, upper ends of the buckets of the horizon
-	Checks        []float64     // B×K row-major, predictions compared with measurements
-	Coverage      []float64     // B×K, running share of measurements within mean ± 1.96 obs_std; −1 = none yet
-	Recalibrated  []float64     // B×K, the same with factor·obs_std; −1 = none yet
-	Nees          []float64     // B×K, running mean of ((measured − mean)/obs_std)²; −1 = none yet
-	Factor        []float64     // B×K, as published
-	Health        float64       // root mean square of (smoother's derivative − f)/their std; −1 = unknown
-	Recording     string        // "" = off, "on", or why it ended
-	Unrecorded    uint64        // records dropped because the disk is too slow
-	Swaps         uint64        // models loaded while running
-	Refused       string        // why the last model offered was refused; "" = none was
-	Memory        uint64        // bytes that the process obtained from the operating system
-	Goroutines    uint64
+	Mode          string        `msg:"mode,optional"`                    // ModeAnswer or ModeRate
+	Rate          float64       `msg:"rate,optional"`                    // Hz of the ticks; 0 = one for each state
+	Ticks         uint64        `msg:"ticks,optional"`                   // that were due
+	Used          uint64        `msg:"used,optional"`                    // states that a prediction started from
+	Shortened     uint64        `msg:"shortened,optional"`               // predictions of a shorter horizon than configured
+	Widened       uint64        `msg:"widened,optional"`                 // predictions with larger intervals for the age of their state
+	Silent        []ReasonCount `msg:"silent,optional,most=list"`        // why ticks were not answered
+	Phases        []Phase       `msg:"phases,optional,most=list"`        // parts of the time of a prediction, since the last status
+	ClockOffset   float64       `msg:"clock_offset,optional"`            // s, the robot's clock minus the estimator's, with the least delay
+	Delay         float64       `msg:"delay,optional"`                   // s, of the last state above the least delay seen, or by a shared clock
+	Miscalibrated uint64        `msg:"miscalibrated,optional"`           // pairs of channel and bucket whose intervals cover too little
+	Buckets       []float64     `msg:"buckets,optional,most=trust"`      // B, s, upper ends of the buckets of the horizon
+	Checks        []float64     `msg:"checks,optional,most=trust"`       // B×K row-major, predictions compared with measurements
+	Coverage      []float64     `msg:"coverage,optional,most=trust"`     // B×K, running share of measurements within mean ± 1.96 obs_std; −1 = none yet
+	Recalibrated  []float64     `msg:"recalibrated,optional,most=trust"` // B×K, the same with factor·obs_std; −1 = none yet
+	Nees          []float64     `msg:"nees,optional,most=trust"`         // B×K, running mean of ((measured − mean)/obs_std)²; −1 = none yet
+	Factor        []float64     `msg:"factor,optional,most=trust"`       // B×K, as published
+	Health        float64       `msg:"health,optional"`                  // root mean square of (smoother's derivative − f)/their std; −1 = unknown
+	Recording     string        `msg:"recording,optional"`               // "" = off, "on", or why it ended
+	Unrecorded    uint64        `msg:"unrecorded,optional"`              // records dropped because the disk is too slow
+	Swaps         uint64        `msg:"swaps,optional"`                   // models loaded while running
+	Refused       string        `msg:"refused,optional"`                 // why the last model offered was refused; "" = none was
+	Memory        uint64        `msg:"memory,optional"`                  // bytes that the process obtained from the operating system
+	Goroutines    uint64        `msg:"goroutines,optional"`
 
-	History         uint64 // rows of history that the model reads; 0 = none
-	NoHistory       uint64 // predictions without all of them
-	HistoryGaps     uint64 // times that history began again after a gap between states
-	HistoryBackward uint64 // times that it did because time went back
+	History         uint64 `msg:"history,optional"`          // rows of history that the model reads; 0 = none
+	NoHistory       uint64 `msg:"no_history,optional"`       // predictions without all of them
+	HistoryGaps     uint64 `msg:"history_gaps,optional"`     // times that history began again after a gap between states
+	HistoryBackward uint64 `msg:"history_backward,optional"` // times that it did because time went back
 
-	NIS          float64 // normalised innovations squared of the filter, mean: 1 = it is right; 0 = there is none
-	Whiteness    float64 // correlation of its innovations from one measurement of a channel to the next: 0 = it is right
-	Rejected     uint64  // measurements that the filter did not use, as outliers
-	FilterResets uint64  // times that the filter began again: after a gap, because time went back, it was lost, or a number was not finite
+	PlansUnused uint64 `msg:"plans_unused,optional"` // predictions with the flag PlanUnused
+	PlansHeld   uint64 `msg:"plans_held,optional"`   // … PlanHeld
+	PlansCut    uint64 `msg:"plans_cut,optional"`    // … PlanCut
 
-	PlansUnused uint64 // predictions with the flag PlanUnused
-	PlansHeld   uint64 // … PlanHeld
-	PlansCut    uint64 // … PlanCut
+	Channels []string `msg:"channels,optional,most=channels"` // K, of the model, as in a prediction
 
-	Channels []string // K, of the model, as in a prediction
+	InputReason  string `msg:"input_reason,optional"`  // the Reason for which most states were refused since the last accepted one; "" = none was
+	InputRefused uint64 `msg:"input_refused,optional"` // states refused for it since then
 
-	InputReason  string // the Reason for which most states were refused since the last accepted one; "" = none was
-	InputRefused uint64 // states refused for it since then
+	UnknownKeys uint64 `msg:"unknown_keys,optional"` // keys of states that this version does not know and skips
+	UnknownKey  string `msg:"unknown_key,optional"`  // the first of these; "" = none
 
-	UnknownKeys uint64 // keys of states that this version does not know and skips
-	UnknownKey  string // the first of these; "" = none
+	Adapt      string  `msg:"adapt,optional"`       // AdaptOff, AdaptWatch or AdaptOn
+	AdaptNote  string  `msg:"adapt_note,optional"`  // why nothing is learned; "" = it is, or adaptation is switched off
+	AdaptShare float64 `msg:"adapt_share,optional"` // how much what was learned counts in mean and std, or would, 0 to 1
+	Adapted    uint64  `msg:"adapted,optional"`     // predictions with the flag Adapted
 
-	Adapt      string   // AdaptOff, AdaptWatch or AdaptOn
-	AdaptNote  string   // why nothing is learned; "" = it is, or adaptation is switched off
-	AdaptShare float64  // how much what was learned counts in mean and std, or would, 0 to 1
-	Adapted    uint64   // predictions with the flag Adapted
-	Amounts    []Amount // by which the robot differs from that of the training data
+	NIS          float64 `msg:"nis,optional"`           // normalised innovations squared of the filter, mean: 1 = it is right; 0 = there is none
+	Whiteness    float64 `msg:"whiteness,optional"`     // correlation of its innovations from one measurement of a channel to the next: 0 = it is right
+	Rejected     uint64  `msg:"rejected,optional"`      // measurements that the filter did not use, as outliers
+	FilterResets uint64  `msg:"filter_resets,optional"` // times that the filter began again: after a gap, because time went back, it was lost, or a number was not finite
 
-	InputChannels []string  // P, of the model; the next two are of them
-	DeadTime      []float64 // P, s from a command until its input begins to act; −1 = not known
-	Lag           []float64 // P, s, time constant with which it then follows; −1 = not known
+	InputChannels []string  `msg:"input_channels,optional,most=channels"` // P, of the model; the next two are of them
+	DeadTime      []float64 `msg:"dead_time,optional,most=channels"`      // P, s from a command until its input begins to act; −1 = not known
+	Lag           []float64 `msg:"lag,optional,most=channels"`            // P, s, time constant with which it then follows; −1 = not known
 
-	Reported []Alarm // what Alarms returned to the estimator, for readers that do not compute it
+	Amounts  []Amount      `msg:"amounts,optional,most=list"` // by which the robot differs from that of the training data
+	Models   []LoadedModel `msg:"models,optional,most=list"`  // the one in use and its shadow, if there is one
+	Ages     []CounterAge  `msg:"ages,optional,most=list"`    // of the counters of predictions and keys that alarms are about
+	Reported []Alarm       `msg:"alarms,optional,most=list"`  // what Alarms returned to the estimator, for readers that do not compute it
 
-	Ages []CounterAge // of the counters of predictions and keys that alarms are about
-
-	Models []LoadedModel // the one in use and its shadow, if there is one
-
-	PaceLevel uint64  // how often the horizon is halved for predictions to keep up with the states; 0 = it is whole
-	PaceEvery uint64  // one of so many states is answered for that; 0 and 1 = each
-	PaceReach float64 // s, of the horizon that is predicted
-	PaceCost  float64 // s, that a prediction of the whole horizon takes at present
-	PaceOwn   float64 // s, of that what the model itself needs
-	PaceEcho  float64 // s, that the computer adds to an answer, whatever is predicted
-	PaceTime  float64 // s, from one state or tick to the next, that there are for one; 0 = not known
+	PaceLevel uint64  `msg:"pace_level,optional"` // how often the horizon is halved for predictions to keep up with the states; 0 = it is whole
+	PaceEvery uint64  `msg:"pace_every,optional"` // one of so many states is answered for that; 0 and 1 = each
+	PaceReach float64 `msg:"pace_reach,optional"` // s, of the horizon that is predicted
+	PaceCost  float64 `msg:"pace_cost,optional"`  // s, that a prediction of the whole horizon takes at present
+	PaceOwn   float64 `msg:"pace_own,optional"`   // s, of that what the model itself needs
+	PaceEcho  float64 `msg:"pace_echo,optional"`  // s, that the computer adds to an answer, whatever is predicted
+	PaceTime  float64 `msg:"pace_time,optional"`  // s, from one state or tick to the next, that there are for one; 0 = not known
 }
 
 // The roles of a model.
@@ -124,24 +124,25 @@ const (
 	RoleShadow = "shadow" // predicts beside the one in use and is not published
 )
 
-// LoadedModel is a model that predicts. The fields from Windows on are of a shadow: how it and the model in use compare
-// with what was measured over the same windows.
+// LoadedModel is a model that predicts. The fields from Windows to DifferenceStd are of a shadow: how it and the model in use
+// compare with what was measured over the same windows.
 type LoadedModel struct {
-	Model string
-	Role  string // RoleFlown or RoleShadow
-	Since int64  // ns, Unix time on the estimator's clock
+	Model string `msg:"model,optional"`
+	Role  string `msg:"role,optional"`  // RoleFlown or RoleShadow
+	Since int64  `msg:"since,optional"` // ns, Unix time on the estimator's clock
 
-	Sequence uint64 // of the model in use: of the signed statement for it; 0 = none
-	Decision []byte // SHA-256 of the decision of the fleet that the statement follows from; empty = none
+	Windows       uint64    `msg:"windows,optional"`                   // that were compared; none overlaps another
+	Skipped       uint64    `msg:"skipped,optional"`                   // windows that were left out: a measurement or a prediction is missing
+	Buckets       []float64 `msg:"buckets,optional,most=trust"`        // B, s, times after the start of a window
+	Coverage      []float64 `msg:"coverage,optional,most=trust"`       // B×K row-major, share of measurements within mean ± 1.96 obs_std
+	FlownCoverage []float64 `msg:"flown_coverage,optional,most=trust"` // B×K, the same of the model in use
+	CRPS          []float64 `msg:"crps,optional,most=trust"`           // B×K, mean continuous ranked probability score, in the unit of the channel
+	FlownCRPS     []float64 `msg:"flown_crps,optional,most=trust"`     // B×K, the same of the model in use
+	Difference    float64   `msg:"difference,optional"`                // mean over windows of the shadow's score minus that of the model in use; less than 0 is better
+	DifferenceStd float64   `msg:"difference_std,optional"`            // standard deviation of it from window to window
 
-	Windows         uint64    // that were compared; none overlaps another
-	Skipped         uint64    // windows that were left out: a measurement or a prediction is missing
-	Buckets         []float64 // B, s, times after the start of a window
-	Coverage        []float64 // B×K row-major, share of measurements within mean ± 1.96 obs_std
-	FlownCoverage   []float64 // B×K, the same of the model in use
-	CRPS, FlownCRPS []float64 // B×K, mean continuous ranked probability score, in the unit of the channel
-	Difference      float64   // mean over windows of the shadow's score minus that of the model in use; less than 0 is better
-	DifferenceStd   float64   // standard deviation of it from window to window
+	Sequence uint64 `msg:"sequence,omitzero"` // of the model in use: of the signed statement for it; 0 = none
+	Decision []byte `msg:"decision,omitzero"` // SHA-256 of the decision of the fleet that the statement follows from; empty = none
 }
 
 // Whether an estimator learns in flight how the robot differs from that of the training data.
@@ -153,9 +154,10 @@ const (
 
 // Amount is one quantity by which the robot differs from that of the training data.
 type Amount struct {
-	Name       string  // "bias vx", "gain m1", "damping vx"
-	Unit       string  // a gain is in %
-	Value, Std float64 // in the unit
+	Name  string  `msg:"name,optional"`  // "bias vx", "gain m1", "damping vx"
+	Unit  string  `msg:"unit,optional"`  // a gain is in %
+	Value float64 `msg:"value,optional"` // in the unit
+	Std   float64 `msg:"std,optional"`   // in the unit
 }
 
 // Significant reports whether a value differs from 0 by more than three standard deviations.
@@ -183,23 +185,25 @@ func (s *Status) Shadow() *LoadedModel {
 
 // Phase is a part of the time of a prediction.
 type Phase struct {
-	Name          string  // decode, predict, encode or publish
-	P50, P99, Max float64 // s
+	Name string  `msg:"phase,optional"` // decode, predict, encode or publish
+	P50  float64 `msg:"p50,optional"`   // s
+	P99  float64 `msg:"p99,optional"`   // s
+	Max  float64 `msg:"max,optional"`   // s
 }
 
 // ReasonCount counts the states that were not answered for one reason.
 type ReasonCount struct {
-	Reason string // name of a Reason
-	Count  uint64
-	Text   string  // its meaning and remedy
-	Last   string  // the last error
-	Age    float64 // s since a status first had this count; 0 = unknown
+	Reason string  `msg:"reason,optional"` // name of a Reason
+	Count  uint64  `msg:"count,optional"`
+	Text   string  `msg:"text,optional"` // its meaning and remedy
+	Last   string  `msg:"last,optional"` // the last error
+	Age    float64 `msg:"age,optional"`  // s since a status first had this count; 0 = unknown
 }
 
 // CounterAge is how long ago a counter grew.
 type CounterAge struct {
-	Name string  // of a field of the status: late, no_history, plans_unused, plans_held, plans_cut or unknown_keys
-	Age  float64 // s since a status first had its value
+	Name string  `msg:"name,optional"` // of a field of the status: late, no_history, plans_unused, plans_held, plans_cut or unknown_keys
+	Age  float64 `msg:"age,optional"`  // s since a status first had its value
 }
 
 // age returns how long ago a counter grew, 0 where it is unknown.
@@ -214,7 +218,19 @@ func (s *Status) age(name string) float64 {
 
 // Other is a peer instance: another estimator that answers for the same vehicle.
 type Other struct {
-	Instance string
-	Model    string
-	Age      float64 // s since its last status
+	Instance string  `msg:"instance,optional"`
+	Model    string  `msg:"model,optional"`
+	Age      float64 `msg:"age,optional"` // s since its last status
 }
+
+var statusKeys = msgbin.KeysOf[Status](limits)
+
+// Append appends the message to dst.
+func (s *Status) Append(dst []byte) []byte { return encode(dst, statusKeys, s) }
+
+// Map returns the fields by their names on the wire, for other formats.
+func (s *Status) Map() map[string]any { return msgbin.Values(fields(nil, statusKeys, s)) }
+
+// Decode reads a message into s. It returns an *Error if the message does not have
+// the form that PROTOCOL.md describes; the content of s is then undefined.
+func (s *Status) Decode(b []byte) error { return decode(b, statusKeys, s) }

@@ -1,6 +1,7 @@
 package msgbin
 
 import (
+	"errors"
 	"fmt"
 	"io"
 )
@@ -38,6 +39,17 @@ func (e *FieldError) Error() string {
 
 // Unwrap returns the cause.
 func (e *FieldError) Unwrap() error { return e.Err }
+
+// Within returns the error of a field for an error in it, whose name goes before that of an inner field.
+func Within(field string, err error) error {
+	if inner, ok := errors.AsType[*FieldError](err); ok {
+		if field != "" && inner.Field != "" && inner.Field[0] != '[' {
+			field += "."
+		}
+		field, err = field+inner.Field, inner.Err
+	}
+	return &FieldError{field, err}
+}
 
 // ConstantError is that a field which every message has in common, its version,
 // has another value.

@@ -15,6 +15,8 @@ type Field struct {
 	rule  rule
 	max   int  // 0 = defaultMax, of a Raw none
 	exact bool // a vector has max elements
+
+	within Keys // of a struct, or of each in a list; nil = the value is neither
 }
 
 type rule uint8
@@ -78,16 +80,6 @@ func Written(list []Field) int {
 	return n
 }
 
-// Values puts what the fields hold into m by their names; constants and raw values are left
-// out.
-func Values(m map[string]any, list []Field) {
-	for i := range list {
-		if v := reflect.ValueOf(list[i].value); v.Kind() == reflect.Pointer && v.Type() != reflect.TypeFor[*Raw]() {
-			m[strings.Clone(list[i].Name)] = v.Elem().Interface()
-		}
-	}
-}
-
 // Pairs appends the pairs of a map whose header the caller appended.
 func (w *Writer) Pairs(list []Field) {
 	for i := range list {
@@ -107,6 +99,10 @@ func (w *Writer) Elements(list []Field) {
 }
 
 func (w *Writer) field(f *Field) {
+	if f.within != nil {
+		w.maps(f)
+		return
+	}
 	switch v := f.value.(type) {
 	case *string:
 		w.String(*v)
@@ -254,7 +250,7 @@ var (
 
 // fail returns the error of the field. The name is copied: if it escaped, all that
 // fields point to would move to the heap with it.
-func (f *Field) fail(err error) error { return &FieldError{strings.Clone(f.Name), err} }
+func (f *Field) fail(err error) error { return Within(strings.Clone(f.Name), err) }
 
 // find returns the index of the field of a key, from start on around the list, -1
 // for none.
@@ -273,13 +269,16 @@ func find(list []Field, key []byte, start int) int {
 }
 
 func (r *Reader) field(f *Field) (err error) {
-	if f.rule != required && r.Nil() {
+	if (f.rule != required || f.within != nil) && r.Nil() {
 		f.clear()
 		return nil
 	}
 	max := f.max
 	if max == 0 && !f.exact {
 		max = defaultMax
+	}
+	if f.within != nil {
+		return r.maps(f, max)
 	}
 	switch v := f.value.(type) {
 	case *string:
@@ -356,11 +355,44 @@ func (r *Reader) strings(dst *[]string, max int) error {
 	return nil
 }
 
-// Resize returns s with n elements, in its own memory where that suffices. The
-// elements keep what they held.
-func Resize[E any](s []E, n int) []E {
-	if n <= cap(s) {
-		return s[:n]
+// mostWithin is how many fields of a struct within another one need no memory of the heap.
+const mostWithin = 16
+
+// maps appends structs as maps.
+func (w *Writer) maps(f *Field) {
+	var memory [mostWithin]Field
+	n := f.structs()
+	if n < 0 {
+		w.Fields(f.of(memory[:0], n))
+		return
 	}
-	return append(s[:cap(s)], make([]E, n-cap(s))...)
+	w.Array(n)
+	for i := range n {
+		w.Fields(f.of(memory[:0], i))
+	}
+}
+
+// maps reads structs into the memory that they have.
+func (r *Reader) maps(f *Field, most int) error {
+	unknown, first := r.unknown, r.firstUnknown // of the map around them
+	defer func() { r.unknown, r.firstUnknown = unknown, first }()
+	var memory [mostWithin]Field
+	if f.structs() < 0 {
+		return r.Fields(f.of(memory[:0], -1))
+	}
+	n, err := r.Array(most)
+	if err != nil {
+		return err
+	}
+	list := reflect.ValueOf(f.value).Elem()
+	if n > list.Cap() {
+		list.Grow(n - list.Len())
+	}
+	list.SetLen(n)
+	for i := range n {
+		if err := r.Fields(f.of(memory[:0], i)); err != nil {
+			return Within(fmt.Sprintf("[%d]", i), err)
+		}
+	}
+	return nil
 }

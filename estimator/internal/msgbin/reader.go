@@ -20,6 +20,7 @@ type Reader struct {
 
 	unknown      int    // keys that Fields skipped
 	firstUnknown []byte // of these, in place
+	raws         []Raw
 }
 
 // NewReader returns a cursor at the start of b, which it reads in place.
@@ -50,6 +51,7 @@ func AcquireReader(b []byte) *Reader {
 func (r *Reader) Release() {
 	r.Reset(nil)
 	r.firstUnknown = nil
+	clear(r.raws)
 	select {
 	case readers <- r:
 	default:
@@ -63,6 +65,13 @@ func (r *Reader) Reset(b []byte) { r.ResetRaw(Raw{Bytes: b}) }
 type Raw struct {
 	Bytes  []byte // none = absent or nil
 	Offset int    // of the value in the data that it is part of
+}
+
+// Raws returns n values to read into, which are valid until the Reader is released.
+func (r *Reader) Raws(n int) []Raw {
+	r.raws = Resize(r.raws, n)
+	clear(r.raws)
+	return r.raws
 }
 
 // ResetRaw moves the cursor to the start of a value. Errors count their offset
@@ -343,4 +352,13 @@ func (r *Reader) mismatch(want string) error {
 
 func (r *Reader) fail(reason string) error {
 	return &Error{Offset: r.base + r.Offset(), Reason: reason}
+}
+
+// Resize returns s with n elements, in its own memory where that suffices. The
+// elements keep what they held.
+func Resize[E any](s []E, n int) []E {
+	if n <= cap(s) {
+		return s[:n]
+	}
+	return append(s[:cap(s)], make([]E, n-cap(s))...)
 }
