@@ -23,13 +23,6 @@ package ode
 // change x, and must not read dst.
 type Func func(dst []float64, t float64, x []float64)
 
-// Stats counts the work of the last call.
-type Stats struct {
-	Steps    int // accepted
-	Rejected int // tried and found too large, or not finite
-	Evals    int // evaluations of the right-hand side
-}
-
 const (
 	badSize  = "ode: state, destination and times must have the sizes given to New"
 	badTimes = "ode: times must be finite and in the order of integration"

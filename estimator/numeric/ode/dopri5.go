@@ -10,13 +10,6 @@ type Config struct {
 	RTol     float64 // (optional) relative tolerance of one step; defaults to 1e-6
 	ATol     float64 // (optional) absolute tolerance of one step, in the units of x; defaults to RTol
 	MaxSteps int     // (optional) steps tried in one call before giving up; defaults to 100,000
-	First    float64 // (optional) first step to try; 0 = guessed, for one evaluation more
-
-	// Dense interpolates the requested times of Solve inside longer steps
-	// with a polynomial of order 4. It is cheaper where many times are asked
-	// for; without it, steps end exactly on the requested times and every
-	// result has the accuracy of a step.
-	Dense bool
 }
 
 // Dopri5 integrates with the pair of Dormand and Prince and adapts the step so
@@ -24,13 +17,12 @@ type Config struct {
 // channels of error/(ATol + RTol |x|), stays below one. Step control: the PI
 // controller of Hairer, Nørsett & Wanner, section IV.2 (their DOPRI5).
 type Dopri5 struct {
-	cfg   Config
-	k     int
-	stats Stats
+	cfg             Config
+	k               int
+	steps, rejected int // of the last call
 
 	x, y, fx, tmp []float64    // K each: state, trial state, right-hand side at x, scratch
 	s             [7][]float64 // K each: stages of the trial step
-	c             [5][]float64 // K each: coefficients of the interpolant
 }
 
 // NewDopri5 returns a solver for k states.
@@ -48,7 +40,7 @@ func NewDopri5(k int, c Config) *Dopri5 {
 		c.MaxSteps = 100_000
 	}
 	d := &Dopri5{cfg: c, k: k}
-	mem := make([]float64, 16*k)
+	mem := make([]float64, 11*k)
 	take := func() []float64 {
 		v := mem[:k:k]
 		mem = mem[k:]
@@ -58,14 +50,8 @@ func NewDopri5(k int, c Config) *Dopri5 {
 	for i := range d.s {
 		d.s[i] = take()
 	}
-	for i := range d.c {
-		d.c[i] = take()
-	}
 	return d
 }
-
-// Stats returns the work of the last call of Solve or Advance.
-func (d *Dopri5) Stats() Stats { return d.stats }
 
 // Advance carries x (K, in place) from time t0 to t1, which may lie before t0.
 // It returns false, and leaves x at the last accepted state, when the steps run
@@ -74,10 +60,9 @@ func (d *Dopri5) Advance(f Func, x []float64, t0, t1 float64) (ok bool) {
 	if len(x) != d.k {
 		panic(badSize)
 	}
-	d.stats = Stats{}
 	copy(d.x, x)
 	target := [1]float64{t1}
-	ok = d.run(nil, f, t0, target[:], false)
+	ok = d.run(nil, f, t0, target[:])
 	copy(x, d.x)
 	return ok
 }
@@ -90,17 +75,17 @@ func (d *Dopri5) Solve(dst []float64, f Func, x0 []float64, t0 float64, times []
 	if len(x0) != d.k || len(dst) != len(times)*d.k {
 		panic(badSize)
 	}
-	d.stats = Stats{}
 	for i := range dst {
 		dst[i] = math.NaN()
 	}
 	copy(d.x, x0)
-	return d.run(dst, f, t0, times, d.cfg.Dense)
+	return d.run(dst, f, t0, times)
 }
 
 // run integrates from d.x at t0 through times; dst is nil where only the final
 // state in d.x is needed.
-func (d *Dopri5) run(dst []float64, f Func, t0 float64, times []float64, interpolate bool) bool {
+func (d *Dopri5) run(dst []float64, f Func, t0 float64, times []float64) bool {
+	d.steps, d.rejected = 0, 0
 	if len(times) == 0 {
 		return finite(d.x)
 	}
@@ -115,20 +100,13 @@ func (d *Dopri5) run(dst []float64, f Func, t0 float64, times []float64, interpo
 	}
 	dir := math.Copysign(1, end-t0)
 	f(d.fx, t0, d.x)
-	d.stats.Evals++
-	h := d.cfg.First
-	if h <= 0 {
-		h = d.firstStep(f, t0, dir, math.Abs(end-t0))
-	}
+	h := d.firstStep(f, t0, dir, math.Abs(end-t0))
 	lastErr, rejected := 1e-4, false
 	for t := t0; next < len(times); {
-		if d.stats.Steps+d.stats.Rejected >= d.cfg.MaxSteps {
+		if d.steps+d.rejected >= d.cfg.MaxSteps {
 			return false
 		}
 		goal := times[next]
-		if interpolate {
-			goal = end
-		}
 		// A step that would end just short of the goal is stretched to it, so
 		// that no sliver of a step is left over.
 		left := math.Abs(goal - t)
@@ -143,19 +121,17 @@ func (d *Dopri5) run(dst []float64, f Func, t0 float64, times []float64, interpo
 		d.trial(f, t, dir*step)
 		e := d.errorNorm()
 		if !(e <= 1) { // too large, or NaN
-			d.stats.Rejected++
+			d.rejected++
 			rejected = true
 			h = step * rejectFactor(e)
 			continue
 		}
-		d.stats.Steps++
+		d.steps++
 		tNew := t + dir*step
 		if lands {
 			tNew = goal
 		}
-		if interpolate {
-			next = d.interpolated(dst, times, next, t, tNew, dir*step)
-		} else if lands {
+		if lands {
 			next = d.reached(dst, times, next, goal, d.y)
 		}
 		// FSAL: the last stage is the right-hand side at the new state.
@@ -185,7 +161,6 @@ func (d *Dopri5) trial(f Func, t, h float64) {
 		}
 		f(d.s[i], t+nodes[i]*h, d.tmp)
 	}
-	d.stats.Evals += 6
 	for k := range d.tmp {
 		var sum float64
 		for j, w := range defect {
@@ -208,6 +183,17 @@ func (d *Dopri5) errorNorm() float64 {
 		return math.NaN()
 	}
 	return math.Sqrt(sum / float64(d.k))
+}
+
+// reached stores x for all times that equal at, from row next on, and returns the next
+// row that is still open.
+func (d *Dopri5) reached(dst, times []float64, next int, at float64, x []float64) int {
+	for ; next < len(times) && times[next] == at; next++ {
+		if dst != nil {
+			copy(dst[next*d.k:(next+1)*d.k], x)
+		}
+	}
+	return next
 }
 
 func checkTimes(t0 float64, times []float64, end float64) {
@@ -246,12 +232,4 @@ var (
 
 	// defect is the solution of order 5 minus that of order 4.
 	defect = [7]float64{71. / 57600, 0, -71. / 16695, 71. / 1920, -17253. / 339200, 22. / 525, -1. / 40}
-
-	// dense holds the stage weights of the last coefficient of the
-	// interpolant of order 4: Hairer, Nørsett & Wanner, "Solving Ordinary
-	// Differential Equations I", 2nd ed., section II.6.
-	dense = [7]float64{
-		-12715105075. / 11282082432, 0, 87487479700. / 32700410799, -10690763975. / 1880347072,
-		701980252875. / 199316789632, -1453857185. / 822651844, 69997945. / 29380423,
-	}
 )

@@ -26,24 +26,3 @@ func ExampleDopri5_Advance() {
 	fmt.Printf("angle %.3f rad, rate %.3f rad/s\n", x[0], x[1])
 	// Output: angle 1.250 rad, rate 0.500 rad/s
 }
-
-// Many points of one smooth trajectory are cheapest with Dense.
-func ExampleDopri5_Solve() {
-	lotkaVolterra := func(dst []float64, _ float64, x []float64) {
-		dst[0] = x[0] * (1 - x[1])
-		dst[1] = x[1] * (x[0] - 1)
-	}
-	solver := ode.NewDopri5(2, ode.Config{RTol: 1e-8, Dense: true})
-	times := []float64{0, 2.5, 5}
-	x := make([]float64, len(times)*2)
-	ok := solver.Solve(x, lotkaVolterra, []float64{1, 2}, 0, times)
-	fmt.Println(ok)
-	for i, t := range times {
-		fmt.Printf("%.1f: %.4f %.4f\n", t, x[2*i], x[2*i+1])
-	}
-	// Output:
-	// true
-	// 0.0: 1.0000 2.0000
-	// 2.5: 0.4924 0.6074
-	// 5.0: 1.8285 0.6480
-}

@@ -64,7 +64,6 @@ func (d *Dopri5) firstStep(f Func, t, dir, span float64) float64 {
 		d.tmp[k] = d.x[k] + dir*h*d.fx[k]
 	}
 	f(d.y, t+dir*h, d.tmp)
-	d.stats.Evals++
 	for k := range d.y {
 		a := (d.y[k] - d.fx[k]) / scale(k)
 		d2 += a * a
