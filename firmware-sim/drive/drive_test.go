@@ -150,38 +150,3 @@ func TestBalancePoles(t *testing.T) {
 		t.Errorf("decays with %v 1/s, want somewhat below %v", rate, balancePole)
 	}
 }
-
-// What is added to each input has the given deviation and a signal of its own, and a copy adds
-// the same.
-func TestShakenInputs(t *testing.T) {
-	const tick, ticks = 0.01, 200_000
-	std := []float64{0.5, 2}
-	shaken := func(s uint64) *Shaken {
-		return NewShaken(&Constant{U: []float64{1, -1}}, std, tick, seed.New(s, seed.Drive, 0, 1))
-	}
-	a, b := shaken(1), shaken(2)
-	u, v := make([]float64, 2), make([]float64, 2)
-	var square [2]float64
-	both := 0.0
-	for range ticks {
-		a.Command(u, nil)
-		square[0] += (u[0] - 1) * (u[0] - 1) / ticks
-		square[1] += (u[1] + 1) * (u[1] + 1) / ticks
-		both += (u[0] - 1) * (u[1] + 1) / ticks
-	}
-	for i, s := range square {
-		if got := math.Sqrt(s); math.Abs(got/std[i]-1) > 0.05 {
-			t.Errorf("input %d is shaken by %v, want %v", i, got, std[i])
-		}
-	}
-	if math.Abs(both) > 0.05 {
-		t.Errorf("inputs are shaken together: covariance %v", both)
-	}
-	b.CopyFrom(a)
-	for range 100 {
-		a.Command(u, nil)
-		if b.Command(v, nil); u[0] != v[0] || u[1] != v[1] {
-			t.Fatalf("a copy commands %v, not %v", v, u)
-		}
-	}
-}

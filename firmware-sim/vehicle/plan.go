@@ -27,7 +27,7 @@ func newForecast(v *Vehicle) forecast {
 		solver: ode.NewRK4(len(v.x)),
 		sub:    max(1, int(math.Ceil(v.dt/planStep-1e-9))),
 	}
-	a.driver, _ = driver(&v.cfg, v.dt*float64(v.perCommand), 0, 0)
+	a.driver, _ = drive.For(&v.cfg.Plant, v.dt*float64(v.perCommand), seed.New(0, seed.Drive, 0, 0))
 	// A controller plans with the default parameters.
 	nominal, u := p.Values(), a.u
 	a.motion = func(dst []float64, _ float64, x []float64) { p.F(dst, x, u, nominal) }
@@ -71,13 +71,4 @@ func (v *Vehicle) Plan(dst []float64, horizon float64) (ok bool) {
 		}
 	}
 	return true
-}
-
-// driver returns the driver of a segment, for ticks of tick seconds.
-func driver(c *Config, tick float64, from uint64, segment int) (d drive.Driver, feedback bool) {
-	d, feedback = drive.For(&c.Plant, tick, seed.New(from, seed.Drive, segment, 0))
-	if c.Shake != nil {
-		d = drive.NewShaken(d, c.Shake, tick, seed.New(from, seed.Drive, segment, 1))
-	}
-	return d, feedback
 }

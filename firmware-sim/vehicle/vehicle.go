@@ -37,7 +37,6 @@ type Config struct {
 	Payload disturb.Payload    // (optional) the plant must have a Mass
 	Worn    []disturb.Wear     // (optional) of its actuators
 	Late    []disturb.Lateness // (optional) of its actuators
-	Shake   []float64          // (optional) P, standard deviation of what is added to the commands of its driver, see drive.Shaken
 	Seed    uint64
 }
 
@@ -129,7 +128,7 @@ func (v *Vehicle) Start(segment int, first float64, x0 []float64) {
 			v.x[i] = src.Uniform(p.Low[i], p.High[i])
 		}
 	}
-	v.driver, v.feedback = driver(&v.cfg, v.dt*float64(v.perCommand), v.cfg.Seed, segment)
+	v.driver, v.feedback = drive.For(&v.cfg.Plant, v.dt*float64(v.perCommand), seed.New(v.cfg.Seed, seed.Drive, segment, 0))
 	v.doubt = seed.New(v.cfg.Seed, seed.Belief, segment, 0)
 	v.shaking = seed.New(v.cfg.Seed, seed.Input, segment, 0)
 	if v.cfg.Gusts.Std != 0 {
