@@ -21,12 +21,6 @@ func (a axis) at(v float64) float64 {
 	return a.from + (v-lo)/(hi-lo)*(a.to-a.from)
 }
 
-// fit makes the axis span so many units, about its middle.
-func (a *axis) fit(span float64) {
-	middle := (a.min + a.max) / 2
-	a.min, a.max = middle-span/2, middle+span/2
-}
-
 // shows reports whether the axis has a place for a value.
 func (a axis) shows(v float64) bool { return !a.log || v > 0 }
 

@@ -31,10 +31,7 @@ type Ribbon struct {
 }
 
 // Rule is a horizontal line across the chart.
-type Rule struct {
-	Value float64
-	Label string // (optional) at its end
-}
+type Rule struct{ Value float64 }
 
 // Chart is a chart of lines, points and ribbons. The zero value of a limit pair
 // (both 0) lets the data decide.
@@ -47,15 +44,11 @@ type Chart struct {
 	XMin, XMax     float64
 	YMin, YMax     float64
 	YLog, XLog     bool
-	XNames         []string // (optional) labels at 1, 2, … in place of numbers
-	Percent        bool     // print y as per cent
-	Width          float64  // (optional) defaults to 420
-	Height         float64  // (optional) defaults to 250
-	Equal          bool     // a unit is as long on one axis as on the other: a map of places
-	Description    string   // (optional) for readers who cannot see it
+	Percent        bool    // print y as per cent
+	Height         float64 // (optional) defaults to 250
+	Description    string  // (optional) for readers who cannot see it
 }
 
-func (c Chart) width() float64  { return cmp.Or(c.Width, chartWidth) }
 func (c Chart) height() float64 { return cmp.Or(c.Height, chartHeight) }
 
 // check returns the first error in lengths and numbers.
@@ -71,7 +64,7 @@ func (c Chart) check() error {
 		}
 	}
 	for _, r := range c.Rules {
-		if err := check(r.Label, []float64{r.Value}); err != nil {
+		if err := check("rule", []float64{r.Value}); err != nil {
 			return err
 		}
 	}
@@ -125,9 +118,6 @@ func (c Chart) axes(left, right, top, bottom float64) (x, y axis) {
 		lo, hi, _ := positive(ys)
 		y.min, y.max = lo/1.25, hi*1.25
 	}
-	if len(c.XNames) > 0 {
-		x.min, x.max = 0.5, float64(len(c.XNames))+0.5
-	}
 	if c.XMin != 0 || c.XMax != 0 {
 		x.min, x.max = c.XMin, c.XMax
 	}
@@ -136,11 +126,6 @@ func (c Chart) axes(left, right, top, bottom float64) (x, y axis) {
 	}
 	if x.log && x.max < x.min*1.01 {
 		x.min, x.max = x.min/2, x.max*2
-	}
-	if c.Equal {
-		scale := math.Min((right-left)/(x.max-x.min), (bottom-top)/(y.max-y.min))
-		x.fit((right - left) / scale)
-		y.fit((bottom - top) / scale)
 	}
 	return x, y
 }

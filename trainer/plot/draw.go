@@ -13,7 +13,7 @@ func (c Chart) SVG() ([]byte, error) {
 	if err := c.draw(w); err != nil {
 		return nil, err
 	}
-	return w.finish(c.width(), c.height(), c.Title, c.Description), nil
+	return w.finish(chartWidth, c.height(), c.Title, c.Description), nil
 }
 
 const gutter = 18.0 // between the charts of a sheet
@@ -42,7 +42,7 @@ func Sheet(title, more string, rows [][]Chart) ([]byte, error) {
 				return nil, err
 			}
 			w.put("</g>")
-			x += c.width() + gutter
+			x += chartWidth + gutter
 			height = max(height, c.height())
 		}
 		width = max(width, x-gutter)
@@ -61,7 +61,7 @@ func (c Chart) draw(w *writer) error {
 		top += titleSize + 2
 		w.text(10, top-3, c.Title, titleSize, ink, semibold)
 	}
-	right := c.width() - 14
+	right := chartWidth - 14
 	if rows := c.legend(w, 10, top+4, right); rows > 0 {
 		top += float64(rows)*(labelSize+5) + 3
 	}
@@ -92,7 +92,6 @@ func (c Chart) draw(w *writer) error {
 	for _, r := range c.Rules {
 		p := y.at(r.Value)
 		w.line(left, p, right, p, Soft, 1, "4 3")
-		w.text(right-2, p-4, r.Label, tickSize, Soft, end)
 	}
 	for _, l := range c.Lines {
 		w.polyline(l, x, y)
@@ -103,19 +102,12 @@ func (c Chart) draw(w *writer) error {
 
 // drawXTicks marks the x axis, and labels the marks as far as the labels do not overlap.
 func (c Chart) drawXTicks(w *writer, x axis, bottom float64) {
-	ticks := x.ticks(int(6 * c.width() / chartWidth))
-	if len(c.XNames) > 0 {
-		ticks = nil
-		for i, name := range c.XNames {
-			ticks = append(ticks, tick{float64(i + 1), name})
-		}
-	}
 	last := math.Inf(-1)
-	for _, t := range ticks {
+	for _, t := range x.ticks(6) {
 		p, half := x.at(t.value), textWidth(t.label, tickSize)/2
 		w.line(p, bottom, p, bottom+4, frame, 1, "")
 		if p-half > last+4 {
-			w.text(math.Min(p, c.width()-half-1), bottom+16, t.label, tickSize, Soft, middle)
+			w.text(math.Min(p, chartWidth-half-1), bottom+16, t.label, tickSize, Soft, middle)
 			last = p + half
 		}
 	}

@@ -56,7 +56,7 @@ func all(t *testing.T) map[string][]byte {
 		Title: "Coverage", XLabel: "horizon, s", YLabel: "share", Percent: true, YMax: 1.015, Height: 330,
 		Ribbons: []Ribbon{{Name: "interval", X: T, Low: []float64{0.9, 0.9, 0.8, 0.7}, High: []float64{1, 1, 0.9, 0.8}, Color: Model, Opacity: 0.2}},
 		Lines:   []Line{{Name: "95 %", X: T, Y: []float64{0.95, 0.95, 0.85, 0.75}, Color: Model, Fade: 0.5}},
-		Rules:   []Rule{{Value: 0.95, Label: "nominal"}},
+		Rules:   []Rule{{Value: 0.95}},
 	})
 	return out
 }
@@ -103,7 +103,7 @@ func TestAxesHaveUnitsAndLegends(t *testing.T) {
 	want := map[string][]string{
 		"band":   {"theta, rad", "time after the prediction, s", "95 %", "50 %", "mean", "measured"},
 		"errors": {"RMSE, rad", "horizon, s", "hold", "DGM", "0.01"},
-		"shares": {"share", "95 %", "interval", "nominal", "100\u2009%"},
+		"shares": {"share", "95 %", "interval", "100\u2009%"},
 	}
 	for name, svg := range all(t) {
 		for _, text := range want[name] {
@@ -259,39 +259,6 @@ func TestSheet(t *testing.T) {
 	}
 	if _, err := Sheet("", "", [][]Chart{{{Title: "bad", Lines: []Line{{X: []float64{1}}}}}}); err == nil || !strings.Contains(err.Error(), `"bad"`) {
 		t.Errorf("a chart that cannot be drawn: %v", err)
-	}
-}
-
-func TestNamesInPlaceOfNumbers(t *testing.T) {
-	svg, err := Chart{Title: "names", XNames: []string{"LV 1", "LO 125"}, YLog: true, Lines: []Line{{X: []float64{1, 2}, Y: []float64{1, 20000}, Dots: true}}}.SVG()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{">LV 1<", ">LO 125<", ">10000<"} {
-		if !strings.Contains(string(svg), want) {
-			t.Errorf("%s is not there", want)
-		}
-	}
-	if strings.Contains(string(svg), ">1.5<") || strings.Contains(string(svg), "e+0") {
-		t.Error("numbers in place of names, or with exponents")
-	}
-}
-
-// A map of places shows a circle as a circle, whichever axis is the shorter one, and all of it.
-func TestEqualScales(t *testing.T) {
-	for _, box := range [][2]float64{{420, 100}, {200, 300}} {
-		c := Chart{Equal: true, Width: box[0], Height: box[1], Lines: []Line{{X: []float64{-1, 5}, Y: []float64{2, 3}}}}
-		right, bottom := box[0]-10, box[1]-10
-		x, y := c.axes(10, right, 10, bottom)
-		if across, up := x.at(1)-x.at(0), y.at(0)-y.at(1); math.Abs(across-up) > 1e-9*up {
-			t.Errorf("%v: a unit is %v across and %v up", box, across, up)
-		}
-		if x.at(-1) < 10-1e-9 || x.at(5) > right+1e-9 || y.at(2) > bottom || y.at(3) < 10 {
-			t.Errorf("%v: places %v to %v and %v to %v", box, x.at(-1), x.at(5), y.at(2), y.at(3))
-		}
-		if svg, err := c.SVG(); err != nil || !strings.Contains(string(svg), fmt.Sprintf(`viewBox="0 0 %v %v"`, box[0], box[1])) {
-			t.Errorf("%v: %v, %.80s", box, err, svg)
-		}
 	}
 }
 
