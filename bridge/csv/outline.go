@@ -30,7 +30,6 @@ type Outline struct {
 	Segments     []int    // which columns number or name segments, for sure
 	Group        int      // which column names robots whose rows take turns; −1 = none
 	LeftOut      []string // what of the file is no column, with the reason
-	Sparse       bool     // rows hold some of the columns each
 }
 
 // Column is what an outline knows of a column.

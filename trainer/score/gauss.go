@@ -15,9 +15,6 @@ package score
 import (
 	"fmt"
 	"math"
-	"slices"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // Half-widths of the central intervals of a Gaussian, in standard deviations.
@@ -67,14 +64,3 @@ func Check(x, m, s float64) error {
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// CoveringStd returns the standard deviation of a Gaussian about zero whose central 95 %
-// interval covers 95 % of the errors, of which there is at least one.
-func CoveringStd(errors []float64) float64 {
-	size := make([]float64, len(errors))
-	for i, e := range errors {
-		size[i] = math.Abs(e)
-	}
-	slices.Sort(size)
-	return stat.Quantile(0.95, stat.Empirical, size, nil) / Z95
-}

@@ -187,25 +187,3 @@ func TestGeoRatio(t *testing.T) {
 	near(t, "geo", GeoRatio([]float64{1, 8}, []float64{2, 4}), 1, 1e-15)
 	near(t, "geo", GeoRatio([]float64{1, 1, 1}, []float64{10, 100, 1000}), 0.01, 1e-15)
 }
-
-func TestCoveringStd(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 7))
-	residuals := make([]float64, 20000)
-	for i := range residuals {
-		residuals[i] = 3 * rng.NormFloat64()
-	}
-	if s := CoveringStd(residuals); math.Abs(s/3-1) > 0.02 {
-		t.Errorf("std %v, want 3", s)
-	}
-	inside := 0
-	few := []float64{-4, 1, -1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9}
-	s := CoveringStd(few)
-	for _, e := range few {
-		if Covered(e, 0, s*(1+1e-12), Z95) {
-			inside++
-		}
-	}
-	if inside != 19 {
-		t.Errorf("%d of 20 within the interval", inside)
-	}
-}

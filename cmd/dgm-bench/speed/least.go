@@ -34,7 +34,4 @@ func (l *Least) Keep(d time.Duration) {
 	}
 }
 
-// Seconds returns the least.
-func (l Least) Seconds() float64 { return float64(l) * 1e-9 }
-
 func (l Least) us() float64 { return math.Round(float64(l)/10) / 100 }

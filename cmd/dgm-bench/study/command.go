@@ -120,11 +120,6 @@ func (s *Study) check(o *options) (err error) {
 			return err
 		}
 	}
-	if s.Check != nil {
-		if err := s.Check(); err != nil {
-			return err
-		}
-	}
 	if s.Units == nil || o.out != "" {
 		return writable(o.out)
 	}

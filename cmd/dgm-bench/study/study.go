@@ -36,7 +36,6 @@ type Study struct {
 
 	Numbers []Flag                                   // (optional) further flags with bounds
 	Flags   func(cmd *cobra.Command)                 // (optional) further flags
-	Check   func() error                             // (optional) what is wrong with their values
 	Units   func() ([]Work, error)                   // (optional) of a measurement, where flags decide them
 	Run     func(ctx context.Context, u *Unit) error // of units without a Run of their own; none: the study is only stored
 	Tables  func(all *Results, rows []*Row) ([]Table, error)
