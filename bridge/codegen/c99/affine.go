@@ -161,22 +161,6 @@ static void dense@(dgm_real *y, const dgm_real *m, const dgm_real *x, int rows, 
     for (int r = 0; r < rows; r++) {
         const dgm_real *v = x;
         int n = cols;` + row,
-	// y += m x, of one row whose products cancel: with the errors of the additions (Knuth's two-sum)
-	"compensated": `
-static void compensated@(dgm_real *y, const dgm_real *m, const dgm_real *x, int n)
-{
-    for (int j = 0; j < WIDTH; j++) {
-        dgm_real s = 0, e = 0;
-        for (int i = 0; i < n; i++) {
-            const dgm_real p = m[i] * x[i * WIDTH + j];
-            const dgm_real t = s + p, z = t - s;
-            e += (s - (t - z)) + (p - z);
-            s = t;
-        }
-        y[j] += s + e;
-    }
-}
-`,
 	// y += m x, where row r of m has numbers in range[2r + 1] columns from range[2r] on
 	"ranges": `
 static void ranges@(dgm_real *y, const dgm_real *m, const dgm_real *x, const unsigned short *range, int rows)
@@ -184,22 +168,4 @@ static void ranges@(dgm_real *y, const dgm_real *m, const dgm_real *x, const uns
     for (int r = 0; r < rows; r++) {
         const dgm_real *v = x + range[2 * r] * WIDTH;
         int n = range[2 * r + 1];` + row,
-	// y += m x, of n numbers of m, each with its row and column
-	"sparse": `
-static void sparse@(dgm_real *y, const dgm_real *x, const unsigned short *at, const dgm_real *m, int n)
-{
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < WIDTH; j++)
-            y[at[2 * i] * WIDTH + j] += m[i] * x[at[2 * i + 1] * WIDTH + j];
-}
-`,
-	// the same, where all numbers are s
-	"picked": `
-static void picked@(dgm_real *y, const dgm_real *x, const unsigned short *at, dgm_real s, int n)
-{
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < WIDTH; j++)
-            y[at[2 * i] * WIDTH + j] += s * x[at[2 * i + 1] * WIDTH + j];
-}
-`,
 })

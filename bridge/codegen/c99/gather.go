@@ -45,14 +45,3 @@ func (s *scope) rows(y, x place, n, stride int) {
 	}
 	s.call("rows", s.columns, y, x, n, stride)
 }
-
-var _ = define(map[string]string{
-	"rows": `
-static void rows@(dgm_real *y, const dgm_real *x, int n, int stride)
-{
-    for (int r = 0; r < n; r++)
-        for (int j = 0; j < WIDTH; j++)
-            y[r * WIDTH + j] = x[r * stride * WIDTH + j];
-}
-`,
-})

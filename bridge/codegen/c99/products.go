@@ -55,33 +55,3 @@ func distinct(terms []program.Term) bool {
 	}
 	return true
 }
-
-var _ = define(map[string]string{
-	// y = a b, row by row
-	"product": `
-static void product(dgm_real *y, const dgm_real *a, const dgm_real *b, int n)
-{
-    for (int i = 0; i < n; i++)
-        y[i] = a[i] * b[i];
-}
-`,
-	// y += a b, row by row
-	"add_product": `
-static void add_product(dgm_real *y, const dgm_real *a, const dgm_real *b, int n)
-{
-    for (int i = 0; i < n; i++)
-        y[i] += a[i] * b[i];
-}
-`,
-	// y += s a b of n terms, each with its row, that of a and that of b; s is null where all are 1
-	"products": `
-static void products@(dgm_real *y, const dgm_real *a, const dgm_real *b, const unsigned short *at, const dgm_real *s, int n)
-{
-    for (int i = 0; i < n; i++, at += 3) {
-        const dgm_real f = s ? s[i] : 1;
-        for (int j = 0; j < WIDTH; j++)
-            y[at[0] * WIDTH + j] += f * a[at[1] * WIDTH + j] * b[at[2] * WIDTH + j];
-    }
-}
-`,
-})

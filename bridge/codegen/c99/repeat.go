@@ -110,16 +110,3 @@ func (s *scope) constant(r program.Reg) *value {
 	}
 	panic(fmt.Sprintf("c99: register %d of a body is not set", r))
 }
-
-var _ = define(map[string]string{
-	// whether step i does anything, by the number of steps
-	"more": `
-static int more@(const dgm_real *count, int i)
-{
-    for (int j = 0; j < WIDTH; j++)
-        if (count[j] >= (dgm_real)(i + 1))
-            return 1;
-    return i == 0;
-}
-`,
-})

@@ -1,7 +1,9 @@
 package c99
 
 import (
+	_ "embed"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -121,14 +123,23 @@ func (u *unit) take() (declared, code string) {
 	return declared, code
 }
 
-// kernels are the C functions by name, of all operations.
-var kernels = map[string]string{}
+//go:embed kernels/kernels.c
+var kernelsFile string
 
-// define adds C functions: name and text. In a text WIDTH is the number of columns of a block, and @ ends a name that
-// depends on it.
-func define(all map[string]string) bool {
-	for name, text := range all {
-		kernels[name] = text
+// kernels are the C functions by name, of all operations.
+var kernels = func() map[string]string {
+	all := map[string]string{}
+	for _, text := range strings.Split(kernelsFile, "\nstatic ")[1:] {
+		text, _, _ = strings.Cut(text, "\n}\n") // a remark follows
+		head, _, _ := strings.Cut(text, "(")
+		name := strings.TrimSuffix(head[strings.Index(head, " ")+1:], "@")
+		all[name] = "static " + text + "\n}"
 	}
+	return all
+}()
+
+// define adds C functions that are made of parts: name and text, as those of the file.
+func define(all map[string]string) bool {
+	maps.Copy(kernels, all)
 	return true
 }

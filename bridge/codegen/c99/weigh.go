@@ -83,24 +83,3 @@ func (s *scope) table(v []float64, rows, cols int) (name string, stride int) {
 	}
 	return s.reals(v) + " + " + s.first, stride
 }
-
-var _ = define(map[string]string{
-	// y += w x, with a weight for every row
-	"weighed": `
-static void weighed@(dgm_real *y, const dgm_real *x, const dgm_real *w, int rows)
-{
-    for (int r = 0; r < rows; r++)
-        for (int j = 0; j < WIDTH; j++)
-            y[r * WIDTH + j] += w[r] * x[r * WIDTH + j];
-}
-`,
-	// the same with a weight for every row and column; rows of w lie stride apart
-	"weighed_columns": `
-static void weighed_columns@(dgm_real *y, const dgm_real *x, const dgm_real *w, int rows, int stride)
-{
-    for (int r = 0; r < rows; r++)
-        for (int j = 0; j < WIDTH; j++)
-            y[r * WIDTH + j] += w[r * stride + j] * x[r * WIDTH + j];
-}
-`,
-})
