@@ -54,7 +54,7 @@ var brokenBuilds = []brokenBuild{
 	{"interval.go", "const leastShare = 0.1", "const leastShare = 0.11"},
 	{"interval.go", "log := v.perChannel[k]", "log := 0.9 * v.perChannel[k]"},
 	{"interval.go", "most := v.bound[at] + displacement*displacement", "most := 1e-3 * v.bound[at]"},
-	{"model/knots.go", "dst[j], dst[j+1] = (b-s)/(b-a), (s-a)/(b-a)", "dst[j], dst[j+1] = (s-a)/(b-a), (b-s)/(b-a)"},
+	{"model/calibration.go", "dst[j], dst[j+1] = (b-s)/(b-a), (s-a)/(b-a)", "dst[j], dst[j+1] = (s-a)/(b-a), (b-s)/(b-a)"},
 	{"knots.go", "dst[j], dst[j+1] = -slope, slope", "dst[j], dst[j+1] = -slope, 2*slope"},
 
 	// What acts of the inputs.
@@ -75,7 +75,7 @@ var brokenBuilds = []brokenBuild{
 	{"program/columns.go", "addScaled(y[(e.to*each+b)*ly.stride:][:n], e.w,", "addScaled(y[(e.to*each+b)*ly.stride:][:n], 1,"},
 	{"program/products.go", "y[i] += s * u[i] * w[i]", "y[i] += u[i] * w[i]"},
 	{"program/repeat_value.go", "outer: m.asIs(k.out), in: k.in}, i-1)", "outer: m.asIs(k.out), in: k.in}, 0)"},
-	{"dynamics/parabola.go", "return s - curve, curve", "return s, curve"},
+	{"dynamics/equation.go", "return s - curve, curve", "return s, curve"},
 	{"dynamics/stack.go", "terms = append(terms, weighted{c.Times(w, difference), 1})", "terms = append(terms, weighted{c.Times(w, difference), 0.9})"},
 	{"dynamics/direct.go", "W: 1 - share}", "W: 1}"},
 	{"dynamics/signal.go", "-at.Factor*mean[p]/std[p]", "-0.9*at.Factor*mean[p]/std[p]"},

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/timebase"
@@ -228,4 +229,61 @@ func NewFieldError(file string, t *Topic, path, why string) *FieldError {
 	}
 	slices.SortStableFunc(there, func(a, b Field) int { return rank(a) - rank(b) })
 	return &FieldError{File: file, Topic: t.String(), Path: path, Why: why, There: there}
+}
+
+// SplitIndex splits one part of a path, such as "q[2]", into its name and what follows
+// the bracket.
+func SplitIndex(part string) (name string, index Index) {
+	name, tail, ok := strings.Cut(part, "[")
+	return name, Index{tail, ok}
+}
+
+// Index is the index of a part of a path, as it is written.
+type Index struct {
+	tail  string // behind the bracket
+	given bool
+}
+
+// Of returns the index of an element among count of the field with a name; 0 of a field
+// that is no array, which has the count 0. The length of an array with the count −1 is
+// not known.
+func (x Index) Of(name string, count int) (int, error) {
+	switch {
+	case count > 0 && !x.given:
+		return 0, fmt.Errorf("%s is an array of %d: write %s[0]", name, count, name)
+	case count < 0 && !x.given:
+		return 0, fmt.Errorf("%s is an array: write %s[0]", name, name)
+	case count == 0 && x.given:
+		return 0, fmt.Errorf("%s is not an array", name)
+	case !x.given:
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(strings.TrimSuffix(x.tail, "]"), 10, 24)
+	switch {
+	case err == nil && strings.HasSuffix(x.tail, "]") && (count < 0 || int(n) < count):
+		return int(n), nil
+	case count > 0:
+		return 0, fmt.Errorf("%s has %d elements, [0] to [%d]", name, count, count-1)
+	}
+	return 0, fmt.Errorf("%q is not a name with an index, such as %s[3]", name+"["+x.tail, name)
+}
+
+// longestSample is how long, in ns, a measurement waits at most before it is sent.
+const longestSample = 10e9
+
+// Sampled returns when a message was measured, ns: by its sensor's counter of µs beside the
+// time at which it was sent. A counter of 32 bits that wrapped is continued. What is not filled
+// in (0), is later, or is far from the time of sending does not count.
+func Sampled(sent, sample int64) int64 {
+	const round = 1000 << 32
+	d := sent - sample
+	switch {
+	case sample <= 0 || d < 0:
+		return sent
+	case d <= longestSample:
+		return sample
+	case d%round <= longestSample:
+		return sent - d%round
+	}
+	return sent
 }

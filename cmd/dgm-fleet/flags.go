@@ -217,3 +217,24 @@ then. Run it again before, and copy them anew: a program that runs reads the fil
 	server.Add(f)
 	return cmd
 }
+
+// tidy removes the stores of earlier versions, or names them.
+func tidy(cmd *cobra.Command, nc *nats.Conn, remove bool) error {
+	if !remove {
+		names, err := fleet.OldStores(cmd.Context(), nc)
+		if len(names) > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "dgm-fleet: %s\n", oldStores(names))
+		}
+		return err
+	}
+	names, err := fleet.RemoveOldStores(cmd.Context(), nc)
+	for _, name := range names {
+		fmt.Fprintf(cmd.OutOrStdout(), "removed the key-value store %s\n", name)
+	}
+	return err
+}
+
+// oldStores says which stores of earlier versions there are, and how to remove them.
+func oldStores(names []string) string {
+	return fmt.Sprintf("key-value stores of an earlier version are there, which nothing reads: %s; to remove them: dgm-fleet setup --remove-old", strings.Join(names, ", "))
+}

@@ -276,3 +276,30 @@ func (c *compiler) meanSquare(all []program.Reg, from program.Reg) program.Reg {
 	}
 	return c.sum(K, nil, squares...)
 }
+
+// Parameters is the input of a program by the parameters of an equation of motion.
+const Parameters = "parameters"
+
+// MotionRollOut returns the program of so many steps of h seconds of an equation of motion, with its parameters as an input:
+// inputs X (K×1), Parameters (their number × 1) and, where there are inputs, Plan (P×steps), the mean input of every step;
+// output Displacement (K×steps).
+func MotionRollOut(e *motion.Equation, K, P, steps int, h float64) *program.Program {
+	p := &program.Program{}
+	x, theta, u := p.Input(X, K, 1), p.Input(Parameters, len(e.Parameters), 1), program.None
+	if P > 0 {
+		u = p.Input(Plan, P, steps)
+	}
+	inner := program.None
+	p.Output(Displacement, rollOut(p, x, u, steps, func(step *program.Program, r *program.Repeat, x, u program.Reg) program.Reg {
+		inner = step.Input(Parameters, len(e.Parameters), 1)
+		r.Fixed = append(r.Fixed, program.Bound{Outer: theta, In: inner})
+		return motion.Increment(step, e, x, u, inner, h)
+	}))
+	return p
+}
+
+// PartOfStep returns the weights of the first and second increment a part σ of a step later.
+func PartOfStep(s float64) (first, second float64) {
+	curve := 0.5 * s * (s - 1)
+	return s - curve, curve
+}

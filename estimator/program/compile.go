@@ -88,3 +88,9 @@ func compile[T Float](m *Machine[T], op Operation) instruction[T] {
 	}
 	panic("program: an operation of another package")
 }
+
+// Operands returns the registers that an operation reads.
+func Operands(o Operation) []Reg { return o.operands() }
+
+// Results returns the registers that an operation sets.
+func Results(o Operation) []Reg { return o.results() }

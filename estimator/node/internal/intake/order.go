@@ -3,6 +3,7 @@ package intake
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -252,4 +253,80 @@ func (s *second) notice(m *moment, late bool, p *pace) bool {
 	}
 	s.between = false
 	return s.n >= secondAfter
+}
+
+// ring holds the last values that were added.
+type ring struct {
+	values  [1024]uint64
+	n, next int
+}
+
+func (r *ring) add(v uint64) {
+	r.values[r.next] = v
+	r.next = (r.next + 1) % len(r.values)
+	r.n = min(r.n+1, len(r.values))
+}
+
+func (r *ring) has(v uint64) bool { return slices.Contains(r.values[:r.n], v) }
+
+func (r *ring) reset() { r.n, r.next = 0, 0 }
+
+// remembered is how many states are remembered, a prime: 160 s at 100 Hz, 16 s at 1 kHz, which
+// is longer than a prediction holds.
+const remembered = 16381
+
+// taken remembers the last states that were accepted, each at the place of its sequence number.
+type taken [remembered]struct{ seq, sum uint64 } // seq 0 = none, else 1 more
+
+func (r *taken) add(m *moment) {
+	at := &r[m.seq%remembered]
+	at.seq, at.sum = m.seq+1, m.sum
+}
+
+// has reports whether a state was accepted, with the same bytes.
+func (r *taken) has(m *moment) bool { return r.numbered(m) && r[m.seq%remembered].sum == m.sum }
+
+// numbered reports whether a state with the sequence number of m was accepted.
+func (r *taken) numbered(m *moment) bool {
+	at := &r[m.seq%remembered]
+	return at.seq != 0 && at.seq == m.seq+1
+}
+
+// moment is when a state was measured and when it came.
+type moment struct {
+	seq uint64
+	t   int64
+	at  int64  // ns, steady
+	sum uint64 // of the bytes of its message
+}
+
+// pace is what is known of how fast states follow each other.
+type pace struct {
+	resync int64   // ns, limit
+	period float64 // smoothed time between states, ns; 0 = not known
+}
+
+// A gap in seq is a loss where the time that has passed has room for it: within so
+// many periods as measured, so many more for a rate that changes, and at a rate of
+// 20 kHz where the period is not known yet.
+const (
+	gapRatio, gapMargin = 4, 16
+	shortest            = 50e3 // ns
+)
+
+// follows reports whether a state at m can be one of the next after a: seq and t
+// grow, seq by what the time explains, and time does not run ahead of the steady
+// clock by more than the resync time.
+func (p *pace) follows(m, a *moment) bool {
+	return m.t-a.t <= m.at-a.at+p.resync && p.explained(m, a)
+}
+
+// explained reports whether m is after a in seq and t, and the states between them
+// may have been lost.
+func (p *pace) explained(m, a *moment) bool {
+	period := p.period / gapRatio
+	if p.period == 0 {
+		period = shortest
+	}
+	return m.seq > a.seq && m.t > a.t && float64(m.seq-a.seq) <= gapMargin+float64(m.t-a.t)/period
 }

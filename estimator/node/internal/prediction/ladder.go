@@ -1,6 +1,10 @@
 package prediction
 
-import "math"
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
 
 // Ladder chooses how much of the horizon is predicted in the time that there is, by
 // what each of its levels has cost. A prediction cannot be cut short once begun, so
@@ -87,3 +91,24 @@ func (c *Cost) fade() {
 
 // Expected returns the estimate, ns.
 func (c *Cost) Expected() float64 { return c.Mean + 4*c.Deviation }
+
+// What is predicted from a state of some age, in multiples of the age limit.
+const (
+	staleAfter = 2 // beyond it is flagged
+	// SilentAfter is the age beyond which nothing is predicted.
+	SilentAfter = 4
+)
+
+// widening returns the factor of the standard deviations for the age of a state, and
+// the flags that go with it; ok is false beyond the last limit. All times are in ns.
+func widening(age, limit int64) (factor float64, f wire.Flags, ok bool) {
+	switch {
+	case age <= limit:
+		return 1, 0, true
+	case age > SilentAfter*limit:
+		return 0, 0, false
+	case age > staleAfter*limit:
+		f = wire.Stale
+	}
+	return float64(age) / float64(limit), f | wire.Widened, true
+}
