@@ -36,7 +36,6 @@ type change struct {
 	channels []channel.Channel
 	start    int64 // ns, the first state
 	any      bool
-	waiting  []ahead // by seq, in a ring
 
 	t       []float64 // n, s of the flight
 	checks  [][]check // n×K
@@ -46,13 +45,6 @@ type change struct {
 // check is a measurement beside what was predicted of it.
 type check struct {
 	error, half, scaled float64 // halves of the 95 % interval, and of that with the published factor
-}
-
-// ahead is what was predicted of one horizon later, from a state.
-type ahead struct {
-	seq     uint64
-	mean    []float64 // K
-	without []check   // K, without the error
 }
 
 // learnedAt is what a status reports as learned.
@@ -69,49 +61,26 @@ func newChange(sc *scene, times []float64) *change {
 	}
 	horizon := times[len(times)-1]
 	back := uint64(math.Round(horizon / sc.period().Seconds()))
-	c := &change{at: at, horizon: horizon, back: back, channels: sc.robot.Plant.States, waiting: make([]ahead, 2*back+1)}
-	for i := range c.waiting {
-		c.waiting[i] = ahead{mean: make([]float64, len(c.channels)), without: make([]check, len(c.channels))}
-	}
-	return c
-}
-
-// predicted keeps what a prediction says of one horizon later, if it reaches there.
-func (c *change) predicted(p *wire.Prediction) {
-	if c == nil {
-		return
-	}
-	K, T := len(c.channels), len(p.Horizon)
-	if T == 0 || math.Abs(p.Horizon[T-1]-c.horizon) > 1e-9 || len(p.Factor) != T*K {
-		return
-	}
-	a := &c.waiting[p.Seq%uint64(len(c.waiting))]
-	a.seq = p.Seq
-	copy(a.mean, p.Mean[(T-1)*K:])
-	for k := range K {
-		half := judge.Z95 * p.ObsStd[(T-1)*K+k]
-		a.without[k] = check{half: half, scaled: half * p.Factor[(T-1)*K+k]}
-	}
+	return &change{at: at, horizon: horizon, back: back, channels: sc.robot.Plant.States}
 }
 
 // state compares a state with what was predicted of it one horizon before.
-func (c *change) state(s *wire.State) {
+func (c *change) state(s *wire.State, j *judge.Judge) {
 	if c == nil {
 		return
 	}
 	if !c.any {
 		c.any, c.start = true, s.T
 	}
-	if s.Seq < c.back {
+	m := j.At(s.Seq - c.back)
+	if m == nil || !m.Answered || len(m.Factor) != len(m.Mean) {
 		return
 	}
-	a := &c.waiting[(s.Seq-c.back)%uint64(len(c.waiting))]
-	if a.seq != s.Seq-c.back || s.Seq == c.back {
-		return // not predicted, or too short
-	}
-	checks := slices.Clone(a.without)
+	checks := make([]check, len(s.X))
 	for k, x := range s.X {
-		checks[k].error = x - a.mean[k]
+		at := len(m.Mean) - len(s.X) + k
+		half := judge.Z95 * m.ObsStd[at]
+		checks[k] = check{x - m.Mean[at], half, half * m.Factor[at]}
 	}
 	c.t, c.checks = append(c.t, float64(s.T-c.start)*1e-9), append(c.checks, checks)
 }

@@ -94,7 +94,7 @@ func (p *planner) take(m *nats.Msg, unix int64, K, P int, s *wire.State, predict
 	case wire.StateSubject(p.vehicle):
 		if s.Decode(m.Data, K, P) == nil { // nobody answers a bad one
 			p.judge.State(s, unix)
-			p.change.state(s)
+			p.change.state(s, p.judge)
 		}
 	case echoSubject(p.vehicle):
 		if s.Decode(m.Data, K, P) == nil {
@@ -106,7 +106,6 @@ func (p *planner) take(m *nats.Msg, unix int64, K, P int, s *wire.State, predict
 			return
 		}
 		p.judge.Prediction(predicted, unix)
-		p.change.predicted(predicted)
 	case wire.StatusSubject(p.vehicle):
 		if p.status.Decode(m.Data) == nil {
 			p.change.learned(&p.status)

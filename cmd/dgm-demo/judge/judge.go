@@ -47,6 +47,7 @@ type Moment struct {
 	Answered bool      // by a prediction of the whole horizon that can be used
 	Mean     []float64 // T×K row-major; only where Answered
 	ObsStd   []float64 // T×K
+	Factor   []float64 // T×K; empty where the prediction has none
 
 	points  int  // of the prediction that can be used: fewer where it is flagged as shortened
 	known   bool // else never filled, or forgotten
@@ -211,6 +212,7 @@ func (j *Judge) Prediction(p *wire.Prediction, unix int64) {
 	}
 	copy(m.Mean, p.Mean)
 	copy(m.ObsStd, p.ObsStd)
+	m.Factor = append(m.Factor[:0], p.Factor...)
 	for i, lag := range j.lags[:m.points] {
 		if then := j.At(p.Seq + uint64(lag)); then != nil {
 			j.score(m, i, then.X)
@@ -321,6 +323,7 @@ func clone(p *wire.Prediction) wire.Prediction {
 	c := *p
 	c.Channels, c.Units = slices.Clone(p.Channels), slices.Clone(p.Units)
 	c.Horizon, c.Mean, c.Std, c.ObsStd = slices.Clone(p.Horizon), slices.Clone(p.Mean), slices.Clone(p.Std), slices.Clone(p.ObsStd)
+	c.Factor = slices.Clone(p.Factor)
 	return c
 }
 
