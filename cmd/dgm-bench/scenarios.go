@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/cmd/internal/proxy"
 	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -64,20 +65,20 @@ func serverKilled(s *rig) {
 }
 
 // behindProxy is the usual rig with a proxy between estimator and server.
-func (s *rig) behindProxy(cfg node.Config) *proxy {
+func (s *rig) behindProxy(cfg node.Config) *proxy.Proxy {
 	s.serve()
-	p, err := newProxy(strings.TrimPrefix(s.url(), "nats://"))
+	p, err := proxy.New(strings.TrimPrefix(s.url(), "nats://"))
 	s.must(err)
-	s.later(p.close)
-	s.estimate(p.url(), cfg)
+	s.later(p.Close)
+	s.estimate("nats://"+p.Address(), cfg)
 	s.fly()
 	return p
 }
 
-func (s *rig) disturbed(p *proxy, delay time.Duration, cut bool, lasts time.Duration) {
+func (s *rig) disturbed(p *proxy.Proxy, delay time.Duration, cut bool, lasts time.Duration) {
 	s.during(func() {
-		defer p.set(0, false)
-		p.set(delay, cut)
+		defer p.Set(0, false)
+		p.Set(delay, cut)
 		s.pause(lasts)
 	})
 }

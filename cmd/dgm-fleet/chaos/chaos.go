@@ -177,12 +177,13 @@ func killAny(ctx context.Context, w *simulation, o *Outcome) error {
 
 // cutLeaf lets nothing pass to and from the leaf for half of the time.
 func cutLeaf(ctx context.Context, w *simulation, o *Outcome) error {
-	defer w.proxy.cut(false)
+	defer w.proxy.Set(0, false)
 	for ctx.Err() == nil {
-		w.proxy.cut(true)
+		w.proxy.Set(0, true)
+		w.proxy.Drop()
 		o.Kills++
 		cli.Wait(ctx, 5*time.Second)
-		w.proxy.cut(false)
+		w.proxy.Set(0, false)
 		cli.Wait(ctx, 5*time.Second)
 	}
 	return nil

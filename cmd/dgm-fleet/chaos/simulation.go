@@ -20,6 +20,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/proxy"
 	"github.com/dgm-robotics/dgm/estimator/node"
 )
 
@@ -80,7 +81,7 @@ type simulation struct {
 	leaf         *process
 	others       []*process // workers, robots and the controller
 	vehicles     []string
-	proxy        *proxy
+	proxy        *proxy.Proxy
 	mounted      []string // folders
 
 	nc     *nats.Conn
@@ -146,11 +147,11 @@ func begin(ctx context.Context, o Options, dir string, withLeaf, onDisks bool) (
 	}
 	leafURL := w.url
 	if withLeaf {
-		if w.proxy, err = newProxy(fmt.Sprintf("127.0.0.1:%d", free[6])); err != nil {
+		if w.proxy, err = proxy.New(fmt.Sprintf("127.0.0.1:%d", free[6])); err != nil {
 			return w, err
 		}
 		leafURL = fmt.Sprintf("nats://127.0.0.1:%d", free[9])
-		w.leaf = &process{part: part{Kind: "server", Name: "leaf", Port: free[9], Remote: "nats-leaf://" + w.proxy.address()}, lines: func(string) {}}
+		w.leaf = &process{part: part{Kind: "server", Name: "leaf", Port: free[9], Remote: "nats-leaf://" + w.proxy.Address()}, lines: func(string) {}}
 		if err := w.leaf.start(w.program); err != nil {
 			return w, err
 		}
@@ -265,70 +266,9 @@ func (w *simulation) end() {
 		_ = exec.Command("umount", dir).Run() // of a memory that ends with the computer at the latest
 	}
 	if w.proxy != nil {
-		w.proxy.close()
+		_ = w.proxy.Close()
 	}
 	if w.nc != nil {
 		w.nc.Close()
 	}
 }
-
-// proxy passes connections on to an address, or does not.
-type proxy struct {
-	l  net.Listener
-	to string
-
-	mu     sync.Mutex
-	closed bool // nothing passes
-	conns  []net.Conn
-}
-
-func newProxy(to string) (*proxy, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	w := &proxy{l: l, to: to}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go w.pass(c)
-		}
-	}()
-	return w, nil
-}
-
-func (w *proxy) address() string { return w.l.Addr().String() }
-
-func (w *proxy) pass(c net.Conn) {
-	defer c.Close()
-	d, err := net.Dial("tcp", w.to)
-	if err != nil {
-		return
-	}
-	defer d.Close()
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
-		return
-	}
-	w.conns = append(w.conns, c, d)
-	w.mu.Unlock()
-	go func() { _, _ = io.Copy(d, c); d.Close() }()
-	_, _ = io.Copy(c, d)
-}
-
-// cut lets nothing pass, or everything.
-func (w *proxy) cut(closed bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closed = closed
-	for _, c := range w.conns {
-		_ = c.Close()
-	}
-	w.conns = nil
-}
-
-func (w *proxy) close() { w.cut(true); _ = w.l.Close() }

@@ -1,16 +1,16 @@
-package main
+// Package proxy stands between a client and a server of a study, and delays or cuts the line between them.
+package proxy
 
 import (
-	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// proxy connects a client with the server and can delay or cut the line without
+// Proxy connects a client with the server and can delay or cut the line without
 // notifying either side.
-type proxy struct {
+type Proxy struct {
 	l  net.Listener
 	to string
 
@@ -22,19 +22,21 @@ type proxy struct {
 	conns []net.Conn
 }
 
-func newProxy(to string) (*proxy, error) {
+// New returns a proxy to an address, on a port of the loopback.
+func New(to string) (*Proxy, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{l: l, to: to}
+	p := &Proxy{l: l, to: to}
 	p.wg.Go(p.accept)
 	return p, nil
 }
 
-func (p *proxy) url() string { return fmt.Sprintf("nats://%s", p.l.Addr()) }
+// Address returns the address of the proxy, HOST:PORT.
+func (p *Proxy) Address() string { return p.l.Addr().String() }
 
-func (p *proxy) accept() {
+func (p *Proxy) accept() {
 	for {
 		a, err := p.l.Accept()
 		if err != nil {
@@ -61,7 +63,7 @@ type parcel struct {
 
 // copy carries bytes from one side to the other. While the line is cut it reads
 // nothing more, so that the sender's buffers fill as they would.
-func (p *proxy) copy(from, to net.Conn) {
+func (p *Proxy) copy(from, to net.Conn) {
 	queue := make(chan parcel, 1024)
 	p.wg.Go(func() {
 		for q := range queue {
@@ -90,25 +92,33 @@ func (p *proxy) copy(from, to net.Conn) {
 	}
 }
 
-func (p *proxy) awaitLine() {
+func (p *Proxy) awaitLine() {
 	for p.cut.Load() {
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-func (p *proxy) set(delay time.Duration, cut bool) {
+// Set delays everything from now on, and cuts the line or mends it.
+func (p *Proxy) Set(delay time.Duration, cut bool) {
 	p.delay.Store(int64(delay))
 	p.cut.Store(cut)
 }
 
-func (p *proxy) close() error {
-	p.set(0, false)
-	err := p.l.Close()
+// Drop closes the connections that there are.
+func (p *Proxy) Drop() {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, c := range p.conns {
 		_ = c.Close()
 	}
-	p.mu.Unlock()
+	p.conns = nil
+}
+
+// Close ends the proxy.
+func (p *Proxy) Close() error {
+	p.Set(0, false)
+	err := p.l.Close()
+	p.Drop()
 	p.wg.Wait()
 	return err
 }
