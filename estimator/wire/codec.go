@@ -9,11 +9,12 @@ import (
 // limits are those that the tags of messages name.
 var limits = msgbin.Limits{
 	"channels": MaxChannels, "covariance": MaxChannels * MaxChannels, "times": MaxTimes, "numbers": MaxTimes * MaxChannels, "tube": tubes,
-	"list": maxList, "trust": maxTrust,
+	"list": maxList, "trust": maxTrust, "answer": MaxNumbers, "history": MaxHistory,
+	"half_spaces": MaxLimits * (MaxChannels + 1), "boxes": MaxLimits * 2 * MaxChannels,
 }
 
-// mostFields is how many fields of a message need no memory of the heap.
-const mostFields = 80
+// mostFields is how many fields of a message other than a status need no memory of the heap, and mostOfStatus of that.
+const mostFields, mostOfStatus = 32, 80
 
 // fields appends the fields of a message, in the order in which they are written.
 func fields(dst []msgbin.Field, k msgbin.Keys, message any) []msgbin.Field {

@@ -11,36 +11,24 @@ import (
 // State is a measured state of a vehicle, the message that asks for a
 // prediction. K and P are the vehicle's numbers of states and inputs.
 type State struct {
-	Seq    uint64    // increases by one from state to state
-	T      int64     // ns, when the state was measured; Unix time where clocks are shared
-	X      []float64 // K, in the order and units of the model
-	P0     []float64 // (optional) K×K row-major, covariance of X
-	U      []float64 // (optional) P, the input held at T
-	Plan   []float64 // (optional) rows×P row-major, input values from T on, each held for PlanDt
-	PlanDt float64   // (optional) s, of each row of Plan; without it the rows divide the model's horizon, and see PROTOCOL.md when they are used
-	Layout string    // (optional) fingerprint of the channels, see Layout
-	Sensor string    // (optional) of several senders of one vehicle, each with seq of its own: which; X has NaN for what it does not measure
+	Seq    uint64    `msg:"seq"`              // increases by one from state to state
+	T      int64     `msg:"t"`                // ns, when the state was measured; Unix time where clocks are shared
+	X      []float64 `msg:"x"`                // K, in the order and units of the model
+	P0     []float64 `msg:"P0,omitzero"`      // (optional) K×K row-major, covariance of X
+	U      []float64 `msg:"u,omitzero"`       // (optional) P, the input held at T
+	Plan   []float64 `msg:"plan,omitzero"`    // (optional) rows×P row-major, input values from T on, each held for PlanDt
+	PlanDt float64   `msg:"plan_dt,omitzero"` // (optional) s, of each row of Plan; without it the rows divide the model's horizon, and see PROTOCOL.md when they are used
+	Layout string    `msg:"layout,omitzero"`  // (optional) fingerprint of the channels, see Layout
+	Sensor string    `msg:"sensor,omitzero"`  // (optional) of several senders of one vehicle, each with seq of its own: which; X has NaN for what it does not measure
 
 	Unknown      int    // keys of a decoded message that this version does not know and skips
 	FirstUnknown []byte // of these
 }
 
+var stateKeys = msgbin.KeysOf[State](limits)
+
 // Append appends the message to dst.
-func (s *State) Append(dst []byte) []byte {
-	f := [...]msgbin.Field{
-		msgbin.Required("v", Version),
-		msgbin.Required("seq", &s.Seq),
-		msgbin.Required("t", &s.T),
-		msgbin.Required("x", &s.X),
-		msgbin.OmitZero("P0", &s.P0),
-		msgbin.OmitZero("u", &s.U),
-		msgbin.OmitZero("plan", &s.Plan),
-		msgbin.OmitZero("plan_dt", &s.PlanDt),
-		msgbin.OmitZero("layout", &s.Layout),
-		msgbin.OmitZero("sensor", &s.Sensor),
-	}
-	return encodeFields(dst, f[:])
-}
+func (s *State) Append(dst []byte) []byte { return encode(dst, stateKeys, s) }
 
 // Decode reads a message of a vehicle with K states and P inputs into the memory
 // of s. Optional fields that it lacks are empty. It checks the form and the
@@ -48,27 +36,15 @@ func (s *State) Append(dst []byte) []byte {
 // of the message, 0 where they cannot be read, and the rest of s is undefined.
 func (s *State) Decode(b []byte, K, P int) error {
 	s.Seq, s.T = 0, 0
-	// The vectors are decoded last: the width of their floats may come after them.
 	r := msgbin.AcquireReader(b)
 	defer r.Release()
-	raw := r.Raws(5)
-	x, p0, u, plan, dtype := &raw[0], &raw[1], &raw[2], &raw[3], &raw[4]
-	f := [...]msgbin.Field{
-		msgbin.Required("v", Version),
-		msgbin.Required("seq", &s.Seq),
-		msgbin.Required("t", &s.T),
-		msgbin.Required("x", x),
-		msgbin.Optional("P0", p0),
-		msgbin.Optional("u", u),
-		msgbin.Optional("plan", plan),
-		msgbin.Optional("plan_dt", &s.PlanDt),
-		msgbin.Optional("dtype", dtype),
-		msgbin.Optional("layout", &s.Layout),
-		msgbin.Optional("sensor", &s.Sensor),
-	}
-	if err := message(r, f[:]); err != nil {
+	// The vectors are decoded last: the width of their floats may come after them.
+	var memory [mostFields]msgbin.Field
+	f, vectors := r.Defer(fields(memory[:0], stateKeys, s), "dtype")
+	if err := message(r, f); err != nil {
 		return err
 	}
+	x, p0, u, plan, dtype := &vectors[0].Raw, &vectors[1].Raw, &vectors[2].Raw, &vectors[3].Raw, &vectors[4].Raw
 	unknown, first := r.Unknown()
 	s.Unknown, s.FirstUnknown = unknown, append(s.FirstUnknown[:0], first...)
 	v := vectorsOf(r)

@@ -226,11 +226,19 @@ type Other struct {
 var statusKeys = msgbin.KeysOf[Status](limits)
 
 // Append appends the message to dst.
-func (s *Status) Append(dst []byte) []byte { return encode(dst, statusKeys, s) }
+func (s *Status) Append(dst []byte) []byte {
+	var f [mostOfStatus]msgbin.Field
+	return encodeFields(dst, fields(f[:0], statusKeys, s))
+}
 
 // Map returns the fields by their names on the wire, for other formats.
 func (s *Status) Map() map[string]any { return msgbin.Values(fields(nil, statusKeys, s)) }
 
 // Decode reads a message into s. It returns an *Error if the message does not have
 // the form that PROTOCOL.md describes; the content of s is then undefined.
-func (s *Status) Decode(b []byte) error { return decode(b, statusKeys, s) }
+func (s *Status) Decode(b []byte) error {
+	var f [mostOfStatus]msgbin.Field
+	r := msgbin.AcquireReader(b)
+	defer r.Release()
+	return message(r, fields(f[:0], statusKeys, s))
+}

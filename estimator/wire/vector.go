@@ -36,6 +36,21 @@ func (v *vectors) setWidth(dtype []byte, name string) error {
 	return nil
 }
 
+// all reads what is deferred of a message whose dtype is a field of a name.
+func (v vectors) all(deferred []msgbin.Deferred, dtype, name string) error {
+	if err := v.setWidth([]byte(dtype), name); err != nil {
+		return err
+	}
+	for i := range deferred {
+		if d := &deferred[i]; d.Vector != nil {
+			if err := v.atMost(d.Vector, d.Raw, d.Name, d.Most); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // exactly reads n numbers into the memory of dst; an absent vector gives none.
 // what describes n.
 func (v *vectors) exactly(dst *[]float64, raw msgbin.Raw, field string, n int, what string) error {

@@ -7,59 +7,6 @@ import (
 	"strings"
 )
 
-// Field is a key of a map, or an element of an array, and where its value is
-// stored. One list of fields describes a map or an array for both directions.
-type Field struct {
-	Name  string
-	value any
-	rule  rule
-	max   int  // 0 = defaultMax, of a Raw none
-	exact bool // a vector has max elements
-
-	within Keys // of a struct, or of each in a list; nil = the value is neither
-}
-
-type rule uint8
-
-const (
-	required rule = iota // always written; a map without it is refused
-	optional             // always written
-	omitZero             // not written where it is zero or empty
-)
-
-// defaultMax is the limit of what a field holds, where Limit sets no other.
-const defaultMax = 1024
-
-// Required is a field that every map has. value is one of
-//
-//	*string, *bool, *int, *int64, *uint64, *float64
-//	*uint32                   an integer, of which the low 32 bits are read
-//	*[]byte                   a bin, copied into the memory it has
-//	*[]float64, *[]string     lists, read into the memory they have
-//	*Raw                      any value, encoded
-//	int                       a constant that the map must agree with
-func Required(name string, value any) Field { return Field{Name: name, value: value, rule: required} }
-
-// Optional is a field that is always written. Where a map lacks it or has nil for
-// it, its value becomes zero or empty. Values are as with Required.
-func Optional(name string, value any) Field { return Field{Name: name, value: value, rule: optional} }
-
-// OmitZero is an Optional field that is not written where it is zero or empty.
-func OmitZero(name string, value any) Field { return Field{Name: name, value: value, rule: omitZero} }
-
-// Limit returns the field with another limit than 1024 of the bytes of a string or
-// the elements of a list. A Raw has no limit but this, on the elements of its array.
-func (f Field) Limit(max int) Field {
-	f.max = max
-	return f
-}
-
-// Exactly returns the field of a vector with n elements; it may be a bin of float32.
-func (f Field) Exactly(n int) Field {
-	f.max, f.exact = n, true
-	return f
-}
-
 // maxFields limits the pairs of a map, those of later versions included.
 const maxFields = 256
 
@@ -121,7 +68,11 @@ func (w *Writer) field(f *Field) {
 	case *[]byte:
 		w.Bin(*v)
 	case *[]float64:
-		w.Floats(*v)
+		if f.short {
+			w.Floats32(*v)
+		} else {
+			w.Floats(*v)
+		}
 	case *[]string:
 		w.Strings(*v)
 	case *Raw:

@@ -20,7 +20,7 @@ type Reader struct {
 
 	unknown      int    // keys that Fields skipped
 	firstUnknown []byte // of these, in place
-	raws         []Raw
+	deferred     []Deferred
 }
 
 // NewReader returns a cursor at the start of b, which it reads in place.
@@ -51,7 +51,7 @@ func AcquireReader(b []byte) *Reader {
 func (r *Reader) Release() {
 	r.Reset(nil)
 	r.firstUnknown = nil
-	clear(r.raws)
+	clear(r.deferred)
 	select {
 	case readers <- r:
 	default:
@@ -65,13 +65,6 @@ func (r *Reader) Reset(b []byte) { r.ResetRaw(Raw{Bytes: b}) }
 type Raw struct {
 	Bytes  []byte // none = absent or nil
 	Offset int    // of the value in the data that it is part of
-}
-
-// Raws returns n values to read into, which are valid until the Reader is released.
-func (r *Reader) Raws(n int) []Raw {
-	r.raws = Resize(r.raws, n)
-	clear(r.raws)
-	return r.raws
 }
 
 // ResetRaw moves the cursor to the start of a value. Errors count their offset

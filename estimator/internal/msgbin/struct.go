@@ -2,8 +2,63 @@ package msgbin
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 )
+
+// Field is a key of a map, or an element of an array, and where its value is
+// stored. One list of fields describes a map or an array for both directions.
+type Field struct {
+	Name  string
+	value any
+	rule  rule
+	max   int  // 0 = defaultMax, of a Raw none
+	exact bool // a vector has max elements
+	short bool // a vector is written as float32
+
+	within Keys // of a struct, or of each in a list; nil = the value is neither
+}
+
+type rule uint8
+
+const (
+	required rule = iota // always written; a map without it is refused
+	optional             // always written
+	omitZero             // not written where it is zero or empty
+)
+
+// defaultMax is the limit of what a field holds, where Limit sets no other.
+const defaultMax = 1024
+
+// Required is a field that every map has. value is one of
+//
+//	*string, *bool, *int, *int64, *uint64, *float64
+//	*uint32                   an integer, of which the low 32 bits are read
+//	*[]byte                   a bin, copied into the memory it has
+//	*[]float64, *[]string     lists, read into the memory they have
+//	*Raw                      any value, encoded
+//	int                       a constant that the map must agree with
+func Required(name string, value any) Field { return Field{Name: name, value: value, rule: required} }
+
+// Optional is a field that is always written. Where a map lacks it or has nil for
+// it, its value becomes zero or empty. Values are as with Required.
+func Optional(name string, value any) Field { return Field{Name: name, value: value, rule: optional} }
+
+// OmitZero is an Optional field that is not written where it is zero or empty.
+func OmitZero(name string, value any) Field { return Field{Name: name, value: value, rule: omitZero} }
+
+// Limit returns the field with another limit than 1024 of the bytes of a string or
+// the elements of a list. A Raw has no limit but this, on the elements of its array.
+func (f Field) Limit(max int) Field {
+	f.max = max
+	return f
+}
+
+// Exactly returns the field of a vector with n elements; it may be a bin of float32.
+func (f Field) Exactly(n int) Field {
+	f.max, f.exact = n, true
+	return f
+}
 
 // Limits are those of the fields of structs, by the names that tags have for them.
 type Limits map[string]int
@@ -67,15 +122,57 @@ func keysOf(t reflect.Type, l Limits) (all Keys) {
 func (k Keys) Fields(dst []Field, p any) []Field {
 	v := reflect.ValueOf(p).Elem()
 	for i := range k {
-		f := k[i].field
 		at := v.Field(k[i].index).Addr()
 		if k[i].as != nil {
 			at = at.Convert(k[i].as)
 		}
-		f.value = at.Interface()
-		dst = append(dst, f)
+		dst = append(dst, k[i].field)
+		dst[len(dst)-1].value = at.Interface()
 	}
 	return dst
+}
+
+// Deferred is a value of a map that is read when the whole map was.
+type Deferred struct {
+	Name   string
+	Raw    Raw
+	Vector *[]float64 // where a vector is to be read to; nil = it is none
+	Most   int        // elements of a vector
+}
+
+// Vector returns the vector that a field holds; nil = it holds another value.
+func (f *Field) Vector() *[]float64 {
+	v, _ := f.value.(*[]float64)
+	return v
+}
+
+// Shorten has the vectors among fields be written as float32.
+func Shorten(list []Field) {
+	for i := range list {
+		list[i].short = list[i].Vector() != nil
+	}
+}
+
+// Defer has the vectors and the named ones among fields be read as raw values, and appends optional fields for other names. It returns the fields,
+// and those values in their order, in memory of the Reader that is valid until it is released.
+func (r *Reader) Defer(list []Field, names ...string) ([]Field, []Deferred) {
+	r.deferred = Resize(r.deferred, len(list)+len(names))[:0] // whose places stay
+	read := func(f *Field) {
+		r.deferred = append(r.deferred, Deferred{Name: f.Name, Vector: f.Vector(), Most: f.max})
+		f.value, f.max = &r.deferred[len(r.deferred)-1].Raw, 0
+	}
+	for i := range list {
+		if list[i].Vector() != nil || slices.Contains(names, list[i].Name) {
+			read(&list[i])
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(list, func(f Field) bool { return f.Name == name }) {
+			list = append(list, Field{Name: name, rule: optional})
+			read(&list[len(list)-1])
+		}
+	}
+	return list, r.deferred
 }
 
 // structs returns how many structs a field has, −1 where it is one and no list of them.
