@@ -11,37 +11,30 @@ import (
 // Accepted is what a node remembers over a restart of the newest signed statement that it has accepted: without it, one who can
 // offer models could wait for a restart, and offer an older one.
 type Accepted struct {
-	Key      ed25519.PublicKey // that verified it
-	Sequence uint64
-	Model    string // ID of the model that it put in use
-	File     []byte // signed file of that model, and
-	Before   []byte // of the one before; empty where it is the file that the node was started with
-	Decision []byte // of the fleet that the statement follows from; empty = none
-	Revoked  []string
+	Key      ed25519.PublicKey `msg:"key"` // that verified it
+	Sequence uint64            `msg:"sequence"`
+	Model    string            `msg:"model"`                       // ID of the model that it put in use
+	File     []byte            `msg:"file,most=file"`              // signed file of that model, and
+	Before   []byte            `msg:"before,most=file"`            // of the one before; empty where it is the file that the node was started with
+	Decision []byte            `msg:"decision,omitzero,most=hash"` // of the fleet that the statement follows from; empty = none
+	Revoked  []string          `msg:"revoked,omitzero,most=revoked"`
 }
 
 // mostFile is the size of a model's file in it, bytes.
 const mostFile = 1 << 29
 
-func (a *Accepted) fields() []msgbin.Field {
-	key := (*[]byte)(&a.Key)
-	return []msgbin.Field{
-		msgbin.Required("key", key), msgbin.Required("sequence", &a.Sequence), msgbin.Required("model", &a.Model),
-		msgbin.Required("file", &a.File).Limit(mostFile), msgbin.Required("before", &a.Before).Limit(mostFile),
-		msgbin.OmitZero("decision", &a.Decision).Limit(hashSize), msgbin.OmitZero("revoked", &a.Revoked).Limit(MaxRevoked),
-	}
-}
+var acceptedKeys = msgbin.KeysOf[Accepted](limits)
 
 // Encode returns it as a file holds it.
 func (a *Accepted) Encode() []byte {
-	return msgbin.Append(nil, func(w *msgbin.Writer) { w.Fields(a.fields()) })
+	return msgbin.Append(nil, func(w *msgbin.Writer) { w.Fields(acceptedKeys.Fields(nil, a)) })
 }
 
 // DecodeAccepted returns what was accepted with a key, nil of another key.
 func DecodeAccepted(b []byte, key ed25519.PublicKey) (*Accepted, error) {
 	a := &Accepted{}
 	r := msgbin.NewReader(b)
-	err := r.Fields(a.fields())
+	err := r.Fields(acceptedKeys.Fields(nil, a))
 	if err == nil && r.Left() > 0 {
 		err = fmt.Errorf("%d bytes after its end", r.Left())
 	}

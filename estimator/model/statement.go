@@ -14,18 +14,18 @@ import (
 // Statement is what a signer states, in one format for everything that is signed: a model for a vehicle, a command to go back, and
 // the decisions of a fleet. One vehicle, fleet, group or name is stated.
 type Statement struct {
-	Purpose  Purpose
-	Model    string // ID; "" where none is named
-	Vehicle  string // that it is for; "" = the fleet
-	Fleet    string // that it is for; "" = the vehicle. A group or a tag, in the decision about it
-	Sequence uint64 // larger than that of every earlier statement for the same; 0 = no statement
-	Created  int64  // ns, unix
-	Expires  int64  // ns, unix, after which it is accepted no more; 0 = never
+	Model    string  `msg:"model"`    // ID; "" where none is named
+	Vehicle  string  `msg:"vehicle"`  // that it is for; "" = the fleet
+	Fleet    string  `msg:"fleet"`    // that it is for; "" = the vehicle. A group or a tag, in the decision about it
+	Sequence uint64  `msg:"sequence"` // larger than that of every earlier statement for the same; 0 = no statement
+	Created  int64   `msg:"created"`  // ns, unix
+	Purpose  Purpose `msg:"purpose,omitzero"`
+	Expires  int64   `msg:"expires,omitzero"` // ns, unix, after which it is accepted no more; 0 = never
 
-	Revoked  []string // IDs of models that are accepted no more, whatever is signed for them
-	Decision []byte   // SHA-256 of the signed decision that it follows from; of a decision, of the one before in the log
-	Number   uint64   // of a decision: its place in the log, from 1
-	Content  []byte   // of a decision: what is decided, JSON
+	Revoked  []string `msg:"revoked,omitzero,most=revoked"` // IDs of models that are accepted no more, whatever is signed for them
+	Decision []byte   `msg:"decision,omitzero,most=hash"`   // SHA-256 of the signed decision that it follows from; of a decision, of the one before in the log
+	Number   uint64   `msg:"number,omitzero"`               // of a decision: its place in the log, from 1
+	Content  []byte   `msg:"content,omitzero,most=content"` // of a decision: what is decided, JSON
 }
 
 // Purpose is what a statement is for. A statement for one purpose is not accepted for another.
@@ -64,26 +64,21 @@ const MaxRevoked = 64
 // MaxSequence is the largest sequence number that is accepted: behind it there is room for more than a clock in nanoseconds shows.
 const MaxSequence = 1 << 62
 
-func (s *Statement) fields() []msgbin.Field {
-	purpose := (*string)(&s.Purpose)
-	return []msgbin.Field{
-		msgbin.Required("model", &s.Model), msgbin.Required("vehicle", &s.Vehicle), msgbin.Required("fleet", &s.Fleet),
-		msgbin.Required("sequence", &s.Sequence), msgbin.Required("created", &s.Created),
-		msgbin.OmitZero("purpose", purpose), msgbin.OmitZero("expires", &s.Expires), msgbin.OmitZero("revoked", &s.Revoked).Limit(MaxRevoked),
-		msgbin.OmitZero("decision", &s.Decision).Limit(hashSize), msgbin.OmitZero("number", &s.Number), msgbin.OmitZero("content", &s.Content).Limit(maxContent),
-	}
-}
+// limits are those that the tags of what is signed name.
+var limits = msgbin.Limits{"revoked": MaxRevoked, "hash": hashSize, "content": maxContent, "file": mostFile}
+
+var statementKeys = msgbin.KeysOf[Statement](limits)
 
 var errForm = errors.New("it is not in its canonical form")
 
 func (s *Statement) encode() []byte {
-	return msgbin.Append(nil, func(w *msgbin.Writer) { w.Fields(s.fields()) })
+	return msgbin.Append(nil, func(w *msgbin.Writer) { w.Fields(statementKeys.Fields(nil, s)) })
 }
 
 // decode reads a statement, which must be encoded as encode does: there is one way to write it.
 func (s *Statement) decode(b []byte) error {
 	r := msgbin.NewReader(b)
-	err := r.Fields(s.fields())
+	err := r.Fields(statementKeys.Fields(nil, s))
 	switch {
 	case err != nil:
 	case r.Left() > 0:

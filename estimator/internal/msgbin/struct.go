@@ -112,6 +112,8 @@ func keysOf(t reflect.Type, l Limits) (all Keys) {
 			out.as = reflect.TypeFor[*string]()
 		case of.Kind() == reflect.Uint32:
 			out.as = reflect.TypeFor[*uint32]()
+		case of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Uint8:
+			out.as = reflect.TypeFor[*[]byte]()
 		}
 		all = append(all, out)
 	}
