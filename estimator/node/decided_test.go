@@ -41,7 +41,7 @@ func newFleet(t *testing.T) *fleet {
 func (f *fleet) rewrite(messages ...[]byte) {
 	f.t.Helper()
 	_ = f.js.DeleteStream(decisionlog.Stream) // there may be none
-	if _, err := f.js.AddStream(&nats.StreamConfig{Name: decisionlog.Stream, Subjects: []string{decisionlog.Prefix + ">"}, AllowDirect: true}); err != nil {
+	if _, err := f.js.AddStream(&nats.StreamConfig{Name: decisionlog.Stream, Subjects: []string{decisionlog.Prefix + ">"}, AllowDirect: true, Storage: nats.MemoryStorage}); err != nil {
 		f.t.Fatal(err)
 	}
 	f.messages = nil
