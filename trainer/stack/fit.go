@@ -173,7 +173,7 @@ func (s *Stack) With(candidates []Candidate) []model.Component {
 			if other.Name == name {
 				other.Whole.Weights, other.Whole.Near, other.Whole.Far = c.Weights, c.Near, c.Far
 				c = other.Whole
-				widen(&c.Direct, s.Reach)
+				reachFarther(&c.Direct, s.Reach)
 			}
 		}
 		out = append(out, c)

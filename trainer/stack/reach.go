@@ -30,13 +30,13 @@ func (s *Stack) extend(by float64) {
 	s.Reach = by
 	for _, of := range append(s.Folds[:len(s.Folds):len(s.Folds)], s.Components) {
 		for i := range of {
-			widen(&of[i].Direct, by)
+			reachFarther(&of[i].Direct, by)
 		}
 	}
 }
 
-// widen multiplies the largest changes of a map, whose slice others may have.
-func widen(m *direct.Model, by float64) {
+// reachFarther multiplies the largest changes of a map, whose slice others may have.
+func reachFarther(m *direct.Model, by float64) {
 	m.Change = slices.Clone(m.Change)
 	floats.Scale(by, m.Change)
 }

@@ -124,26 +124,6 @@ func wholeFlights(flights []Flight, H float64, k int) []int {
 	return group
 }
 
-// segmentsOf returns the numbers of the segments, in their order.
-func segmentsOf(flights []Flight) (out []int) {
-	for i := range flights {
-		if s := flights[i].Segment; !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// partsOf returns the parts of a segment.
-func partsOf(flights []Flight, segment int) (out []Flight) {
-	for i := range flights {
-		if flights[i].Segment == segment {
-			out = append(out, flights[i])
-		}
-	}
-	return out
-}
-
 // sameTrim is how far the mean inputs of two flights of one robot are apart at most, rms
 // over inputs, in standard deviations within a flight.
 const sameTrim = 1.0

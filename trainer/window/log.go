@@ -132,3 +132,23 @@ func Longest(flights []Flight) float64 {
 	}
 	return d
 }
+
+// segmentsOf returns the numbers of the segments, in their order.
+func segmentsOf(flights []Flight) (out []int) {
+	for i := range flights {
+		if s := flights[i].Segment; !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// partsOf returns the parts of a segment.
+func partsOf(flights []Flight, segment int) (out []Flight) {
+	for i := range flights {
+		if flights[i].Segment == segment {
+			out = append(out, flights[i])
+		}
+	}
+	return out
+}
