@@ -226,21 +226,22 @@ func (p *problem) estimate(ctx context.Context, begin []pair, varying []int, out
 			}
 		}
 	}
-	none := p.residuals(make([]pair, len(p.groups)))
-	if none.Cols > 0 {
-		counts := p.anyDriven()
-		used := residuals.Cols
-		if counts != nil {
-			used = 0
-			for _, c := range counts {
-				if c {
-					used++
-				}
-			}
-		}
-		out.Gain = math.Exp((cost(residuals, counts) - cost(none, counts)) / float64(residuals.Rows*max(used, 1)))
-	}
+	out.Gain = p.gain(residuals)
 	return at, nil
+}
+
+// gain returns the root mean square of the residuals over that with inputs that act at once, of the responses that are driven; 1 where these have none.
+func (p *problem) gain(residuals matrix) float64 {
+	none, counts, used := p.residuals(make([]pair, len(p.groups))), p.anyDriven(), 0
+	if none.Cols == 0 {
+		return 1
+	}
+	for c := range residuals.Cols {
+		if counts == nil || counts[c] {
+			used++
+		}
+	}
+	return math.Exp((cost(residuals, counts) - cost(none, counts)) / float64(residuals.Rows*max(used, 1)))
 }
 
 // follows is the share of an input's variance, beside what functions of the states explain, below which it follows from the states: the position
