@@ -122,6 +122,7 @@ func estimate(ctx context.Context, flights []window.Flight, channels []channel.C
 			varying = append(varying, j)
 		}
 	}
+	out.open = len(varying) // until they are determined
 	p := newProblem(flights, states, varying, times)
 	if p == nil || len(p.windows) < blocks {
 		return out, nil

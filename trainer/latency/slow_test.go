@@ -102,3 +102,17 @@ func TestLatencyBehindFastPoles(t *testing.T) {
 		t.Errorf("off by %.3f s", off)
 	}
 }
+
+// Windows of which a log has too few leave all inputs open, and take nothing from shorter ones.
+func TestTooFewWindowsLeaveInputsOpen(t *testing.T) {
+	flights := slalom.fly(1, 20, 0.025, 0.01, []pair{{0.08, 0.06}})
+	for _, times := range []int{1, longer} {
+		r, err := estimate(t.Context(), flights, slalom.channels(), times)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[int]int{1: 0, longer: 1}[times]; r.open != want {
+			t.Errorf("windows %d times as long: %d inputs are open, expected %d: %+v", times, r.open, want, r.Inputs)
+		}
+	}
+}
