@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dgm-robotics/dgm/estimator"
@@ -80,7 +81,7 @@ func (e *heldErrors) trajectories(condition model.Condition, c *Model, most int,
 		factor[i] = f.widening(t / m.Horizon)
 	}
 	for i, t := range f.Times {
-		scored[i] = nearest(times, t)
+		scored[i] = floats.NearestIdx(times, t)
 	}
 	p, err := estimator.NewFast(&m, times)
 	if err != nil {
@@ -125,16 +126,6 @@ func largest(of *estimator.Prediction, x0, state, measured, factor []float64) (m
 		}
 	}
 	return most
-}
-
-// nearest returns the index of the ascending time that is closest to t.
-func nearest(times []float64, t float64) (best int) {
-	for i, v := range times {
-		if math.Abs(v-t) < math.Abs(times[best]-t) {
-			best = i
-		}
-	}
-	return best
 }
 
 // joint returns how the errors go together under a calibration; no levels = nothing was

@@ -77,7 +77,7 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 	held.swap(first)
 	alone := held.alone()
 	weights, gain := held.weights(candidates, task.Knots)
-	whole := held.error(weights, task.Knots)
+	whole := held.together(weights, task.Knots)
 	if last := len(candidates) - 1; gain != nil && held.worst(last) < held.worst(0) {
 		weights = rebase(weights)
 		candidates[0], candidates[last] = candidates[last], candidates[0]

@@ -20,8 +20,8 @@ func reach(first, whole float64) float64 {
 	return 1
 }
 
-// error returns that of the weighted candidates in the first condition, as alone.
-func (p *predictions) error(weights [][][]float64, knots []float64) float64 {
+// together returns the error of the weighted candidates in the first condition, as alone does of each.
+func (p *predictions) together(weights [][][]float64, knots []float64) float64 {
 	return math.Exp(stat.Mean(p.combined(weights, Hats(knots, p.taus), 0).logErrors(0)[0], nil))
 }
 
