@@ -13,33 +13,38 @@ func Acting(flights []Flight, responses []actuator.Response) []Flight {
 	if !actuator.Acts(responses) {
 		return flights
 	}
-	out := slices.Clone(flights)
+	out, wholes := slices.Clone(flights), map[*Flight]*Flight{}
 	for i := range out {
-		out[i].acting = responses
+		f := &out[i]
+		if f.whole == nil {
+			f.act(responses)
+			continue
+		}
+		f.acting = responses
+		whole, done := wholes[f.whole]
+		if !done {
+			of := *f.whole
+			whole = &of
+			whole.act(responses)
+			wholes[f.whole] = whole
+		}
+		f.whole = whole
 	}
 	return out
 }
 
-// settled is after how many lags a command does not matter any more: e⁻²⁰.
-const settled = 20
-
-// output returns what acts of input p at t, see package actuator: of commands that no longer matter the last one was held.
-func (f *Flight) output(p int, r actuator.Response, t float64) (v float64) {
-	t -= r.Dead
-	i := max(f.at(t), 0)
-	if r.Lag == 0 {
-		return f.command(i, p)
-	}
-	j := max(f.at(t-settled*r.Lag), 0)
-	v = f.command(j, p)
-	for k := j + 1; k <= i; k++ {
-		end := t
-		if k < i {
-			end = f.T[k+1]
+// act sets what acts of the inputs: the first command was held before.
+func (f *Flight) act(responses []actuator.Response) {
+	f.acting, f.followed = responses, make([]float64, f.N()*f.P)
+	for p, r := range responses {
+		v := f.command(0, p)
+		for i := range f.N() {
+			if i > 0 {
+				v = r.Follow(v, f.command(i-1, p), f.T[i]-f.T[i-1])
+			}
+			f.followed[i*f.P+p] = v
 		}
-		v = r.Follow(v, f.command(k, p), end-f.T[k])
 	}
-	return v
 }
 
 // command returns input p as it is held from sample i on; before it is known the first that is.
@@ -52,17 +57,20 @@ func (f *Flight) command(i, p int) float64 {
 	return 0
 }
 
-// commands returns the integral of the commands of input p up to t.
-func (f *Flight) commands(p int, t float64) float64 {
+// output returns what acts of input p at t, see package actuator, and the integral of the commands that did.
+func (f *Flight) output(p int, t float64) (v, sum float64) {
+	r := f.acting[p]
+	t -= r.Dead
 	i := max(f.at(t), 0)
-	return f.integral[i*f.P+p] + f.command(i, p)*(t-f.T[i])
+	u, dt := f.command(i, p), t-f.T[i]
+	return r.Follow(f.followed[i*f.P+p], u, dt), f.integral[i*f.P+p] + u*dt
 }
 
 // outputs writes what acts at t to dst (P), where held are the commands.
 func (f *Flight) outputs(dst, held []float64, t float64) {
 	whole, _ := f.Past(0)
-	for p, r := range f.acting {
-		dst[p] = whole.output(p, r, t)
+	for p := range f.acting {
+		dst[p], _ = whole.output(p, t)
 	}
 	f.unlessKnown(dst, held)
 }
@@ -71,7 +79,9 @@ func (f *Flight) outputs(dst, held []float64, t float64) {
 func (f *Flight) meanOutputs(dst, held []float64, a, b float64) {
 	whole, _ := f.Past(0)
 	for p, r := range f.acting {
-		dst[p] = r.Mean(whole.commands(p, b-r.Dead)-whole.commands(p, a-r.Dead), whole.output(p, r, a), whole.output(p, r, b), b-a)
+		from, before := whole.output(p, a)
+		to, after := whole.output(p, b)
+		dst[p] = r.Mean(after-before, from, to, b-a)
 	}
 	f.unlessKnown(dst, held)
 }

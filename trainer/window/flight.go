@@ -54,6 +54,7 @@ type Flight struct {
 	integral []float64           // n×P, ∫ u dt from T[0] to T[i]; unknown inputs count as 0
 	constant []bool              // P: the input has one value
 	acting   []actuator.Response // (optional) P: InputAt and InputMean are of what acts of U
+	followed []float64           // n×P, with acting: what acts of the commands at T + dead time; of a part its whole has it
 	maxGap   []float64           // K, s: a longer interval between two values of channel k is a gap
 }
 
@@ -98,6 +99,9 @@ func (f *Flight) Slice(i, j int) Flight {
 	s := *f
 	s.T, s.X, s.U = f.T[i:j], f.X[i*f.K:j*f.K], f.U[i*f.P:j*f.P]
 	s.integral = f.integral[i*f.P : j*f.P]
+	if f.followed != nil {
+		s.followed = f.followed[i*f.P : j*f.P]
+	}
 	for _, v := range []*[]float64{&s.Y, &s.Target, &s.Exact} {
 		if *v != nil {
 			*v = (*v)[i*f.K : j*f.K]
