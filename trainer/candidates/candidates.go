@@ -41,7 +41,6 @@ type Settings struct {
 	DirectWindows              int       // that direct maps are fitted to, at most
 	MotionWindows              int       // that equations of motion are fitted to, at most; parts of the cross-validation have half of them
 	Knots                      []float64 // of the stack's weights, as parts of the horizon, ascending
-	Folds                      int       // of the cross-validation of a direct map without parts
 	Seed                       uint64
 }
 
@@ -119,7 +118,7 @@ func (p *Prior) Spec() (whole estimator.PriorDynamicsSpec, folds []estimator.Pri
 }
 
 // Refit returns the prior dynamics fitted to other flights, with the weights and choices of
-// before. Once ctx ends, components that take long stay as they were.
+// before: of the components of the stack alone. Once ctx ends, components that take long stay as they were.
 func (p *Prior) Refit(ctx context.Context, flights []window.Flight, b *budget.Adaptation) (estimator.PriorDynamicsSpec, error) {
 	if p.Stack == nil {
 		return estimator.PriorDynamicsSpec{}, nil
@@ -148,38 +147,22 @@ func (p *Prior) chooseShape(ctx context.Context, known []window.Flight, b *budge
 	return err
 }
 
-// fitAll fits the candidates of the stack to flights, and to every part of their
+// counts reports whether a candidate is in the stack, or there is none yet.
+func (p *Prior) counts(name string) bool {
+	return p.Stack == nil || slices.Contains(p.Stack.Names, name)
+}
+
+// fitAll fits the candidates of the stack that count to flights, and to every part of their
 // cross-validation. b has the progress.
 func (p *Prior) fitAll(ctx context.Context, flights []window.Flight, parts []window.Fold, b *budget.Adaptation) ([]stack.Candidate, error) {
 	velocity := stack.Candidate{Name: velocityName, Whole: model.Component{Kind: model.Velocity}}
 	for range parts {
 		velocity.Folds = append(velocity.Folds, velocity.Whole)
 	}
-	var out []stack.Candidate
 	acting, actingParts := window.Acting(flights, p.set.Actuators), p.acting(parts)
-	if p.set.Equation {
-		rolled := stack.Candidate{Name: equationName}
-		linear := stack.Candidate{Name: linearName}
-		for i := range len(parts) + 1 {
-			of := acting
-			if i > 0 {
-				b.Work(fmt.Sprintf("prior dynamics: fold %d of %d", i, len(parts)), b.Equation)
-				of = actingParts[i-1].Train
-			}
-			pair, err := p.fit(ctx, of)
-			if err != nil {
-				return nil, err
-			}
-			if i == 0 {
-				rolled.Whole, linear.Whole = rollout(pair.Prior), rollout(pair.Secondary)
-				continue
-			}
-			rolled.Folds, linear.Folds = append(rolled.Folds, rollout(pair.Prior)), append(linear.Folds, rollout(pair.Secondary))
-		}
-		out = append(out, rolled)
-		if p.set.Linear {
-			out = append(out, linear)
-		}
+	out, err := p.fitEquations(ctx, acting, actingParts, b)
+	if err != nil {
+		return nil, err
 	}
 	if p.set.Velocity {
 		out = append(out, velocity)
@@ -197,6 +180,33 @@ func (p *Prior) fitAll(ctx context.Context, flights []window.Flight, parts []win
 	return slices.Concat(out, direct, nets, moved), err
 }
 
+// fitEquations fits the difference equation and its linear form, which takes a third of the iterations.
+func (p *Prior) fitEquations(ctx context.Context, flights []window.Flight, parts []window.Fold, b *budget.Adaptation) (out []stack.Candidate, err error) {
+	fit := func(name string, shape priordynamics.Shape, iterations int) error {
+		c, effort := stack.Candidate{Name: name}, p.set.Effort
+		effort.Iterations = max(1, iterations)
+		for i, of := range append(parts[:len(parts):len(parts)], window.Fold{Train: flights}) {
+			m, err := p.fit(ctx, of.Train, shape, effort)
+			if err != nil {
+				return err
+			}
+			if c.Whole = rollout(m); i < len(parts) {
+				c.Folds = append(c.Folds, c.Whole)
+				b.Work(fmt.Sprintf("prior dynamics: %s, fold %d of %d", name, i+1, len(parts)), b.Equation/2)
+			}
+		}
+		out = append(out, c)
+		return nil
+	}
+	if p.set.Equation && p.counts(equationName) {
+		err = fit(equationName, p.Shape.Shape, p.set.Effort.Iterations)
+	}
+	if p.set.Equation && p.set.Linear && p.counts(linearName) && err == nil {
+		err = fit(linearName, p.Shape.Secondary, p.set.Effort.Iterations/3)
+	}
+	return out, err
+}
+
 // acting returns parts with the inputs that equations read.
 func (p *Prior) acting(parts []window.Fold) []window.Fold {
 	out := slices.Clone(parts)
@@ -209,7 +219,7 @@ func (p *Prior) acting(parts []window.Fold) []window.Fold {
 // fitNets fits an ensemble of nets in the linear equation, and one net for each fold; none
 // where the flights are too short, or where folds find them no better than the equation.
 func (p *Prior) fitNets(ctx context.Context, flights []window.Flight, parts []window.Fold, b *budget.Adaptation) ([]stack.Candidate, error) {
-	if p.set.Nets.Members == 0 || ctx.Err() != nil || len(parts) > 0 && len(parts) < 2 || len(parts) == 0 && p.nets == nil {
+	if p.set.Nets.Members == 0 || ctx.Err() != nil || len(parts) > 0 && len(parts) < 2 || len(parts) == 0 && p.nets == nil || !p.counts(netsName) && !p.counts(chainName) {
 		return nil, nil
 	}
 	if len(parts) > 0 {
@@ -271,14 +281,14 @@ func rollout(m *equation.Model) model.Component {
 	return model.Component{Kind: model.Equation, Members: []equation.Model{*m}}
 }
 
-// fit fits the chosen shapes to flights. Once ctx ends, it takes a little time at most.
-func (p *Prior) fit(ctx context.Context, flights []window.Flight) (priordynamics.Pair, error) {
+// fit fits a shape to flights. Once ctx ends, it takes a little time at most.
+func (p *Prior) fit(ctx context.Context, flights []window.Flight, shape priordynamics.Shape, e priordynamics.Effort) (*equation.Model, error) {
 	if ctx.Err() != nil {
 		brief, cancel := context.WithTimeout(context.WithoutCancel(ctx), atOnce)
 		defer cancel()
 		ctx = brief
 	}
-	return p.Shape.Fit(ctx, flights, p.task, p.set.Effort)
+	return priordynamics.Fit(ctx, flights, p.task, shape, e)
 }
 
 // secondsOfWork is the time of one core for a multiplication of a fit, s, about.

@@ -15,18 +15,14 @@ import (
 )
 
 // fitDirect fits the direct map, with as much history as pays on the folds, or without
-// folds as much as was chosen before; none where it is left out, the flights are too short
+// folds as was chosen before; none where it is left out, the flights are too short
 // for it, or the time is up. With an equation of motion there is a second map, of the residuals of that of all flights: it has what the
 // equation does not know, history above all, and need not be linear where the equation is not.
 func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []window.Fold, motion []stack.Candidate, b *budget.Adaptation) ([]stack.Candidate, error) {
-	if !p.set.Direct {
+	if !p.set.Direct || !p.counts(directName) && !p.counts(residualsName) {
 		return nil, nil
 	}
 	b.Say("prior dynamics: direct map")
-	choose := len(parts) > 0
-	if !choose {
-		parts = window.Folds(flights, p.task.Horizon, p.set.Folds)
-	}
 	cfg := p.direct
 	if len(motion) > 0 {
 		spec := estimator.PriorDynamicsSpec{Stack: []model.Component{motion[0].Whole}, History: cfg.History, Actuators: p.set.Actuators, Knots: p.set.Knots, Horizon: p.task.Horizon}
@@ -40,9 +36,10 @@ func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []
 	if err != nil {
 		return nil, err
 	}
-	if choose {
+	if len(parts) > 0 {
 		p.keepBest(f)
 	}
+	f.SetLeverage()
 	out := []stack.Candidate{ofMaps(directName, &f.Maps)}
 	if len(f.Residuals.Model.Levels) > 0 {
 		out = append(out, ofMaps(residualsName, &f.Residuals).OfResiduals(&motion[0]))
@@ -57,7 +54,7 @@ func (p *Prior) keepBest(f *ridge.Fitted) {
 		rows = max(rows, stack.Rows(p.direct.History, actuator.Reach(p.set.Actuators)))
 	}
 	p.direct.History.Edges = p.direct.History.Edges[:rows]
-	p.direct.Rows = nil
+	p.direct.Rows, p.direct.Shares = nil, f.Shares
 	for _, l := range f.Model.Levels {
 		if l.Rows > 0 && !slices.Contains(p.direct.Rows, l.Rows) {
 			p.direct.Rows = append(p.direct.Rows, l.Rows)

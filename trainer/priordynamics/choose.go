@@ -66,23 +66,6 @@ func Choose(ctx context.Context, flights []window.Flight, task window.Task, body
 	return Choice{Candidates: tried, Shape: tried[0].Shape, Secondary: secondary}, err
 }
 
-// Pair is prior dynamics and secondary linear model, fitted to the same flights.
-type Pair struct {
-	Prior, Secondary *priordynamics.Model
-}
-
-// Fit fits both of the chosen shapes, the prior dynamics as far as it came when ctx ended. The secondary linear model takes a third
-// of the iterations.
-func (c *Choice) Fit(ctx context.Context, flights []window.Flight, task window.Task, e Effort) (Pair, error) {
-	prior, err := fit(ctx, flights, task, c.Shape, e)
-	if err != nil {
-		return Pair{}, err
-	}
-	e.Iterations = max(1, e.Iterations/3)
-	secondary, err := fit(ctx, flights, task, c.Secondary, e)
-	return Pair{Prior: prior, Secondary: secondary}, err
-}
-
 // usualEvaluations is how often a fit of 200 iterations rolls its windows out, a gradient
 // counting as three.
 const usualEvaluations = 860
@@ -132,7 +115,7 @@ func validate(ctx context.Context, flights []window.Flight, task window.Task, sh
 	H := task.Horizon
 	scale := rmsDisplacement(flights, window.Cut(flights, H, H/10), H)
 	for _, fold := range window.Folds(flights, H, folds) {
-		m, err := fit(ctx, fold.Train, task, shape, Effort{foldShots, foldSteps, foldWork})
+		m, err := Fit(ctx, fold.Train, task, shape, Effort{foldShots, foldSteps, foldWork})
 		if err != nil {
 			return math.Inf(1)
 		}
@@ -155,7 +138,7 @@ const secondarySteps = 200
 
 // secondaryShape returns the shape of the secondary linear model, which is blended into
 // the prior dynamics: linear in the lifted state, its step one or five samples, whichever
-// has the smaller roll-out error when fitted by regression. [Choice.Fit] fits it by shooting
+// has the smaller roll-out error when fitted by regression. [Fit] fits it by shooting
 // from there, as it does the prior dynamics.
 func secondaryShape(flights []window.Flight, task window.Task, body priordynamics.Body) (Shape, error) {
 	H, dt := task.Horizon, window.ShortestInterval(flights)

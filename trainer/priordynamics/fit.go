@@ -23,8 +23,8 @@ type Effort struct {
 // mostWork takes half a minute of one core, about.
 const mostWork = 2e10
 
-// fit fits one shape: regression, then shooting, as far as it came when ctx ended.
-func fit(ctx context.Context, flights []window.Flight, task window.Task, shape Shape, e Effort) (*priordynamics.Model, error) {
+// Fit fits one shape: regression, then shooting, as far as it came when ctx ended.
+func Fit(ctx context.Context, flights []window.Flight, task window.Task, shape Shape, e Effort) (*priordynamics.Model, error) {
 	m, err := Regress(flights, task, shape)
 	if err != nil {
 		return nil, err

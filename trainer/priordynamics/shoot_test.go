@@ -158,7 +158,7 @@ func TestShootingPredictsBetterThanRegression(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := fit(context.Background(), train, swinging, shape, usual)
+	after, err := Fit(context.Background(), train, swinging, shape, usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestChoose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := fit(context.Background(), train, swinging, choice.Shape, usual)
+	m, err := Fit(context.Background(), train, swinging, choice.Shape, usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestChoose(t *testing.T) {
 		if c.Degree > 1 && c.Ridge != 1e-5 || c.Degree > 2 {
 			continue // the rest cost minutes and are no better here
 		}
-		other, err := fit(context.Background(), train, swinging, c.Shape, usual)
+		other, err := Fit(context.Background(), train, swinging, c.Shape, usual)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,6 +24,7 @@ type Config struct {
 	// Sharpness is the power of a candidate's error on what the folds hold out, over that of another,
 	// by which its share in the mean is the less; 0 = the best of each channel and time alone.
 	Sharpness float64
+	Shares    *Shares // (optional) of a former fit of the same levels: there are no folds then
 
 	Base func() Base // (optional) a new one for each caller: a second map is of what it leaves
 
@@ -151,13 +152,10 @@ func Default(flights []window.Flight, task window.Task, readouts int) Config {
 	for j := range fine {
 		edges = append(edges, float64(j+1)*interval)
 	}
-	c.Rows = []int{few, fine}
 	for e := 2 * fine * interval; e <= 0.8*H; e *= 2 {
 		edges = append(edges, e)
 	}
-	if len(edges) > fine {
-		c.Rows = append(c.Rows, len(edges))
-	}
+	c.Rows = []int{few, len(edges)}
 	c.History = history.Spec{Edges: edges}
 	return c
 }

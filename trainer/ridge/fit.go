@@ -10,6 +10,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/cores"
+	"github.com/dgm-robotics/dgm/trainer/leastsquares"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -19,7 +20,20 @@ type Fitted struct {
 	Maps
 	Residuals Maps      // with a Config.Base that is finite in all windows: of what it leaves, of the same levels; else without levels
 	Errors    []float64 // of each level, on what the folds hold out: RMSE over that of constant velocity, geometric mean over channels and times
+	Shares    *Shares
+
+	grams [][]*leastsquares.Gram // of each level at the last time: of all windows, then without each fold's
 }
+
+// Shares are those of the candidates in the means that a fit finds by its folds: by readout and rows of a level those of each time,
+// target and candidate.
+type Shares struct {
+	of        map[[2]int][][][]float64
+	residuals bool // there are those of a base's residuals
+}
+
+// named returns what the shares of a level are found by.
+func named(l *direct.Level) [2]int { return [2]int{l.Readout, l.Rows} }
 
 // Maps are a direct map of all flights, and those of the folds.
 type Maps struct {
@@ -30,13 +44,13 @@ type Maps struct {
 // framed returns maps without levels.
 func framed(m direct.Model, folds int) Maps { return Maps{m, slices.Repeat([]direct.Model{m}, folds)} }
 
-// Fit fits a map to the flights. A level of history for which the flights are too short is
-// left out. The error names what the flights lack, or is that of ctx.
+// Fit fits a map to the flights, with the shares of the configuration, or else those that the folds choose. A level of history for
+// which the flights are too short is left out. The error names what the flights lack, or is that of ctx.
 func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task window.Task, cfg Config) (*Fitted, error) {
 	if err := cfg.check(task.Horizon); err != nil {
 		return nil, err
 	}
-	if len(folds) < 2 {
+	if len(folds) < 2 && cfg.Shares == nil {
 		return nil, fmt.Errorf("ridge: %w: flights of %.3g s in all make no two folds with windows of %g s: log more, or use a shorter horizon", ErrTooFew, window.Duration(flights), task.Horizon)
 	}
 	windows := window.Cut(flights, task.Horizon, cfg.Stride)
@@ -58,13 +72,13 @@ func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task
 	cores.Each(len(every), func(i int) { every[i].read(cfg) })
 	copy(held, every)
 	all = every[len(held)]
-	if slices.ContainsFunc(every, func(p part) bool { return p.diverged }) {
+	if slices.ContainsFunc(every, func(p part) bool { return p.diverged }) || cfg.Shares != nil && !cfg.Shares.residuals {
 		cfg.Base = nil // what it leaves no map knows
 	}
 	if task.Inputs > 0 {
 		m.Change = inputChange(every, task.Horizon, &m, cfg.History.Rows())
 	}
-	f := &Fitted{Maps: framed(m, len(held))}
+	f := &Fitted{Maps: framed(m, len(held)), Shares: &Shares{map[[2]int][][][]float64{}, cfg.Base != nil}}
 	if cfg.Base != nil {
 		m.Derivative = slices.Repeat([]int{-1}, len(m.Derivative)) // it is the base that moves on
 		f.Residuals = framed(m, len(held))
@@ -136,6 +150,9 @@ func (p *part) read(cfg Config) {
 // addLevel fits a level to all windows and, for every fold, to those that it does not hold
 // out.
 func (f *Fitted) addLevel(ctx context.Context, all part, held []part, cfg Config, l direct.Level) error {
+	if cfg.Shares != nil && cfg.Shares.of[named(&l)] == nil {
+		return ErrTooFew // they were before
+	}
 	fits, errs := make([]timeFit, len(l.Times)), make([]error, len(l.Times))
 	cores.Each(len(l.Times), func(i int) {
 		if errs[i] = ctx.Err(); errs[i] == nil {
@@ -151,33 +168,36 @@ func (f *Fitted) addLevel(ctx context.Context, all part, held []part, cfg Config
 		logError += fits[i].logError / float64(len(fits))
 	}
 	f.Errors = append(f.Errors, math.Exp(logError))
-	last := fits[len(fits)-1].grams
-	levels := make([]direct.Level, len(last))
-	cores.Each(len(last), func(m int) {
-		levels[m] = l
-		of := &levels[m]
-		of.Mean, of.Std, of.Factor, of.Rest, _ = last[m].Leverage(f.Model.Columns(of)-1, leverageRank, leverageFloor)
-	})
+	f.grams = append(f.grams, fits[len(fits)-1].grams)
+	for i := range fits {
+		f.Shares.of[named(&l)] = append(f.Shares.of[named(&l)], fits[i].shares)
+	}
 	K := len(f.Model.Derivative)
-	f.add(levels, fits, 0, K)
+	f.add(l, fits, 0, K)
 	if cfg.Base != nil {
-		f.Residuals.add(levels, fits, K, 2*K)
+		f.Residuals.add(l, fits, K, 2*K)
 	}
 	return nil
 }
 
-// add adds levels, of all windows and of each fold, with the weights of the targets from first to last.
-func (m *Maps) add(levels []direct.Level, fits []timeFit, first, last int) {
-	for i, l := range levels {
+// add adds a level, to the maps of all windows and of each fold, with the weights of the targets from first to last.
+func (m *Maps) add(l direct.Level, fits []timeFit, first, last int) {
+	for i, to := range m.all() {
+		l.Weights = nil
 		for j := range fits {
 			l.Weights = append(l.Weights, fits[j].weights(i, first, last, m.Model.Columns(&l))...)
 		}
-		to := &m.Model
-		if i > 0 {
-			to = &m.Folds[i-1]
-		}
 		to.Levels = append(to.Levels, l)
 	}
+}
+
+// all returns the map of all windows, then those of the folds.
+func (m *Maps) all() []*direct.Model {
+	out := []*direct.Model{&m.Model}
+	for i := range m.Folds {
+		out = append(out, &m.Folds[i])
+	}
+	return out
 }
 
 // Of the leverage: principal components with a variance of their own, and the least variance of
@@ -186,6 +206,21 @@ const (
 	leverageRank  = 40
 	leverageFloor = 1e-3
 )
+
+// SetLeverage sets what the levels measure leverages by.
+func (f *Fitted) SetLeverage() {
+	maps, residuals := f.all(), f.Residuals.all()
+	for i, grams := range f.grams {
+		cores.Each(len(grams), func(m int) {
+			l := &maps[m].Levels[i]
+			l.Mean, l.Std, l.Factor, l.Rest, _ = grams[m].Leverage(f.Model.Columns(l)-1, leverageRank, leverageFloor)
+			if len(f.Residuals.Model.Levels) > 0 {
+				r := &residuals[m].Levels[i]
+				r.Mean, r.Std, r.Factor, r.Rest = l.Mean, l.Std, l.Factor, l.Rest
+			}
+		})
+	}
+}
 
 // worthwhile is what more history must have over less: below this share of its error.
 const worthwhile = 0.99
@@ -212,21 +247,19 @@ func (f *Fitted) KeepBest() (rows int) {
 	kept := amounts[:min(2, 1+slices.Index(amounts, rows))]
 	drop := func(l direct.Level) bool { return l.Rows != rows && !slices.Contains(kept, l.Rows) }
 	var errs []float64
+	var grams [][]*leastsquares.Gram
 	for i, l := range f.Model.Levels {
 		if !drop(l) {
-			errs = append(errs, f.Errors[i])
+			errs, grams = append(errs, f.Errors[i]), append(grams, f.grams[i])
 		}
 	}
-	f.Errors = errs
+	f.Errors, f.grams = errs, grams
 	cut := func(m *direct.Model) {
 		m.Levels = slices.DeleteFunc(slices.Clone(m.Levels), drop)
 		m.Change = m.Change[:min(len(m.Change), (1+rows)*len(m.Range))]
 	}
-	for _, maps := range []*Maps{&f.Maps, &f.Residuals} {
-		cut(&maps.Model)
-		for i := range maps.Folds {
-			cut(&maps.Folds[i])
-		}
+	for _, m := range append(f.all(), f.Residuals.all()...) {
+		cut(m)
 	}
 	return rows
 }

@@ -56,12 +56,11 @@ func fitted(t *testing.T) (Task, *prior.Model) {
 	t.Helper()
 	shape := priordynamics.Shape{Step: 0.01, Degree: 1, Ridge: 1e-9}
 	task := Task{Task: window.Task{States: one, Horizon: 0.5}, Knots: []float64{0, 0.1, 1}, Readouts: 1}
-	choice := priordynamics.Choice{Shape: shape, Secondary: shape}
-	pair, err := choice.Fit(context.Background(), decay(1, 1000), task.Task, priordynamics.Effort{Windows: 10, Iterations: 1})
+	m, err := priordynamics.Fit(context.Background(), decay(1, 1000), task.Task, shape, priordynamics.Effort{Windows: 10, Iterations: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return task, pair.Secondary
+	return task, m
 }
 
 // The better of two models gets the weight; one that is bad on a fold loses it; a velocity
