@@ -156,6 +156,10 @@ func (p *Rollout) increment(dst, v, slope, d []float64) {
 // At writes the displacement x(t) − x0 of the last Run to dst (K) and, unless
 // nil, its time derivative per second to ddst (K).
 func (p *Rollout) At(dst, ddst []float64, t float64) {
+	if n, s := p.node(t); s < tiny && ddst == nil {
+		copy(dst, p.x[n*p.k:(n+1)*p.k])
+		return
+	}
 	n, s := p.inside(t)
 	here := p.x[n*p.k : (n+1)*p.k]
 	for k, d := range here {

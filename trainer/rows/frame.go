@@ -162,7 +162,7 @@ func (f *Frame) timeOf(fl *window.Flight, start, sample int) float64 {
 }
 
 // mostWindows bounds those of which scalers and noise are means.
-const mostWindows = 4000
+const mostWindows = 1000
 
 // SensorNoise returns the variance R (K, state units squared) of each state's sensor: as
 // declared, else half of that of a displacement at its start, where both of its ends were

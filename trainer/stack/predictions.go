@@ -76,15 +76,20 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 		if len(past) < t.History.Rows()*(p.K+t.Inputs) {
 			continue // the others decide
 		}
-		for _, condition := range p.conditions {
+		for c, condition := range p.conditions {
 			readout, rows := condition.Readout(), past
-			if condition != readout.Condition(false) {
+			less := condition != readout.Condition(false)
+			if less {
 				rows = past[:few*(p.K+t.Inputs)]
 			}
 			u := w.Signal(readout)
 			var by [][]float64
 			ranges := slices.Repeat([]float64{1}, p.T)
-			for _, prior := range priors {
+			for j, prior := range priors {
+				if less && !t.remembers(&candidates[j]) {
+					by = append(by, h.by[c-t.Readouts][j])
+					continue
+				}
 				d := make([]float64, p.T*p.K)
 				prior.Start(w.X0, u, readout, rows)
 				for i, at := range times {
@@ -103,6 +108,11 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 		out = append(out, h)
 	}
 	return out
+}
+
+// remembers reports whether a candidate depends on what precedes a start: equations do by inputs that act late.
+func (t *Task) remembers(c *Candidate) bool {
+	return c.Whole.Kind == model.Direct || c.Whole.Kind == model.Equation && len(t.Actuators) > 0
 }
 
 // addResiduals makes of the displacements (T×K) of each map of residuals, at a leverage and range factors, those with what they add to.
