@@ -115,9 +115,9 @@ func fit(ctx context.Context, flights []window.Flight, task window.Task, e motio
 	e.Bound = bounds(flights, K, task.Inputs, &e)
 	theta, noise := make([]float64, len(e.Parameters)), noises(flights, K)
 	copy(theta, start)
-	stages := []int{3, max(3, set.Nodes/6), set.Nodes}
+	stages := []int{max(3, set.Nodes/6), set.Nodes}
 	if start != nil {
-		stages = stages[2:]
+		stages = stages[1:]
 	}
 	var f *problem
 	for _, nodes := range stages {

@@ -22,8 +22,8 @@ const (
 	lanes     = 16   // windows that are rolled out at once
 	floor     = 1e-6 // ε of the objective
 	blocks    = 40   // of windows, whose gradients give the variances
-	tolerance = 1e-4 // of the objective: an iteration that gains less is the last
-	patience  = 3    // iterations before a fit may be given up for a better one
+	tolerance = 1e-3 // of the objective: an iteration that gains less is the last
+	patience  = 2    // iterations before a fit may be given up for a better one
 	still     = 1e-9 // root mean square, in the channel's unit, of a displacement that is none
 )
 
