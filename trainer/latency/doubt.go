@@ -94,7 +94,7 @@ func (p *problem) secondLags(g int, at []pair) (out [][3]float64) {
 		for _, j := range p.groups[g] {
 			p.second[j] = second * p.longest
 		}
-		q := one.descend(at[g])
+		q, _ := one.descend(at[g])
 		if cost, _, _ := one.at(q); cost < most {
 			out = append(out, [3]float64{q[0], q[1], second * p.longest})
 		}

@@ -10,8 +10,8 @@ import (
 
 const (
 	sweeps = 8
-	steps  = 12   // of one group in one sweep, at most
-	small  = 2e-5 // s: a change that is none
+	steps  = 12  // of one group in one sweep, at most
+	little = 0.1 // of the log likelihood: a step or a sweep that gains less is the last
 )
 
 // fit returns the dead times and lags of greatest likelihood, from those given, or else from several beginnings: a lag and a
@@ -61,7 +61,7 @@ func (p *problem) fitFrom(ctx context.Context, at []pair, grid bool) ([]pair, er
 	}
 	products := newGram(parts)
 	for sweep := range sweeps {
-		moved := 0.0
+		gained := 0.0
 		for j := range at {
 			if err := ctx.Err(); err != nil {
 				return nil, context.Cause(ctx)
@@ -75,12 +75,14 @@ func (p *problem) fitFrom(ctx context.Context, at []pair, grid bool) ([]pair, er
 			if grid && sweep == 0 {
 				best = one.grid(best)
 			}
-			best = one.descend(best)
-			moved = math.Max(moved, math.Max(math.Abs(best[0]-at[j][0]), math.Abs(best[1]-at[j][1])))
-			at[j] = best
-			products.replace(1+j, p.acts(j, best))
+			best, gain := one.descend(best)
+			gained += gain
+			if best != at[j] {
+				at[j] = best
+				products.replace(1+j, p.acts(j, best))
+			}
 		}
-		if moved < small || len(at) == 1 && sweep > 0 {
+		if (gained < little && !(grid && sweep == 0)) || len(at) == 1 {
 			break
 		}
 	}
@@ -122,18 +124,18 @@ func (s *single) grid(begin pair) pair {
 	return candidates[best]
 }
 
-// descend returns the minimum near a pair (Levenberg and Marquardt).
-func (s *single) descend(q pair) pair {
+// descend returns the minimum near a pair (Levenberg and Marquardt), and what it gains.
+func (s *single) descend(q pair) (best pair, gained float64) {
 	value, own, r := s.at(q)
-	damping := 1e-3
+	begin, damping := value, 1e-3
 	for range steps {
 		g, H := s.slope(q, own, r)
 		improved := false
 		for range 8 {
 			next := s.p.clip(step(q, g, H, damping))
-			if v, o, rest := s.at(next); v < value-1e-7 {
-				far := math.Max(math.Abs(next[0]-q[0]), math.Abs(next[1]-q[1]))
-				q, value, own, r, improved = next, v, o, rest, far > small
+			if v, o, rest := s.at(next); v < value {
+				improved = v < value-little
+				q, value, own, r = next, v, o, rest
 				damping = math.Max(damping/10, 1e-7)
 				break
 			}
@@ -143,7 +145,7 @@ func (s *single) descend(q pair) pair {
 			break
 		}
 	}
-	return q
+	return q, begin - value
 }
 
 // step solves the 2×2 system of a damped Gauss-Newton step; what is at its bound and pushes outwards stays.
