@@ -324,6 +324,21 @@ func (m *Machine[T]) TangentOf(r Reg, row, col, lane, direction int) float64 {
 	return float64(m.d[r][m.tangentAt(r, row, col*l.lanes+lane, direction)])
 }
 
+// TangentsOf writes TangentOf of every direction to dst.
+func (m *Machine[T]) TangentsOf(dst []float64, r Reg, row, col, lane int) {
+	l := &m.layouts[r]
+	if !m.active[r] || l.n == 1 {
+		for c := range dst {
+			dst[c] = m.TangentOf(r, row, col, lane, c)
+		}
+		return
+	}
+	size, at := l.size(), m.tangentAt(r, row, col*l.lanes+lane%l.lanes, 0)
+	for c := range dst {
+		dst[c] = float64(m.d[r][c*size+at])
+	}
+}
+
 // SetAdjoint sets the adjoint of one number of an output.
 func (m *Machine[T]) SetAdjoint(r Reg, row, col, lane int, v float64) {
 	l := &m.layouts[r]

@@ -115,9 +115,9 @@ func fit(ctx context.Context, flights []window.Flight, task window.Task, e motio
 	e.Bound = bounds(flights, K, task.Inputs, &e)
 	theta, noise := make([]float64, len(e.Parameters)), noises(flights, K)
 	copy(theta, start)
-	stages := []int{max(3, set.Nodes/6), set.Nodes}
+	stages, tolerance := []int{max(3, set.Nodes/6), set.Nodes}, rough
 	if start != nil {
-		stages = stages[1:]
+		stages, tolerance = stages[1:], fine
 	}
 	var f *problem
 	for _, nodes := range stages {
@@ -129,9 +129,9 @@ func fit(ctx context.Context, flights []window.Flight, task window.Task, e motio
 		f = newProblem(&e, s, noise)
 		f.theta = theta
 		if nodes < set.Nodes {
-			f.descend(ctx, iterations, math.Inf(1))
+			f.descend(ctx, tolerance, math.Inf(1))
 		} else {
-			f.descend(ctx, iterations, leader)
+			f.descend(ctx, tolerance, leader)
 		}
 	}
 	return f, nil

@@ -18,13 +18,14 @@ import (
 )
 
 const (
-	shares    = 4    // of the windows, whose sums do not depend on the number of processors
-	lanes     = 16   // windows that are rolled out at once
-	floor     = 1e-6 // ε of the objective
-	blocks    = 40   // of windows, whose gradients give the variances
-	tolerance = 1e-3 // of the objective: an iteration that gains less is the last
-	patience  = 2    // iterations before a fit may be given up for a better one
-	still     = 1e-9 // root mean square, in the channel's unit, of a displacement that is none
+	shares   = 4    // of the windows, whose sums do not depend on the number of processors
+	lanes    = 16   // windows that are rolled out at once
+	floor    = 1e-6 // ε of the objective
+	blocks   = 40   // of windows, whose gradients give the variances
+	rough    = 1e-2 // of the objective: an iteration that gains less is the last while kinds are compared,
+	fine     = 1e-3 // and of the fit of one that was chosen
+	patience = 2    // iterations before a fit may be given up for a better one
+	still    = 1e-9 // root mean square, in the channel's unit, of a displacement that is none
 )
 
 // problem is the fit of one equation to windows. The starts of the windows are measured with noise: each is off by a δ of its
@@ -189,8 +190,9 @@ func (f *problem) window(w *shot, i, lane int, weight, delta []float64) {
 	for j, g := range weight {
 		k, node, root := j%K, j/K, math.Sqrt(g)
 		row := w.rows.Row()
-		for c := range m + K {
-			row[c] = root * w.machine.TangentOf(w.d, k, node, lane, c)
+		w.machine.TangentsOf(row[:m+K], w.d, k, node, lane)
+		for c := range row[:m+K] {
+			row[c] *= root
 		}
 		row[m+k] += root // the displacement counts from the measured start
 		row[m+K] = root * (s.Y[i*len(weight)+j] - w.machine.Get(w.d, k, node, lane) - off[k])
@@ -282,9 +284,9 @@ func solve(m int, normal, right []float64, damping float64) []float64 {
 	return b.Data
 }
 
-// descend improves θ and δ in at most so many iterations, fewer where those left would not bring the objective down to that of the leader at the rate
-// of the last one.
-func (f *problem) descend(ctx context.Context, iterations int, leader float64) {
+// descend improves θ and δ until an iteration gains less than the tolerance, or those left would not bring the objective down to that of the leader
+// at the rate of the last one.
+func (f *problem) descend(ctx context.Context, tolerance, leader float64) {
 	msq, objective := f.errors(f.theta, f.delta)
 	damping, trial := 1e-3, make([]float64, f.m)
 	for left := iterations; left > 0 && ctx.Err() == nil; left-- {
