@@ -348,7 +348,8 @@ func (p *predictions) byCondition(J, Q int, of func(condition, k int) []float64)
 }
 
 func (p *predictions) outcomes(condition, k int) []outcome {
-	var out []outcome
+	n := len(p.windows) * p.T
+	out, additions := make([]outcome, 0, n), make([]float64, 0, n*(p.J-1))
 	for i := range p.windows {
 		w := &p.windows[i]
 		for at := range p.T {
@@ -357,9 +358,11 @@ func (p *predictions) outcomes(condition, k int) []outcome {
 				continue
 			}
 			o := outcome{fold: w.fold, at: at, weight: 1 / math.Max(1, w.leverage), residual: y - w.by[condition][0][at*p.K+k]}
+			from := len(additions)
 			for j := 1; j < p.J; j++ {
-				o.additions = append(o.additions, p.addition(w, condition, j, at*p.K+k))
+				additions = append(additions, p.addition(w, condition, j, at*p.K+k))
 			}
+			o.additions = additions[from:len(additions):len(additions)]
 			out = append(out, o)
 		}
 	}

@@ -10,8 +10,12 @@ import (
 // nanoseconds, and t0 + h rounds.
 const snap = 1e-9
 
-// at returns the last sample at or before t, or −1.
+// at returns the last sample at or before t, or −1: where samples are evenly spaced the one that is expected there.
 func (f *Flight) at(t float64) int {
+	first, last := f.T[0], f.N()-1
+	if i := int((t + snap - first) / (f.T[last] - first) * float64(last)); i >= 0 && i < last && f.T[i] <= t+snap && t+snap < f.T[i+1] {
+		return i
+	}
 	return sort.SearchFloat64s(f.T, math.Nextafter(t+snap, math.Inf(1))) - 1
 }
 
