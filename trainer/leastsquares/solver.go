@@ -17,22 +17,27 @@ func (g *Gram) Solve(V int, penalty float64) (W, c []float64, ok bool) {
 }
 
 // Solver solves the problem of a Gram for several penalties and numbers of columns. The factor of the first columns is the
-// corner of that of all, and so is its inverse: each penalty is factored once. Rows that are added later do not count.
+// corner of that of all, and so is its inverse: a penalty is factored once for as many columns and fewer that follow. Rows that are
+// added later do not count.
 type Solver struct {
 	V, Y         int
 	mean, std    []float64      // V+Y; nil without rows
 	correlations blas64.General // V×V, of v standardised
 	right        blas64.General // Y×V, of y and v standardised
 	work         matmul.Work
-	factored     map[float64]factor // by penalty
+	factor                      // the last one
+	penalised    blas64.General // of its columns, which the factorisation overwrites
 }
 
 // factor is of columns and a penalty: L⁻¹ (n×n), with L Lᵀ the penalised correlations, and right L⁻ᵀ (Y×n).
-type factor struct{ inverse, half blas64.General }
+type factor struct {
+	penalty       float64
+	inverse, half blas64.General
+}
 
 // Solver returns the solver of the rows gathered so far.
 func (g *Gram) Solver() *Solver {
-	s := &Solver{V: g.V, Y: g.Y, factored: map[float64]factor{}}
+	s := &Solver{V: g.V, Y: g.Y}
 	if g.n == 0 {
 		return s
 	}
@@ -49,17 +54,16 @@ func (g *Gram) Solver() *Solver {
 	return s
 }
 
-// Solve is Gram.Solve. It is quickest where the most columns of a penalty come first.
+// Solve is Gram.Solve. It is quickest where what has one penalty is solved in turn, the most columns first.
 func (s *Solver) Solve(V int, penalty float64) (W, c []float64, ok bool) {
 	if s.mean == nil {
 		return nil, nil, false
 	}
-	f, ok := s.factor(V, penalty)
-	if !ok {
+	if !s.factorise(V, penalty) {
 		return nil, nil, false
 	}
 	W, c = make([]float64, s.Y*V), make([]float64, s.Y)
-	s.work.Mul(matmul.Matrix(s.Y, V, W), 1, false, corner(f.half, s.Y, V), false, corner(f.inverse, V, V), 0)
+	s.work.Mul(matmul.Matrix(s.Y, V, W), 1, false, corner(s.half, s.Y, V), false, corner(s.inverse, V, V), 0)
 	for j := range s.Y {
 		c[j] = s.mean[s.V+j]
 		for i := range V {
@@ -77,23 +81,27 @@ func (s *Solver) Solve(V int, penalty float64) (W, c []float64, ok bool) {
 	return W, c, true
 }
 
-// factor returns one of at least so many columns.
-func (s *Solver) factor(V int, penalty float64) (f factor, ok bool) {
-	if f, ok = s.factored[penalty]; ok && f.inverse.Rows >= V {
-		return f, true
+// factorise sets the factor to one of at least so many columns.
+func (s *Solver) factorise(V int, penalty float64) (ok bool) {
+	n := s.inverse.Rows
+	if n >= V && s.penalty == penalty {
+		return true
 	}
-	a := matrix(V, V)
+	if n != V {
+		s.penalised, s.inverse, s.half = matrix(V, V), matrix(V, V), matrix(s.Y, V)
+	}
+	a := s.penalised
 	for i := range V {
 		copy(a.Data[i*V:(i+1)*V], s.correlations.Data[i*s.V:])
 		a.Data[i*V+i] += penalty
 	}
-	f = factor{inverse: matrix(V, V), half: matrix(s.Y, V)}
-	if !s.work.Cholesky(a, f.inverse) {
-		return f, false
+	s.penalty = penalty
+	if !s.work.Cholesky(a, s.inverse) {
+		s.inverse.Rows = 0 // is of none
+		return false
 	}
-	s.work.Mul(f.half, 1, false, corner(s.right, s.Y, V), true, f.inverse, 0)
-	s.factored[penalty] = f
-	return f, true
+	s.work.Mul(s.half, 1, false, corner(s.right, s.Y, V), true, s.inverse, 0)
+	return true
 }
 
 // Scorer returns the mean squares of what solutions leave of the rows gathered so far.

@@ -189,21 +189,25 @@ func without(parts []*leastsquares.Gram, columns, targets int, centre []float64)
 	return out
 }
 
-// solve returns the solutions of the candidates for every gram that has rows: of those that have a share, where these are known.
+// solve returns the solutions of the candidates for every gram that has rows, penalty by penalty: of those that have a share, where these
+// are known.
 func solve(grams []*leastsquares.Gram, candidates []candidate, shares [][]float64) ([][]solution, error) {
 	out := make([][]solution, len(candidates))
-	for _, gram := range grams {
+	for i := range out {
+		out[i] = make([]solution, len(grams))
+	}
+	for g, gram := range grams {
 		solver := gram.Solver()
-		for i, choice := range candidates {
-			var s solution
-			if shares != nil && !slices.ContainsFunc(shares, func(of []float64) bool { return of[i] > 0 }) {
-				out[i] = append(out[i], s)
-				continue
+		for _, penalty := range penalties {
+			for i, choice := range candidates {
+				if choice.penalty != penalty || shares != nil && !slices.ContainsFunc(shares, func(of []float64) bool { return of[i] > 0 }) {
+					continue
+				}
+				s := &out[i][g]
+				if s.weights, s.offset, s.ok = solver.Solve(choice.columns, penalty); !s.ok && gram.N() > 0 {
+					return nil, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, gram.N())
+				}
 			}
-			if s.weights, s.offset, s.ok = solver.Solve(choice.columns, choice.penalty); !s.ok && gram.N() > 0 {
-				return nil, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, gram.N())
-			}
-			out[i] = append(out[i], s)
 		}
 	}
 	return out, nil
