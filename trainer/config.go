@@ -296,7 +296,7 @@ func (c *Config) candidates(inputs []channel.Channel, late *latency.Result) cand
 		Direct: c.Prior == "stack" && c.Direct, History: c.History, Motion: c.Prior == "stack" && c.Equation.Motion,
 		Effort:        priordynamics.Effort{Windows: c.Equation.Windows, Iterations: c.Equation.Iterations},
 		DirectWindows: c.DirectWindows, MotionWindows: c.Equation.MotionWindows,
-		Knots: noiseKnots, Seed: c.Seed,
+		Knots: noiseKnots, Folds: foldCount, Seed: c.Seed,
 	}
 	if c.Equation.Actuators {
 		s.Actuators = late.Actuators()

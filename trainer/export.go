@@ -21,7 +21,6 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/report"
-	"github.com/dgm-robotics/dgm/trainer/ridge"
 	"github.com/dgm-robotics/dgm/trainer/summary"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -40,8 +39,7 @@ type assembly struct {
 	calibrated []calibration.Model // per condition; none without folds
 	posterior  nets.Conditioning
 	readouts   int
-	linearStd  []float64     // K×Q, errors of the linear baseline on data that it has not seen
-	ridge      *ridge.Shares // of the ridge regression of the first model; nil before
+	linearStd  []float64 // K×Q, errors of the linear baseline on data that it has not seen
 }
 
 // model returns a model conditioned on data, without its provenance.
@@ -70,7 +68,7 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 		return nil, err
 	}
 	m.Baseline, m.LinearStd = *linear, a.linearStd
-	if m.Ridge, a.ridge, err = baseline.Ridge(context.Background(), d.Flights, a.task, evaluate.GridOf(a.task.Horizon, a.data.Flights), a.ridge); err != nil {
+	if m.Ridge, err = baseline.Ridge(context.Background(), d.Flights, a.task, evaluate.GridOf(a.task.Horizon, d.Flights)); err != nil {
 		return nil, err
 	}
 	m.OOD = ood.Describe(&d.Frame.Inputs.Lift, d.Flights, d.Windows, a.task.Horizon, a.task.Inputs, a.cfg.Knots)

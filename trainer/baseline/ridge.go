@@ -32,9 +32,8 @@ func RidgeConfig(flights []window.Flight, times []float64, rows []int, stride fl
 }
 
 // Ridge fits a direct ridge regression on state, plan and the last five samples for each of
-// the times, s, with the penalties of a former one's shares, or, of nil, those that folds choose. Where the flights are too short for
-// it, the result has no levels.
-func Ridge(ctx context.Context, flights []window.Flight, task window.Task, times []float64, shares *ridge.Shares) (model.Ridge, *ridge.Shares, error) {
+// the times, s. Where the flights are too short for it, the result has no levels.
+func Ridge(ctx context.Context, flights []window.Flight, task window.Task, times []float64) (model.Ridge, error) {
 	readouts := []model.Readout{model.Plan}
 	if task.Inputs > 0 {
 		readouts = append(readouts, model.Hold)
@@ -44,18 +43,14 @@ func Ridge(ctx context.Context, flights []window.Flight, task window.Task, times
 	if cfg.History.Check() != nil { // samples too dense for a history, or too far apart
 		cfg.Rows, cfg.History.Edges = nil, nil
 	}
-	var parts []window.Fold
-	if cfg.Shares = shares; shares == nil {
-		parts = window.Folds(flights, task.Horizon, folds)
-	}
-	f, err := ridge.Fit(ctx, flights, parts, task, cfg)
+	f, err := ridge.Fit(ctx, flights, window.Folds(flights, task.Horizon, folds), task, cfg)
 	if errors.Is(err, ridge.ErrTooFew) {
-		return model.Ridge{}, shares, nil
+		return model.Ridge{}, nil
 	}
 	if err != nil {
-		return model.Ridge{}, nil, err
+		return model.Ridge{}, err
 	}
 	out := model.Ridge{Direct: f.Model, History: cfg.History}
 	out.Direct.Range, out.Direct.Change = nil, nil // a baseline needs none
-	return out, f.Shares, nil
+	return out, nil
 }

@@ -20,7 +20,7 @@ func TestRidgeOfALinearRobot(t *testing.T) {
 		flights = append(flights, window.Prepare(i, drive(rng, 600), cart, 1, window.Options{})...)
 	}
 	task, times := window.Task{States: cart, Inputs: 1, Horizon: 0.5}, []float64{0.1, 0.5}
-	r, shares, err := Ridge(context.Background(), flights, task, times, nil)
+	r, err := Ridge(context.Background(), flights, task, times)
 	if err != nil || len(r.Direct.Levels) != 4 || r.History.Rows() != 5 {
 		t.Fatalf("%v, %d levels, %d rows", err, len(r.Direct.Levels), r.History.Rows())
 	}
@@ -37,23 +37,12 @@ func TestRidgeOfALinearRobot(t *testing.T) {
 	if ratio := math.Sqrt(square / still); !(ratio < 0.05) {
 		t.Errorf("%.3f of the error of holding", ratio)
 	}
-	again, _, err := Ridge(context.Background(), flights, task, times, shares)
-	if err != nil || len(again.Direct.Levels) != 4 {
-		t.Fatalf("%v, %d levels with the shares of before", err, len(again.Direct.Levels))
-	}
-	for i, l := range again.Direct.Levels {
-		for j, w := range l.Weights {
-			if was := r.Direct.Levels[i].Weights[j]; math.Abs(w-was) > 1e-6*(1+math.Abs(was)) {
-				t.Errorf("weight %d of level %d is %v with the shares of before, was %v", j, i, w, was)
-			}
-		}
-	}
 }
 
 // Flights that are too short have none, which is no error.
 func TestRidgeOfTooLittle(t *testing.T) {
 	flights := window.Prepare(0, drive(rand.New(rand.NewPCG(3, 3)), 60), cart, 1, window.Options{})
-	r, _, err := Ridge(context.Background(), flights, window.Task{States: cart, Inputs: 1, Horizon: 0.5}, []float64{0.5}, nil)
+	r, err := Ridge(context.Background(), flights, window.Task{States: cart, Inputs: 1, Horizon: 0.5}, []float64{0.5})
 	if err != nil || len(r.Direct.Levels) != 0 {
 		t.Errorf("%v, %d levels", err, len(r.Direct.Levels))
 	}

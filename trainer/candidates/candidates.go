@@ -41,6 +41,7 @@ type Settings struct {
 	DirectWindows              int       // that direct maps are fitted to, at most
 	MotionWindows              int       // that equations of motion are fitted to, at most; parts of the cross-validation have half of them
 	Knots                      []float64 // of the stack's weights, as parts of the horizon, ascending
+	Folds                      int       // of the cross-validation of a direct map without parts
 	Seed                       uint64
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // fitDirect fits the direct map, with as much history as pays on the folds, or without
-// folds as was chosen before; none where it is left out, the flights are too short
+// folds as much as was chosen before; none where it is left out, the flights are too short
 // for it, or the time is up. With an equation of motion there is a second map, of the residuals of that of all flights: it has what the
 // equation does not know, history above all, and need not be linear where the equation is not.
 func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []window.Fold, motion []stack.Candidate, b *budget.Adaptation) ([]stack.Candidate, error) {
@@ -23,6 +23,10 @@ func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []
 		return nil, nil
 	}
 	b.Say("prior dynamics: direct map")
+	choose := len(parts) > 0
+	if !choose {
+		parts = window.Folds(flights, p.task.Horizon, p.set.Folds)
+	}
 	cfg := p.direct
 	if len(motion) > 0 {
 		spec := estimator.PriorDynamicsSpec{Stack: []model.Component{motion[0].Whole}, History: cfg.History, Actuators: p.set.Actuators, Knots: p.set.Knots, Horizon: p.task.Horizon}
@@ -36,8 +40,10 @@ func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []
 	if err != nil {
 		return nil, err
 	}
-	if len(parts) > 0 {
+	if choose {
 		p.keepBest(f)
+	} else {
+		f.Folds, f.Residuals.Folds = nil, nil
 	}
 	f.SetLeverage()
 	out := []stack.Candidate{ofMaps(directName, &f.Maps)}
@@ -54,7 +60,7 @@ func (p *Prior) keepBest(f *ridge.Fitted) {
 		rows = max(rows, stack.Rows(p.direct.History, actuator.Reach(p.set.Actuators)))
 	}
 	p.direct.History.Edges = p.direct.History.Edges[:rows]
-	p.direct.Rows, p.direct.Shares = nil, f.Shares
+	p.direct.Rows = nil
 	for _, l := range f.Model.Levels {
 		if l.Rows > 0 && !slices.Contains(p.direct.Rows, l.Rows) {
 			p.direct.Rows = append(p.direct.Rows, l.Rows)

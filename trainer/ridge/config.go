@@ -24,7 +24,6 @@ type Config struct {
 	// Sharpness is the power of a candidate's error on what the folds hold out, over that of another,
 	// by which its share in the mean is the less; 0 = the best of each channel and time alone.
 	Sharpness float64
-	Shares    *Shares // (optional) of a former fit of the same levels: there are no folds then
 
 	Base func() Base // (optional) a new one for each caller: a second map is of what it leaves
 

@@ -20,20 +20,9 @@ type Fitted struct {
 	Maps
 	Residuals Maps      // with a Config.Base that is finite in all windows: of what it leaves, of the same levels; else without levels
 	Errors    []float64 // of each level, on what the folds hold out: RMSE over that of constant velocity, geometric mean over channels and times
-	Shares    *Shares
 
 	grams [][]*leastsquares.Gram // of each level at the last time: of all windows, then without each fold's
 }
-
-// Shares are those of the candidates in the means that a fit finds by its folds: by readout and rows of a level those of each time,
-// target and candidate.
-type Shares struct {
-	of        map[[2]int][][][]float64
-	residuals bool // there are those of a base's residuals
-}
-
-// named returns what the shares of a level are found by.
-func named(l *direct.Level) [2]int { return [2]int{l.Readout, l.Rows} }
 
 // Maps are a direct map of all flights, and those of the folds.
 type Maps struct {
@@ -44,13 +33,13 @@ type Maps struct {
 // framed returns maps without levels.
 func framed(m direct.Model, folds int) Maps { return Maps{m, slices.Repeat([]direct.Model{m}, folds)} }
 
-// Fit fits a map to the flights, with the shares of the configuration, or else those that the folds choose. A level of history for
-// which the flights are too short is left out. The error names what the flights lack, or is that of ctx.
+// Fit fits a map to the flights. A level of history for which the flights are too short is
+// left out. The error names what the flights lack, or is that of ctx.
 func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task window.Task, cfg Config) (*Fitted, error) {
 	if err := cfg.check(task.Horizon); err != nil {
 		return nil, err
 	}
-	if len(folds) < 2 && cfg.Shares == nil {
+	if len(folds) < 2 {
 		return nil, fmt.Errorf("ridge: %w: flights of %.3g s in all make no two folds with windows of %g s: log more, or use a shorter horizon", ErrTooFew, window.Duration(flights), task.Horizon)
 	}
 	windows := window.Cut(flights, task.Horizon, cfg.Stride)
@@ -72,13 +61,13 @@ func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task
 	cores.Each(len(every), func(i int) { every[i].read(cfg) })
 	copy(held, every)
 	all = every[len(held)]
-	if slices.ContainsFunc(every, func(p part) bool { return p.diverged }) || cfg.Shares != nil && !cfg.Shares.residuals {
+	if slices.ContainsFunc(every, func(p part) bool { return p.diverged }) {
 		cfg.Base = nil // what it leaves no map knows
 	}
 	if task.Inputs > 0 {
 		m.Change = inputChange(every, task.Horizon, &m, cfg.History.Rows())
 	}
-	f := &Fitted{Maps: framed(m, len(held)), Shares: &Shares{map[[2]int][][][]float64{}, cfg.Base != nil}}
+	f := &Fitted{Maps: framed(m, len(held))}
 	if cfg.Base != nil {
 		m.Derivative = slices.Repeat([]int{-1}, len(m.Derivative)) // it is the base that moves on
 		f.Residuals = framed(m, len(held))
@@ -150,9 +139,6 @@ func (p *part) read(cfg Config) {
 // addLevel fits a level to all windows and, for every fold, to those that it does not hold
 // out.
 func (f *Fitted) addLevel(ctx context.Context, all part, held []part, cfg Config, l direct.Level) error {
-	if cfg.Shares != nil && cfg.Shares.of[named(&l)] == nil {
-		return ErrTooFew // they were before
-	}
 	fits, errs := make([]timeFit, len(l.Times)), make([]error, len(l.Times))
 	cores.Each(len(l.Times), func(i int) {
 		if errs[i] = ctx.Err(); errs[i] == nil {
@@ -169,9 +155,6 @@ func (f *Fitted) addLevel(ctx context.Context, all part, held []part, cfg Config
 	}
 	f.Errors = append(f.Errors, math.Exp(logError))
 	f.grams = append(f.grams, fits[len(fits)-1].grams)
-	for i := range fits {
-		f.Shares.of[named(&l)] = append(f.Shares.of[named(&l)], fits[i].shares)
-	}
 	K := len(f.Model.Derivative)
 	f.add(l, fits, 0, K)
 	if cfg.Base != nil {
@@ -207,11 +190,11 @@ const (
 	leverageFloor = 1e-3
 )
 
-// SetLeverage sets what the levels measure leverages by.
+// SetLeverage sets what the levels of the maps that are left measure leverages by.
 func (f *Fitted) SetLeverage() {
 	maps, residuals := f.all(), f.Residuals.all()
 	for i, grams := range f.grams {
-		cores.Each(len(grams), func(m int) {
+		cores.Each(len(maps), func(m int) {
 			l := &maps[m].Levels[i]
 			l.Mean, l.Std, l.Factor, l.Rest, _ = grams[m].Leverage(f.Model.Columns(l)-1, leverageRank, leverageFloor)
 			if len(f.Residuals.Model.Levels) > 0 {

@@ -79,45 +79,30 @@ func fitTime(m *direct.Model, l direct.Level, cfg Config, at int, all part, held
 	}
 	out := timeFit{degree: 1, candidates: g.candidates(cfg.Shorter)}
 	grams := slices.Concat([]*leastsquares.Gram{whole}, without(parts, g.columns, g.targets, whole.Centre()))
-	if cfg.Shares != nil {
-		out.shares = cfg.Shares.of[named(&l)][at][:g.targets]
-	}
 	var err error
-	if out.solutions, err = solve(grams, out.candidates, out.shares); err != nil {
+	if out.solutions, err = solve(grams, out.candidates); err != nil {
+		return timeFit{}, err
+	}
+	scores, still, err := validate(parts, grams[1:], out.candidates, out.solutions, g.targets)
+	if err != nil {
 		return timeFit{}, err
 	}
 	if at == len(l.Times)-1 {
 		out.grams = grams
 	}
-	if out.shares == nil {
-		if err := out.choose(cfg, parts, grams[1:], g); err != nil {
-			return timeFit{}, err
-		}
-	}
-	for _, shares := range out.shares {
+	for y := range g.targets {
+		shares, least := cfg.share(scores, y)
 		for c, s := range shares {
 			if s > 0 {
 				out.degree = max(out.degree, out.candidates[c].degree)
 			}
 		}
+		if y < g.K {
+			out.logError += (least - still[y]) / float64(2*g.K)
+		}
+		out.shares = append(out.shares, shares)
 	}
 	return out, nil
-}
-
-// choose sets the shares, by what solutions without each part, which the other Grams are of, leave of it.
-func (t *timeFit) choose(cfg Config, parts, others []*leastsquares.Gram, g *gatherer) error {
-	scores, still, err := validate(parts, others, t.candidates, t.solutions, g.targets)
-	if err != nil {
-		return err
-	}
-	for y := range g.targets {
-		shares, least := cfg.share(scores, y)
-		if y < g.K {
-			t.logError += (least - still[y]) / float64(2*g.K)
-		}
-		t.shares = append(t.shares, shares)
-	}
-	return nil
 }
 
 // grams gathers all windows, and those of each part that is held out. Where the parts have all of the windows, as whole
@@ -189,9 +174,8 @@ func without(parts []*leastsquares.Gram, columns, targets int, centre []float64)
 	return out
 }
 
-// solve returns the solutions of the candidates for every gram that has rows, penalty by penalty: of those that have a share, where these
-// are known.
-func solve(grams []*leastsquares.Gram, candidates []candidate, shares [][]float64) ([][]solution, error) {
+// solve returns the solutions of the candidates for every gram that has rows, penalty by penalty.
+func solve(grams []*leastsquares.Gram, candidates []candidate) ([][]solution, error) {
 	out := make([][]solution, len(candidates))
 	for i := range out {
 		out[i] = make([]solution, len(grams))
@@ -200,7 +184,7 @@ func solve(grams []*leastsquares.Gram, candidates []candidate, shares [][]float6
 		solver := gram.Solver()
 		for _, penalty := range penalties {
 			for i, choice := range candidates {
-				if choice.penalty != penalty || shares != nil && !slices.ContainsFunc(shares, func(of []float64) bool { return of[i] > 0 }) {
+				if choice.penalty != penalty {
 					continue
 				}
 				s := &out[i][g]
