@@ -48,19 +48,20 @@ func (c *Candidate) extrapolates() bool {
 	return true
 }
 
-// Leverages between which a component that does not extrapolate fades: training windows have
+// Leverages between which a component that does not extrapolate fades, unless folds show otherwise: training windows have
 // about 1, and hardly ever more than near.
 const near, far = 100.0, 1000.0
 
-// fade lets a component that does not extrapolate fade.
-func (c *Candidate) fade() {
+// fade lets a component that does not extrapolate fade from a leverage on.
+func (c *Candidate) fade(from float64) {
 	if c.extrapolates() {
 		return
 	}
-	c.Whole.Near, c.Whole.Far = near, far
+	to := from / near * far
+	c.Whole.Near, c.Whole.Far = from, to
 	c.Folds = slices.Clone(c.Folds)
 	for i := range c.Folds {
-		c.Folds[i].Near, c.Folds[i].Far = near, far
+		c.Folds[i].Near, c.Folds[i].Far = from, to
 	}
 }
 

@@ -69,7 +69,7 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 	}
 	candidates, diverged := task.stable(slices.Concat(folds[0].Train, folds[0].Held), candidates)
 	for j := range candidates {
-		candidates[j].fade()
+		candidates[j].fade(near)
 	}
 	held := task.predict(folds, candidates)
 	first := held.steadiest(candidates)
@@ -78,7 +78,19 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 	alone := held.alone()
 	weights, gain := held.weights(candidates, task.Knots)
 	whole := held.together(weights, task.Knots)
-	if last := len(candidates) - 1; gain != nil && held.worst(last) < held.worst(0) {
+	last := len(candidates) - 1
+	rebased := gain != nil && held.worst(last) < held.worst(0)
+	if first = 0; rebased {
+		first = last
+	}
+	if from := held.limit(first, weights, task.Knots); from > near {
+		for j := range candidates {
+			if !candidates[j].residuals() { // whose own fade is in its predictions
+				candidates[j].fade(from)
+			}
+		}
+	}
+	if rebased {
 		weights = rebase(weights)
 		candidates[0], candidates[last] = candidates[last], candidates[0]
 		alone[0], alone[last] = alone[last], alone[0]

@@ -135,20 +135,14 @@ func sum(a, b [][]float64) [][]float64 {
 // combined returns the predictions of the weighted candidates in a condition, as those of one.
 func (p *predictions) combined(weights [][][]float64, hats [][]float64, condition int) *predictions {
 	one := *p
-	one.J, one.windows = 1, slices.Clone(p.windows)
-	c := p.conditions[condition]
-	for i := range one.windows {
-		w := &one.windows[i]
-		by := w.by[condition]
-		sum := slices.Clone(by[0])
-		for j := range weights {
-			for at := range by[1+j] {
-				t, k := at/p.K, at%p.K
-				Q := len(hats[t])
-				sum[at] += floats.Dot(weights[j][c][k*Q:(k+1)*Q], hats[t]) * p.addition(w, condition, 1+j, at)
-			}
+	one.J, one.windows = 1, nil
+	for of := range p.in(condition) {
+		w, sum := *of, make([]float64, p.T*p.K)
+		for at := range sum {
+			sum[at] = p.weighted(of, weights, hats, condition, at)
 		}
 		w.by = [][][]float64{{sum}}
+		one.windows = append(one.windows, w)
 	}
 	return &one
 }

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -29,9 +30,20 @@ type predictions struct {
 type heldWindow struct {
 	fold     int
 	measured []float64     // T×K, NaN = not measured
-	by       [][][]float64 // condition, candidate: T×K
+	by       [][][]float64 // condition, candidate: T×K; nil in conditions with history where that begins later
 	ranges   [][]float64   // condition: T, range factors
-	leverage float64       // of the start in the first condition; 0 = there is no direct map
+	leverage float64       // of the start in the first condition that it has; 0 = there is no direct map
+}
+
+// in yields the windows that a condition has: those that begin early in a flight are without history.
+func (p *predictions) in(condition int) iter.Seq[*heldWindow] {
+	return func(yield func(*heldWindow) bool) {
+		for i := range p.windows {
+			if w := &p.windows[i]; w.by[condition] != nil && !yield(w) {
+				return
+			}
+		}
+	}
 }
 
 // predict lets every candidate predict what its folds hold out.
@@ -73,20 +85,22 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 	for w := range replay.Each(held, window.Thin(window.Cut(held, H, H/10), mostWindows), times) {
 		h := heldWindow{fold: fold, measured: slices.Clone(w.Measured)}
 		past := w.History(t.History)
-		if len(past) < t.History.Rows()*(p.K+t.Inputs) {
-			continue // the others decide
-		}
+		whole, first := len(past) == t.History.Rows()*(p.K+t.Inputs), true
 		for c, condition := range p.conditions {
 			readout, rows := condition.Readout(), past
 			less := condition != readout.Condition(false)
+			if !less && !whole {
+				h.by, h.ranges = append(h.by, nil), append(h.ranges, nil)
+				continue
+			}
 			if less {
-				rows = past[:few*(p.K+t.Inputs)]
+				rows = past[:min(len(past), few*(p.K+t.Inputs))]
 			}
 			u := w.Signal(readout)
 			var by [][]float64
 			ranges := slices.Repeat([]float64{1}, p.T)
 			for j, prior := range priors {
-				if less && !t.remembers(&candidates[j]) {
+				if less && whole && !t.remembers(&candidates[j]) {
 					by = append(by, h.by[c-t.Readouts][j])
 					continue
 				}
@@ -97,13 +111,13 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 					ranges[i] = math.Min(ranges[i], prior.RangeFactor(at))
 				}
 				limit(d, h.measured)
-				if condition == p.conditions[0] {
+				if first {
 					h.leverage = math.Max(h.leverage, prior.StartLeverage())
 				}
 				by = append(by, d)
 			}
 			addResiduals(candidates, by, h.leverage, ranges)
-			h.by, h.ranges = append(h.by, by), append(h.ranges, ranges)
+			h.by, h.ranges, first = append(h.by, by), append(h.ranges, ranges), false
 		}
 		out = append(out, h)
 	}
@@ -167,17 +181,10 @@ func (p *predictions) steadiest(candidates []Candidate) int {
 // worst returns how wrong a candidate is in the windows in which it is most so: the mean over them of its squared error over that of
 // hold in all windows, summed over channels and horizons.
 func (p *predictions) worst(j int) float64 {
-	hold := make([]float64, p.T*p.K)
-	for i := range p.windows {
-		for at, y := range p.windows[i].measured {
-			if !math.IsNaN(y) {
-				hold[at] += y * y / float64(len(p.windows))
-			}
-		}
-	}
+	hold := p.hold()
 	var wrong []float64
-	for i := range p.windows {
-		w, sum := &p.windows[i], 0.0
+	for w := range p.in(0) {
+		sum := 0.0
 		for at, y := range w.measured {
 			if e := y - w.by[0][j][at]; !math.IsNaN(e) && hold[at] > 0 {
 				sum += e * e / hold[at]
@@ -189,12 +196,27 @@ func (p *predictions) worst(j int) float64 {
 	return stat.Mean(wrong[int((1-worstShare)*float64(len(wrong))):], nil)
 }
 
+// hold returns the mean squares of what was measured (T×K), the errors of hold.
+func (p *predictions) hold() []float64 {
+	hold := make([]float64, p.T*p.K)
+	for i := range p.windows {
+		for at, y := range p.windows[i].measured {
+			if !math.IsNaN(y) {
+				hold[at] += y * y / float64(len(p.windows))
+			}
+		}
+	}
+	return hold
+}
+
 // swap exchanges the first candidate and another.
 func (p *predictions) swap(j int) {
 	p.fades[0], p.fades[j] = p.fades[j], p.fades[0]
 	for i := range p.windows {
 		for _, by := range p.windows[i].by {
-			by[0], by[j] = by[j], by[0]
+			if by != nil {
+				by[0], by[j] = by[j], by[0]
+			}
 		}
 	}
 }
@@ -263,8 +285,7 @@ func (p *predictions) cells(condition int) [][]float64 {
 	F, size := p.folds(), p.T*p.K
 	for j := range p.J {
 		squares, hold := make([]float64, F*size), make([]float64, F*size)
-		for i := range p.windows {
-			w := &p.windows[i]
+		for w := range p.in(condition) {
 			for at, y := range w.measured {
 				if !math.IsNaN(y) {
 					first := w.by[condition][0][at]
@@ -350,8 +371,7 @@ func (p *predictions) byCondition(J, Q int, of func(condition, k int) []float64)
 func (p *predictions) outcomes(condition, k int) []outcome {
 	n := len(p.windows) * p.T
 	out, additions := make([]outcome, 0, n), make([]float64, 0, n*(p.J-1))
-	for i := range p.windows {
-		w := &p.windows[i]
+	for w := range p.in(condition) {
 		for at := range p.T {
 			y := w.measured[at*p.K+k]
 			if math.IsNaN(y) {
