@@ -148,9 +148,9 @@ func (p *Prior) chooseShape(ctx context.Context, known []window.Flight, b *budge
 	return err
 }
 
-// counts reports whether a candidate is in the stack, or there is none yet.
-func (p *Prior) counts(name string) bool {
-	return p.Stack == nil || slices.Contains(p.Stack.Names, name)
+// counts reports whether a candidate of one of the names is in the stack, or there is none yet.
+func (p *Prior) counts(names ...string) bool {
+	return p.Stack == nil || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(p.Stack.Names, name) })
 }
 
 // fitAll fits the candidates of the stack that count to flights, and to every part of their
@@ -173,9 +173,11 @@ func (p *Prior) fitAll(ctx context.Context, flights []window.Flight, parts []win
 	if err != nil {
 		return nil, err
 	}
-	direct, err := p.fitDirect(ctx, flights, parts, moved, b)
-	if err != nil {
-		return nil, err
+	var direct []stack.Candidate
+	if p.counts(directName, residualsName) {
+		if direct, err = p.fitDirect(ctx, flights, parts, moved, b); err != nil {
+			return nil, err
+		}
 	}
 	nets, err := p.fitNets(ctx, acting, actingParts, b)
 	return slices.Concat(out, direct, nets, moved), err
@@ -220,7 +222,7 @@ func (p *Prior) acting(parts []window.Fold) []window.Fold {
 // fitNets fits an ensemble of nets in the linear equation, and one net for each fold; none
 // where the flights are too short, or where folds find them no better than the equation.
 func (p *Prior) fitNets(ctx context.Context, flights []window.Flight, parts []window.Fold, b *budget.Adaptation) ([]stack.Candidate, error) {
-	if p.set.Nets.Members == 0 || ctx.Err() != nil || len(parts) > 0 && len(parts) < 2 || len(parts) == 0 && p.nets == nil || !p.counts(netsName) && !p.counts(chainName) {
+	if p.set.Nets.Members == 0 || !p.counts(netsName, chainName) || ctx.Err() != nil || len(parts) > 0 && len(parts) < 2 || len(parts) == 0 && p.nets == nil {
 		return nil, nil
 	}
 	if len(parts) > 0 {

@@ -19,7 +19,7 @@ import (
 // for it, or the time is up. With an equation of motion there is a second map, of the residuals of that of all flights: it has what the
 // equation does not know, history above all, and need not be linear where the equation is not.
 func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []window.Fold, motion []stack.Candidate, b *budget.Adaptation) ([]stack.Candidate, error) {
-	if !p.set.Direct || !p.counts(directName) && !p.counts(residualsName) {
+	if !p.set.Direct {
 		return nil, nil
 	}
 	b.Say("prior dynamics: direct map")
