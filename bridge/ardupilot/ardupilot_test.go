@@ -155,6 +155,14 @@ func TestInstancesUnitsAndSensorTime(t *testing.T) {
 	}
 }
 
+// A record whose time is damaged has a time far from all others, not that of the record before.
+func TestDamagedTime(t *testing.T) {
+	log := newLog().record(20, uint64(2000), int16(1), int16(0)).record(20, uint64(4213092985657280000), int16(2), int16(0)).record(20, uint64(3000), int16(3), int16(0))
+	if d := cmp.Diff([]int64{2_000_000, math.MaxInt64 / 2, 3_000_000}, read(t, log.Bytes(), "ATT").times); d != "" {
+		t.Error(d)
+	}
+}
+
 // attitudes is a log of n records, whose roll is their number in hundredths.
 func attitudes(n int) (log []byte, head int) {
 	b := newLog()

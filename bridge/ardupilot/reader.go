@@ -197,12 +197,18 @@ func (r *Reader) lookAhead() error {
 	return s.Close()
 }
 
+// latest is the time, ns, of a record whose own is damaged so that it is beyond: far from all others.
+const latest = math.MaxInt64 / 2
+
 // read makes a message of a record.
 func (r *Reader) read(s *subscription, content []byte) *telemetry.Message {
 	logged, stamped := r.last, false
 	if s.time.kind != number.None {
-		if v := s.time.read(content) * float64(s.scale); v >= 0 && v < math.MaxInt64/2 {
-			logged, stamped = int64(s.time.read(content))*s.scale, true
+		switch v := s.time.read(content); {
+		case v*float64(s.scale) >= latest:
+			logged, stamped = latest, true
+		case v >= 0:
+			logged, stamped = int64(v)*s.scale, true
 			r.last = logged
 		}
 	}

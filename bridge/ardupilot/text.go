@@ -196,10 +196,14 @@ func (r *Text) read(name string, f *textFormat, values []string) (*telemetry.Mes
 		s.values = make([]float64, len(s.wanted))
 		f.topics[strings.Clone(number)] = s
 	}
-	stamped := false
+	logged, stamped := r.last, false
 	if f.time >= 0 {
-		if v, err := strconv.ParseFloat(values[f.time], 64); err == nil && v >= 0 && v*f.scale < math.MaxInt64/2 {
-			r.last, stamped = int64(v*f.scale), true
+		switch v, err := strconv.ParseFloat(values[f.time], 64); {
+		case err == nil && v*f.scale >= latest:
+			logged, stamped = latest, true
+		case err == nil && v >= 0:
+			r.last = int64(v * f.scale)
+			logged, stamped = r.last, true
 		}
 	}
 	for i, k := range s.wanted {
@@ -209,7 +213,7 @@ func (r *Text) read(name string, f *textFormat, values []string) (*telemetry.Mes
 		}
 		s.values[i] = v
 	}
-	r.message = telemetry.Message{Topic: s.topic, Time: r.last, Stamped: stamped, Logged: r.last, Values: s.values}
+	r.message = telemetry.Message{Topic: s.topic, Time: logged, Stamped: stamped, Logged: logged, Values: s.values}
 	return &r.message, nil
 }
 
