@@ -22,6 +22,7 @@ type layout struct {
 	fields   []field // in the order of the definition
 	size     int     // bytes of the longest payload
 	base     int     // bytes of it without extensions
+	instance string  // the field that says of which of several outputs, batteries or sensors a message is
 }
 
 // field is one field of a message.
@@ -32,6 +33,9 @@ type field struct {
 	at    int         // bytes from the start of the payload
 	ext   bool        // an extension of version 2
 }
+
+// instances are the fields that distinguish messages of one sender, which are of several outputs, batteries or sensors.
+var instances = map[string]string{"SERVO_OUTPUT_RAW": "port", "RC_CHANNELS_RAW": "port", "RC_CHANNELS_SCALED": "port", "BATTERY_STATUS": "id", "DISTANCE_SENSOR": "id", "ESC_INFO": "index", "ESC_STATUS": "index"}
 
 // kinds of numbers on the wire, by the names of their types in Go.
 var kinds = map[string]number.Kind{
@@ -72,7 +76,7 @@ func (d *dialect) find(id uint32) *layout {
 		panic("mavlink: a definition that cannot be laid out")
 	}
 	l := lay(reflect.TypeOf(m).Elem())
-	l.crcExtra = rw.CRCExtra()
+	l.crcExtra, l.instance = rw.CRCExtra(), instances[l.name]
 	d.laid[id] = l
 	return l
 }

@@ -46,6 +46,7 @@ type Tlog struct {
 type topicKey struct {
 	id             uint32
 	system, sender byte
+	instance       byte // the number in the message; 0 = none
 }
 
 // subscription is a topic with the places of its fields.
@@ -157,7 +158,10 @@ func (r *Tlog) content(at, logged int64, p *packet, l *layout) (*telemetry.Messa
 	if v := r.Wants.Vehicle; v != "" && v != strconv.Itoa(int(p.system)) {
 		return nil, nil
 	}
-	key := topicKey{p.id, p.system, p.sender}
+	key := topicKey{id: p.id, system: p.system, sender: p.sender}
+	if a, err := l.find(l.instance); err == nil {
+		key.instance = byte(a.read(r.full[:]))
+	}
 	s := r.topics[key]
 	if s == nil {
 		if len(r.topics) >= maxTopics {
@@ -252,7 +256,7 @@ func (c *counter) continued(v, unit, logged int64) int64 {
 // topic gives a message of a sender an instance.
 func (r *Tlog) topic(key topicKey, l *layout) (*subscription, error) {
 	instance := 0
-	if key.sender == 1 && !r.first[l.name] {
+	if key.sender == 1 && key.instance == 0 && !r.first[l.name] {
 		r.first[l.name] = true
 	} else {
 		r.senders[l.name]++
@@ -263,6 +267,9 @@ func (r *Tlog) topic(key topicKey, l *layout) (*subscription, error) {
 		Fields: l.list,
 		Check:  func(path string) error { _, err := l.find(path); return err },
 	}}
+	if l.instance != "" {
+		s.topic.Sender = append(s.topic.Sender, telemetry.Text{Path: l.instance, Value: strconv.Itoa(int(key.instance))})
+	}
 	if a, err := l.find("time_boot_ms"); err == nil {
 		s.boot = a
 	}

@@ -147,6 +147,19 @@ func TestVersionsSendersAndStamps(t *testing.T) {
 	}
 }
 
+// Outputs of two ports, which one sender reports in turns, are instances: the first port is instance 0, whichever comes first.
+func TestPorts(t *testing.T) {
+	var s station
+	for i := range 4 {
+		port := uint8(1 - i%2)
+		s.packet(t, i, 2, 1, 1, &common.MessageServoOutputRaw{TimeUsec: 9000, Port: port, Servo1Raw: 1000 + uint16(port)})
+	}
+	g := read(t, s.Bytes())
+	if d := cmp.Diff([]string{"SERVO_OUTPUT_RAW#1", "SERVO_OUTPUT_RAW", "SERVO_OUTPUT_RAW#1", "SERVO_OUTPUT_RAW"}, g.topics); d != "" || g.values[0][2] != 1001 || g.values[1][2] != 1000 {
+		t.Error(d, g.values)
+	}
+}
+
 // Extensions that a sender does not know are not measured; of one that does, zeros that were cut off are zeros.
 func TestExtensions(t *testing.T) {
 	var s station
