@@ -40,3 +40,19 @@ func TestInputsThatEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Inputs of which none changes are a warning with their values; one that changes makes none.
+func TestInputsThatDoNotChange(t *testing.T) {
+	const text = "vehicle = \"v\"\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n[[channel]]\nnames = [\"u\", \"v\"]\ntopic = \"cmd\"\nfields = [\"u\", \"v\"]\nrole = \"input\"\nvaries = true\n"
+	for _, change := range []float64{0, 1} {
+		s := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "cmd": names("u", "v")}}
+		for ms := int64(0); ms < 4000; ms += 20 {
+			s.msgs = append(s.msgs, msg{"pos", ms, []float64{math.Sin(0.001 * float64(ms))}}, msg{"cmd", ms + 1, []float64{900, change * float64(ms)}})
+		}
+		_, sum := run(t, s, text, false)
+		i := slices.IndexFunc(sum.Remarks, func(r importer.Remark) bool { return r.Kind == "inputs-idle" })
+		if (i >= 0) != (change == 0) || i >= 0 && !strings.HasPrefix(sum.Remarks[i].Text, "no input changes: u (900), v (0) throughout") {
+			t.Errorf("%q", sum.Remarks)
+		}
+	}
+}

@@ -204,6 +204,7 @@ func (j *job) claims() (claimed channel.Kinematics, states []channel.Channel, er
 // leaveOut leaves the channels out of which the rows show nothing, and reports which and why. It
 // is an error where no state is left because none is ever valid.
 func (j *job) leaveOut(l *learner, made *rowMaker) error {
+	j.plan.idle(l.ranges.of(channel.Input))
 	still, empty, unknown := j.plan.leaveOut(&l.ranges)
 	if len(still) > 0 {
 		j.plan.leftOut.add("constant", Info, "", "%s left out: one value throughout", strings.Join(still, ", "))

@@ -1,7 +1,9 @@
 package importer
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/timebase"
@@ -165,6 +167,22 @@ func (p *plan) leaveOut(ranges *perRole[extrema]) (still, empty, unknown []strin
 		p.drop(gone)
 	}
 	return still, empty, unknown
+}
+
+// idle reports inputs of which each that is measured has one value throughout.
+func (p *plan) idle(ranges *extrema) {
+	var names []string
+	for i, c := range channel.Select(p.header, channel.Input) {
+		switch {
+		case ranges.varies(i):
+			return
+		case ranges.low[i] == ranges.high[i]:
+			names = append(names, fmt.Sprintf("%s (%.6g)", c.Name, ranges.low[i]))
+		}
+	}
+	if len(names) > 0 {
+		p.leftOut.add("inputs-idle", Warning, "", "no input changes: %s throughout; how the robot answers to one is not learned", strings.Join(names, ", ")).Remedy = "if something drives the robot, record that, and name it in a map"
+	}
 }
 
 // drop leaves channels out.
