@@ -2,6 +2,7 @@ package csv
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 
 // What rows ahead of the data are.
 const (
-	mostHeads    = 4  // rows
+	mostHeads    = 6  // rows
 	longUnit     = 12 // bytes: what is longer is no unit
 	longNames    = 60 // bytes: what is longer is no name
 	mostlyUnits  = 0.5
@@ -88,21 +89,45 @@ func trimmed(names []string, width int) []string {
 }
 
 // head finds which rows ahead of the data have the names and the units: programs write the units in a row behind the
-// names, or ahead of them, a row of descriptions, and frames of pandas names of two levels, of which the last counts.
+// names, or ahead of them, a row of descriptions, and frames of pandas and systems of motion capture names of several levels. A row
+// of numbers without a first one, ahead of texts, has those of what the columns are of.
 func (l *layout) head() {
-	rows := l.rows
-	var heads [][]string
-	for i := 0; i < min(len(rows), mostHeads+1); i++ {
-		cells := split(rows[i], l.comma)
-		if i > 0 && float64(numbers(rows[i:i+1], l.comma)) >= float64(int(numericShare*float64(len(cells)))) && slices.ContainsFunc(cells, number) {
+	var rows, heads [][]string
+	for _, row := range l.rows[:min(len(l.rows), mostHeads+1)] {
+		rows = append(rows, split(row, l.comma))
+	}
+	for i, cells := range rows {
+		numeric := i > 0 && values(cells)
+		if numeric && (cells[0] != "" || !slices.ContainsFunc(rows[i:], texts)) {
 			l.choose(heads)
 			return
 		}
-		if i > 0 && (len(cells) != len(heads[0]) || !texts(cells)) {
+		if i > 0 && (len(cells) != len(heads[0]) || !numeric && !texts(cells)) {
 			return
 		}
 		heads = append(heads, cells)
 	}
+}
+
+// values reports whether most cells of a row are numbers or times, and some are numbers.
+func values(cells []string) bool {
+	n := 0
+	for _, c := range cells {
+		if n++; !value(c) {
+			n -= 3
+		}
+	}
+	return n >= int(numericShare*float64(len(cells))) && slices.ContainsFunc(cells, number)
+}
+
+// value reports whether a cell is a number, or missing, or a date or a time of day.
+func value(cell string) bool {
+	if number(cell) {
+		return true
+	}
+	_, date := parseDate(cell)
+	_, clock := parseClock(cell)
+	return date == nil || clock == nil
 }
 
 // choose chooses the names and the units among several rows ahead of the data.
@@ -110,7 +135,13 @@ func (l *layout) choose(heads [][]string) {
 	if len(heads) < 2 {
 		return
 	}
-	l.named = max(0, slices.IndexFunc(heads, func(cells []string) bool { return !areUnits(cells) && different(cells) }))
+	index := func(cells []string) bool { return cells[0] == "" || strings.Join(cells, "") == cells[0] } // all of the index, or nothing
+	stacked := !slices.ContainsFunc(heads, func(cells []string) bool { return !index(cells) })
+	named := func(cells []string) bool { return !areUnits(cells) && different(cells) }
+	if l.named = slices.IndexFunc(heads, named); l.named < 0 || stacked {
+		for l.named = len(heads) - 1; l.named > 0 && (areUnits(heads[l.named]) || !texts(heads[l.named][1:])); l.named-- {
+		}
+	}
 	units := -1
 	for i, cells := range heads {
 		if i != l.named && areUnits(cells) && units < 0 {
@@ -127,21 +158,44 @@ func (l *layout) choose(heads [][]string) {
 	if units >= 0 {
 		l.units = heads[units]
 	}
+	l.levels(heads, units, stacked)
+}
+
+// levels makes names of a row of them, of which several are alike, with those of the other rows that distinguish them, and with all
+// where they are stacked. What is above a column counts up to the next that has something there, as in merged cells.
+func (l *layout) levels(heads [][]string, units int, stacked bool) {
+	base := heads[l.named]
+	l.joined = slices.Clone(base)
+	distinct := func(names []string) int { return len(slices.Compact(slices.Sorted(slices.Values(names)))) }
+	ahead := make([]string, len(base))
+	for i, level := range heads {
+		if i == units || i == l.named {
+			continue
+		}
+		above, names, over := slices.Clone(ahead), slices.Clone(base), ""
+		for k := range names {
+			if over = cmp.Or(level[k], over); stacked {
+				over = level[k]
+			}
+			if stacked || !isTime(base[k]) {
+				above[k] = strings.TrimSpace(above[k] + " " + over)
+				names[k] = strings.TrimSpace(above[k] + " " + base[k])
+			}
+		}
+		if stacked || distinct(names) > distinct(l.joined) {
+			ahead, l.joined = above, names
+		}
+	}
 }
 
 // texts reports whether cells are texts ahead of data: some, and none of them is a number or a date.
 func texts(cells []string) bool {
 	some := false
 	for _, c := range cells {
-		if c == "" {
-			continue
-		}
-		_, date := parseDate(c)
-		_, clock := parseClock(c)
-		if number(c) || date == nil || clock == nil || len(c) > longNames {
+		if c != "" && value(c) || len(c) > longNames {
 			return false
 		}
-		some = true
+		some = some || c != ""
 	}
 	return some
 }
@@ -150,7 +204,7 @@ func texts(cells []string) bool {
 func areUnits(cells []string) bool {
 	n, of := 0, 0
 	for _, c := range cells {
-		if c = plainUnit(c); c == "" {
+		if c = plainUnit(c); c == "" || number(c) {
 			continue
 		}
 		of++

@@ -19,6 +19,7 @@ type layout struct {
 	width   int      // cells of the last row of the beginning
 	heads   int      // rows ahead of those of data: of names, units, descriptions; 0 = none
 	named   int      // which of these has the names
+	joined  []string // these, with what distinguishes them; nil = as they are
 	mend    string   // (optional) what may be wrong if a column is not there
 }
 

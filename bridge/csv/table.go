@@ -197,6 +197,9 @@ func (t *table) head() error {
 				t.line, _ = t.records.FieldPos(0)
 			}
 		}
+		if t.joined != nil {
+			names = slices.Clone(t.joined)
+		}
 	}
 	for i := range names {
 		names[i] = strings.TrimSpace(names[i])
