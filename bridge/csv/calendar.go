@@ -122,10 +122,10 @@ func parseClock(s string) (int64, error) {
 	return 0, errNotClock
 }
 
-// wraps continues a counter of 32 bits over its end, and the time within a day or a week.
+// wraps continues a counter of 32, 24 or 16 bits over its end, and the time within a day or a week.
 type wraps struct {
-	last, ahead int64 // ns
-	begun       bool
+	last, ahead, step int64 // ns
+	begun             bool
 }
 
 // mostWrapped is, in ns, how long after the last time before its end a counter is found wrapped.
@@ -143,21 +143,25 @@ func (w *wraps) clock(t int64) int64 {
 // add returns the time of a counter in a unit (ns), which may have been one of µs before the
 // table was written.
 func (w *wraps) add(t, unit int64) int64 {
-	rounds := [...]int64{day, 7 * day, unit << 32, 1000 << 32}
+	rounds := [...]int64{day, 7 * day, unit << 32, 1000 << 32, unit << 24, unit << 16}
 	among := rounds[:]
 	if unit >= 1e9 { // no counter is so coarse
 		among = rounds[:2]
 	}
 	if w.begun && t+w.ahead < w.last {
-		for _, round := range among {
-			if gap := t + w.ahead + round - w.last; t+w.ahead < w.last-round/2 && gap >= 0 && gap < mostWrapped {
+		for i, round := range among {
+			most := int64(mostWrapped)
+			if i > 3 { // of a short one, where it goes on at its step: a recording may begin anew
+				most = timebase.Pausing * w.step
+			}
+			if gap := t + w.ahead + round - w.last; t+w.ahead < w.last-round/2 && gap >= 0 && gap < most {
 				w.ahead += round
 				break
 			}
 		}
 	}
 	t += w.ahead
-	w.last, w.begun = t, true
+	w.step, w.last, w.begun = t-w.last, t, true
 	return t
 }
 

@@ -247,12 +247,8 @@ func (r *Reader) order(t int64, digits float64, segment string, cells []string) 
 		if r.cfg.OnDuplicate != Keep {
 			return false, nil
 		}
-	case step < 0 && r.cfg.OnBackwards == Fail && within(-step, r.between.Usual()) != "":
-		what := within(-step, r.between.Usual())
-		return false, r.fail(r.line, field, fmt.Sprintf("the time begins anew: it seems to count within the %s", what), "write the whole time into one column")
 	case step < 0 && r.cfg.OnBackwards == Fail:
-		return false, r.fail(r.line, field, fmt.Sprintf("the time runs backwards by %s", seconds(-step)),
-			`sort the file by time, or write join = true under [time], which does so; or, if the clock was set or another recording begins here, write on_backwards = "segment" under [time]`)
+		return false, r.backwards(field, t, -step)
 	case step < 0:
 		counts.Backwards.Add(r.path, r.line)
 		begins = r.cfg.OnBackwards == Segment
@@ -270,6 +266,22 @@ func (r *Reader) order(t int64, digits float64, segment string, cells []string) 
 	}
 	r.begun, r.last, r.row.Segment, r.row.Begins = true, t, segment, begins
 	return true, nil
+}
+
+// backwards returns the error of a row whose time is before that of the row ahead of it, by so many ns.
+func (r *Reader) backwards(field string, t, by int64) error {
+	const segment = `write on_backwards = "segment" under [time]`
+	usual := r.between.Usual()
+	switch what := within(by, usual); {
+	case what != "" && r.cfg.Unit == isoUnit:
+		return r.fail(r.line, field, fmt.Sprintf("the clock is set back by one %s, as at the end of summer time", what), segment+", or write the times with their zone, as 12:30:00+02:00")
+	case what != "":
+		return r.fail(r.line, field, fmt.Sprintf("the time begins anew: it seems to count within the %s", what), "write the whole time into one column")
+	case t >= r.first && t-r.first <= usual:
+		return r.fail(r.line, field, "the time begins anew where the file does, as of another recording", segment)
+	}
+	return r.fail(r.line, field, fmt.Sprintf("the time runs backwards by %s", seconds(by)),
+		"sort the file by time, or write join = true under [time], which does so; or, if the clock was set or another recording begins here, "+segment)
 }
 
 // Reason and remedies of numbers that are written in several ways.

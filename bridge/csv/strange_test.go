@@ -106,6 +106,9 @@ func TestTablesOfPrograms(t *testing.T) {
 		"a counter of 32 bits that wraps": {rowsOf("time_us,theta,omega,tau", func(i int, a, b, c float64) string {
 			return fmt.Sprintf("%d,%g,%g,%g", uint32(int64(1<<32-1_000_000)+20_000*int64(i)), a, b, c)
 		}), 300, 1, (1<<32 - 1_000_000) * 1000, 2},
+		"a counter of 16 bits that wraps": {rowsOf("time_ms,theta,omega,tau", func(i int, a, b, c float64) string {
+			return fmt.Sprintf("%d,%g,%g,%g", uint16(65_000+20*i), a, b, c)
+		}), 300, 1, 65_000e6, 2},
 		"gears and brakes": {rowsOf("t,theta,omega,gear,brake", func(i int, a, b, c float64) string {
 			return fmt.Sprintf("%g,%g,%g,%d,%g", 0.02*float64(i), a, b, i/100, max(0, c))
 		}), 300, 1, 0, 2},

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -133,6 +134,24 @@ func TestTimesWithinAPeriod(t *testing.T) {
 		}
 		if s := log.Segments[0]; s.T[299]-s.T[0] != 299*20_000_000 {
 			t.Errorf("%d s: %v", period, s.T[299]-s.T[0])
+		}
+	}
+}
+
+// Local times go back by an hour where summer time ends, which is said to be; with their zone they go on.
+func TestEndOfSummerTime(t *testing.T) {
+	for _, zone := range []string{"", "-07:00"} {
+		table := rowsOf("t,theta,tau", func(i int, a, _, u float64) string {
+			at := time.Date(2024, 10, 27, 0, 59, 58, 0, time.UTC).Add(time.Duration(i) * 20 * time.Millisecond)
+			return fmt.Sprintf("%s,%g,%g", at.In(time.FixedZone("", 3600*(2-at.Hour()))).Format("2006-01-02T15:04:05.000"+zone), a, u)
+		})
+		path := filepath.Join(t.TempDir(), "a.csv")
+		if err := os.WriteFile(path, []byte(table), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s, err := importer.Import(context.Background(), importer.Job{Format: "csv", Map: parse(t, "vehicle = \"v\"\n[time]\ncolumn = \"t\"\nunit = \"iso\"\n"+thetaTau), Inputs: []string{path}, Out: filepath.Join(t.TempDir(), "f.msgpack")})
+		if zone == "" && (err == nil || !strings.Contains(err.Error(), "the clock is set back by one hour, as at the end of summer time")) || zone != "" && (err != nil || s.Rows != 300) {
+			t.Errorf("%q: %v", zone, err)
 		}
 	}
 }
