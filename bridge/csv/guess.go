@@ -121,11 +121,7 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 	case !unit && !name || 20*c.falls > c.Numbers && o.Group < 0:
 		return 0
 	}
-	if rest, _ := o.fractionOf(i); rest >= 0 {
-		n += 2
-	} else if stands {
-		n -= 3
-	}
+	n += o.fineness(i, c, stands)
 	switch {
 	case counter && !unit && !name:
 		return 0
@@ -135,6 +131,20 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 		return 0
 	}
 	return n
+}
+
+// fineness returns how much more a column looks like the time than one that is as good by its name: with the rest of it in another
+// column, or as a stamp of the sensor beside the recorder's time, and not if it stands for some rows.
+func (o *Outline) fineness(i int, c *Column, stands bool) int {
+	switch rest, _ := o.fractionOf(i); {
+	case rest >= 0:
+		return 2
+	case stands:
+		return -3
+	case hasWord(c.Name, []string{"stamp"}) && c.Numbers == o.Rows && c.falls == 0:
+		return 1
+	}
+	return 0
 }
 
 // tidy returns the column that names the signal of each row and the one with its value, in a table of one value a row, as databases

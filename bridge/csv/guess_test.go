@@ -23,3 +23,24 @@ func TestGuessedUnits(t *testing.T) {
 		}
 	}
 }
+
+// A suggested map of what recorders and simulators write: a stamp of the sensor is the time beside that of recording, counters that rise
+// by other steps than 1 and the index of rows of which some are left out are no states, a flag is none either, and parts of a
+// quaternion between other words are an attitude.
+func TestSuggestedColumns(t *testing.T) {
+	text, err := mapOf(t, rowsOf("%time,field.header.stamp,loopIteration,__index_level_0__,next.done,q_RS_w [],q_RS_x [],q_RS_y [],q_RS_z [],theta,tau", func(i int, a, _, u float64) string {
+		ns := 1_700_000_000_000_000_000 + int64(i)*20_000_000
+		return fmt.Sprintf("%d,%d,%d,%d,%t,%g,0,0,%g,%g,%g", ns+3_000_000+int64(i*7919%11)*100_000, ns, 4*i, i+i/5, i%100 == 99, math.Cos(a), math.Sin(a), a, u)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := parse(t, text)
+	var got []string
+	for _, c := range m.Channels {
+		got = append(got, c.Name+" "+string(c.Role))
+	}
+	if roles := strings.Join(got, ", "); m.Time.Column != "field.header.stamp" || roles != "next.done aux, theta state, tau input,  state" || !strings.Contains(text, `columns = ["q_RS_w []", "q_RS_x []", "q_RS_y []", "q_RS_z []"]`) {
+		t.Errorf("time %s, %s\n%s", m.Time.Column, roles, text)
+	}
+}

@@ -272,7 +272,7 @@ func (o *Outline) Quaternion() []int {
 	for _, ends := range [][]string{{"w", "x", "y", "z"}, {"0", "1", "2", "3"}, {"0]", "1]", "2]", "3]"}} {
 		for _, c := range o.Columns {
 			begin, ok := strings.CutSuffix(strings.ToLower(c.Name), ends[0])
-			if words := strings.FieldsFunc(begin, func(r rune) bool { return strings.ContainsRune("._/[ ", r) }); !ok || len(words) == 0 || !quaternionName.MatchString(words[len(words)-1]) {
+			if words := strings.FieldsFunc(begin, func(r rune) bool { return strings.ContainsRune("._/[ ", r) }); !ok || !slices.ContainsFunc(words, quaternionName.MatchString) {
 				continue
 			}
 			var at []int
@@ -325,9 +325,17 @@ func (c *Column) Lists() bool { return strings.HasPrefix(c.other, "[") }
 // mostNames bounds the different cells that are kept of a column.
 const mostNames = 64
 
-// Counts reports whether a column seems to count rows or messages.
+// Counts reports whether a column seems to count rows or messages, or what is between them: one by one, or, where it is called as a
+// counter is, by steps that are nearly alike.
 func (c *Column) Counts() bool {
-	return c.Others == 0 && c.whole && 20*c.falls < c.Numbers && c.Numbers > segmentRows && 10*c.ones >= 9*(c.Numbers-1-c.falls)
+	rises := c.falls == 0 && 10*c.changes() >= 9*(c.Numbers-1) && c.jumps.spread() < 1
+	return c.Others == 0 && c.whole && 20*c.falls < c.Numbers && c.Numbers > segmentRows &&
+		(10*c.ones >= 9*(c.Numbers-1-c.falls) || rises && hasWord(c.Name, counterWords) && !hasWord(c.Name, []string{"encoder", "enc", "wheel"}))
+}
+
+// Flag reports whether a column is a truth value.
+func (c *Column) Flag() bool {
+	return c.Others == 0 && len(c.named) == 2 && c.whole && c.Low == 0 && c.High == 1
 }
 
 // NumbersSegments reports whether a column seems to number the segments of a table: whole
@@ -347,7 +355,7 @@ func splitUnit(column string) (name, unit string) {
 		unit, closed := strings.CutSuffix(rest, brackets[1:])
 		name, unit = strings.TrimSpace(name), strings.TrimSpace(unit)
 		unit = strings.Replace(unit, "°", "deg", 1)
-		if ok && closed && name != "" && !strings.ContainsAny(unit, "[]()") && strings.Trim(unit, "0123456789:") != "" {
+		if ok && closed && name != "" && !strings.ContainsAny(unit, "[]()") && (unit == "" || strings.Trim(unit, "0123456789:") != "") {
 			return name, unit
 		}
 	}

@@ -126,7 +126,7 @@ func TestTablesOfPrograms(t *testing.T) {
 				return fmt.Sprintf("%g,--,%g,%g,%v", 0.02*float64(i), b, c, i%20 < 10)
 			}
 			return fmt.Sprintf("%g,%g,%g,%g,%v", 0.02*float64(i), a, b, c, i%20 < 10)
-		}), 300, 1, 0, 3},
+		}), 300, 1, 0, 2},
 		"ISO 8859-1": {rowsOf("time,theta [\xb0],omega [\xb0/s],tau", func(i int, a, b, c float64) string {
 			return fmt.Sprintf("%g,%g,%g,%g", 0.02*float64(i), a, b, c)
 		}), 300, 1, 0, 2},

@@ -131,6 +131,8 @@ func (s *suggestion) column(c *csv.Column) {
 		role = channel.Aux
 	case hash == "" && s.steps && c.Steps() && !isOf(c.Name)(observed):
 		role, remark = channel.Input, remark+": it rests and jumps as a command does"
+	case hash == "" && c.Flag():
+		role, remark = channel.Aux, remark+": a flag, which does not move as states do"
 	case hash == "" && why != "":
 		hash, remark = "# ", remark+": "+why
 	case hash == "" && c.Low < c.High:
