@@ -119,10 +119,20 @@ func (s *Source) given(f *survey, all []*seen) bool {
 	})
 }
 
-// commands adds the channels of the topics that drive the robot, but for one.
+// commands adds the channels of the topics that drive the robot, but for one, and for those of other robots: of another namespace than
+// that one, where its own has such a topic, too.
 func (s *suggestion) commands(all []*seen, but string) {
+	space := func(name string) (own, rest string) {
+		own, rest, _ = strings.Cut(strings.Trim(name, "/"), "/")
+		return own, rest
+	}
+	own, _ := space(but)
+	others := func(t *telemetry.Topic) bool {
+		of, rest := space(t.Name)
+		return rest != "" && of != own && slices.ContainsFunc(all, func(x *seen) bool { return strings.Trim(x.count.Topic.Name, "/") == own+"/"+rest })
+	}
 	for _, x := range all {
-		if t := x.count.Topic; t.Name != but && drives(t.Name, "") && x.count.N > 1 {
+		if t := x.count.Topic; t.Name != but && drives(t.Name, "") && x.count.N > 1 && !others(t) {
 			s.topic(x, false)
 		}
 	}
@@ -329,12 +339,12 @@ func (x *seen) varies(k int) bool {
 func (s *suggestion) topic(x *seen, several bool) {
 	t := x.count.Topic
 	written := 0
-	var constant []string
+	var constant, turned []string
 	for k, f := range x.fields {
 		if x.low[k] == x.high[k] {
 			constant = append(constant, fmt.Sprintf("%s (%.6g)", f.Path, x.low[k]))
 		}
-		if written == suggestStates || !x.varies(k) {
+		if written == suggestStates || !x.varies(k) || slices.Contains(turned, f.Path) {
 			continue
 		}
 		written++
@@ -342,7 +352,18 @@ func (s *suggestion) topic(x *seen, several bool) {
 		if t.Instance != 0 {
 			where += fmt.Sprintf("\ninstance = %d", t.Instance)
 		}
+		if parts := x.quaternion(f.Path); parts != nil && !s.drives(t.Name, f.Path, f.Unit) {
+			if several && len(t.Sender) > 0 {
+				where += fmt.Sprintf("\nwhere = %s", whereOf(t))
+			}
+			s.attitude(where, t, parts)
+			turned = append(turned, parts...)
+			continue
+		}
 		name := f.Path
+		if rest, ok := strings.CutPrefix(name, "data"); ok { // of messages of plain numbers
+			name = strings.Trim(t.Name, "/") + rest
+		}
 		if several && len(t.Sender) > 0 {
 			where += fmt.Sprintf("\nwhere = %s", whereOf(t))
 			name = strings.ReplaceAll(t.SenderName(), ", ", "_") + "_" + strings.TrimPrefix(name[strings.LastIndex(name, "].")+1:], ".")

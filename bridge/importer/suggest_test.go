@@ -76,10 +76,28 @@ func TestSuggestedInputsBesideAPreset(t *testing.T) {
 	without := varying(map[string][]telemetry.Field{"/odom": odometry, "/left/command": names("data"), "/scan": names("range")})
 	with := varying(map[string][]telemetry.Field{"/odom": odometry, "/cmd_vel": twist, "/left/command": names("data")})
 	without.kinds, with.kinds = kinds, kinds
-	if got := strings.Join(suggest(t, without)[channel.Input], " "); got != "cmd_vx cmd_vy cmd_vz cmd_r data" {
+	if got := strings.Join(suggest(t, without)[channel.Input], " "); got != "cmd_vx cmd_vy cmd_vz cmd_r left_command" {
 		t.Error(got)
 	}
 	if got := strings.Join(suggest(t, with)[channel.Input], " "); got != "cmd_vx cmd_vy cmd_vz cmd_r" {
 		t.Error(got)
+	}
+}
+
+// Of what a controller reports its feedback is the state; four parts of a quaternion are an attitude; and of several robots only the
+// commands of the one whose state is proposed are inputs.
+func TestSuggestedStates(t *testing.T) {
+	for _, c := range []struct {
+		log            map[string][]telemetry.Field
+		states, inputs string
+	}{
+		{map[string][]telemetry.Field{"/arm_controller/controller_state": names("reference.positions[0]", "feedback.positions[0]", "output.effort[0]")}, "feedback_positions_0", "reference_positions_0 output_effort_0"},
+		{map[string][]telemetry.Field{"/robot/pose": names("pose.position.x", "pose.orientation.x", "pose.orientation.y", "pose.orientation.z", "pose.orientation.w"), "/wheel/cmd": names("data")}, "pose_position_x roll pitch yaw", "wheel_cmd"},
+		{map[string][]telemetry.Field{"/a/pose": names("x", "y", "z"), "/a/cmd": names("u"), "/b/cmd": names("u"), "/arm/cmd/raw": names("w")}, "x y z", "u w"},
+	} {
+		got := suggest(t, varying(c.log))
+		if states, inputs := strings.Join(got[channel.State], " "), strings.Join(got[channel.Input], " "); states != c.states || inputs != c.inputs {
+			t.Errorf("states %q, inputs %q", states, inputs)
+		}
 	}
 }

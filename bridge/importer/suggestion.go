@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/dgm-robotics/dgm/bridge/frames"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
@@ -132,6 +133,9 @@ func commands(name string) bool {
 // drives reports whether a field or a column drives the robot, which its name, that of its topic or its unit says. Beside
 // commands the speeds and currents of motors are measured ones.
 func (s *suggestion) drives(topic, name, unit string) bool {
+	if isOf(name)(observed) && !commands(name) { // in a report of a controller
+		return false
+	}
 	if s.commanded && !commands(topic) && !commands(name) && isOf(name[strings.LastIndexByte(name, '.')+1:])(sensed) {
 		return false
 	}
@@ -153,4 +157,34 @@ func drives(name, unit string) bool {
 		return !channel.SameUnit(unit, "m/s")
 	}
 	return channel.CanonicalUnit(unit) != "m" && channel.CanonicalUnit(unit) != "m/s" && numbered.MatchString(plain) || unit == "" && sided.MatchString(plain)
+}
+
+// quaternion returns the fields of the quaternion of which a field is a part, w first; nil = it is no part of one.
+func (x *seen) quaternion(path string) (parts []string) {
+	end := path[max(0, strings.LastIndexAny(path, ".[")):]
+	for _, ends := range [][]string{{".w", ".x", ".y", ".z"}, {"[0]", "[1]", "[2]", "[3]"}} {
+		stem := strings.TrimSuffix(path, end)
+		if !slices.Contains(ends, end) || !containsAny(stem, "quat", "orientation", "rotation") && !isOf(stem)([]string{"q"}) {
+			continue
+		}
+		parts = nil
+		for _, e := range ends {
+			if k := slices.IndexFunc(x.fields, func(f telemetry.Field) bool { return f.Path == stem+e }); k >= 0 && x.low[k] > -1.01 && x.high[k] < 1.01 {
+				parts = append(parts, stem+e)
+			}
+		}
+		if len(parts) == 4 {
+			return parts
+		}
+	}
+	return nil
+}
+
+// attitude adds roll, pitch and yaw of a quaternion.
+func (s *suggestion) attitude(where string, t *telemetry.Topic, parts []string) {
+	var names []string
+	for _, name := range []string{"roll", "pitch", "yaw"} {
+		names = append(names, s.unique(name, t.String()))
+	}
+	fmt.Fprintf(&s.text, "\n[[channel]]\nnames = [%q, %q, %q]\n%s\nquaternion = [%q, %q, %q, %q] # w, x, y, z\nrole = \"state\"\nvaries = true\n", names[0], names[1], names[2], where, parts[0], parts[1], parts[2], parts[3])
 }
