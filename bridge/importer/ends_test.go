@@ -56,3 +56,17 @@ func TestInputsThatDoNotChange(t *testing.T) {
 		}
 	}
 }
+
+// Messages that are there twice, as of two links, do not double the rate that is reported, and hide no slow topic.
+func TestRateOfRepeatedMessages(t *testing.T) {
+	const text = "vehicle = \"v\"\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n"
+	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x")}}
+	for ms := int64(0); ms < 20_000; ms += 80 {
+		m := msg{"pos", ms, []float64{math.Sin(0.001 * float64(ms))}}
+		s.msgs = append(s.msgs, m, m)
+	}
+	_, sum := run(t, s, text, false)
+	if all := strings.Join(sum.Texts(), "\n"); !strings.Contains(all, "rows have the timestamps of pos, 12.5") || !strings.Contains(all, "slow: x at 12.5") {
+		t.Error(all)
+	}
+}

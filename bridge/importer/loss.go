@@ -58,12 +58,7 @@ func (out *remarks) rows(r *rowMaker) {
 		}
 		return
 	}
-	id, all := r.plan.tracks[r.plan.config.Base].id, 0
-	for _, f := range r.files {
-		if n := f.find(id); n != nil {
-			all += n.N
-		}
-	}
+	id, all := r.plan.tracks[r.plan.config.Base].id, r.messages()
 	if lost := all - c.repeated - c.kept - c.ground - c.cut; 2*lost > all {
 		x := out.add("rows-lost", Loss, id.String(), "%d of %d messages of %s give no row", lost, all, id)
 		x.Remedy = "see what is said of their times, or choose another topic with --base"
@@ -71,6 +66,25 @@ func (out *remarks) rows(r *rowMaker) {
 			x.Text += ": most have the time of the one before, or come too late"
 			x.Remedy = "use stamps of the sensor, or send each message at once; or choose another topic with --base"
 		}
+	}
+}
+
+// messages counts those of the topic that gives the rows their times.
+func (r *rowMaker) messages() (all int) {
+	for _, f := range r.files {
+		if n := f.find(r.plan.tracks[r.plan.config.Base].id); n != nil {
+			all += n.N
+		}
+	}
+	return all
+}
+
+// settleRate has the rate of the topic that gives the rows their times be that of its rows, where many of its messages are there more than
+// once, as of two links.
+func (r *rowMaker) settleRate() {
+	all, rows, twice := r.messages(), r.counts.kept+r.counts.ground+r.counts.cut, r.joiner.Late+r.counts.repeated
+	if 10*twice > all && 10*(rows+twice) > 9*all && all > 0 {
+		r.plan.tracks[r.plan.config.Base].rate *= float64(rows) / float64(all)
 	}
 }
 

@@ -45,6 +45,9 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
+	if !j.Map.IsTable() {
+		rows.settleRate()
+	}
 	s.Problems, s.Channels, s.Clocks = problems(j.files), rows.channels(s), clocks(j.files)
 	s.Remarks = report(rows, turns.found())
 	(*remarks)(&s.Remarks).slowTopics(j.plan, j.Format)
