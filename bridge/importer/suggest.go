@@ -54,12 +54,14 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 		counts[i] = x.count
 	}
 	f.identify(counts, &Map{})
-	if m, name, where := fitting(f, all); name != "" {
+	if m, name, where := fitting(f, all, false); name != "" {
 		text, err := presetFor(m, name, where, all)
 		if err != nil {
 			return err
 		}
 		b.WriteString(text + undriven(m, f, all))
+	} else if m, name, where := fitting(f, all, true); name != "" {
+		b.WriteString(likePreset(name, where, f, all) + undriven(m, f, all))
 	} else {
 		b.WriteString(beginning(path, all))
 	}
@@ -71,32 +73,14 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 	return err
 }
 
-// presetFor returns the text of the preset that fits a log, for the sender that where selects,
-// behind a comment on which of its channels are never valid in the log.
-func presetFor(m *Map, name string, where Where, all []*seen) (string, error) {
-	text, err := PresetText(name)
-	if err != nil {
-		return "", err
-	}
-	if where != nil {
-		text = strings.Replace(text, "\nvehicle = ", fmt.Sprintf("\nwhere = %s # one of several senders, see the topics below\nvehicle = ", where), 1)
-	}
-	unknown := neverValid(m, all)
-	switch {
-	case m.states(unknown) == 0:
-		return fmt.Sprintf("# No preset can use this log: all states of %s are never valid in it. It is:\n\n%s", name, text), nil
-	case len(unknown) > 0:
-		return fmt.Sprintf("# The preset %s fits this log but for %s, which are never valid in it: an\n# import leaves them out. It is:\n\n%s", name, strings.Join(unknown, ", "), text), nil
-	}
-	return fmt.Sprintf("# The preset %s fits this log. It is:\n\n%s", name, text), nil
-}
-
 // undriven returns channels of what seems to drive the robot, where no message has an input of the preset that fits.
 func undriven(m *Map, f *survey, all []*seen) string {
-	s := suggestion{commanded: hasCommands(all)}
+	s, why := suggestion{commanded: hasCommands(all)}, ""
 	for i := range m.Channels {
 		c := &m.Channels[i]
-		s.names = append(s.names, c.names()...)
+		if s.names = append(s.names, c.names()...); c.Role == channel.Input {
+			why = "No input of the preset is in this log. "
+		}
 		if c.Role == channel.Input && slices.ContainsFunc(c.sources(), func(s *Source) bool { return s.given(f, all) }) {
 			return ""
 		}
@@ -105,7 +89,7 @@ func undriven(m *Map, f *survey, all []*seen) string {
 	if s.text.Len() == 0 {
 		return ""
 	}
-	return "\n# No input of the preset is in this log. What seems to drive the robot:\n" + s.text.String()
+	return "\n# " + why + "What seems to drive the robot:\n" + s.text.String()
 }
 
 // given reports whether messages have values of the fields of a source, or of the array that they are in.
@@ -216,92 +200,6 @@ func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(f
 		sorted[i].count = c
 	}
 	return sorted, nil
-}
-
-// fitting returns the preset all of whose channels that are not optional are in a
-// log, and its map, or "". Of a topic with several senders the map has one, which where selects.
-func fitting(f *survey, all []*seen) (m *Map, name string, where Where) {
-	senders := []Where{nil}
-	for _, c := range f.counts {
-		if f.id(c.Topic).sender != "" {
-			senders = append(senders, whereOf(c.Topic))
-		}
-	}
-	for _, name := range Presets() {
-		for _, where := range senders {
-			m, err := Preset(name)
-			if err != nil {
-				continue
-			}
-			m.Where = where
-			f.kinds = m.kinds(all)
-			files := []*survey{f}
-			if m, err = m.expand(files); err != nil || len(m.Channels) == 0 {
-				continue
-			}
-			if _, err := bind(m, files); err == nil {
-				return m, name, where
-			}
-		}
-	}
-	return nil, "", nil
-}
-
-// kinds returns for the refusals of a map, by their numbers, the values of their fields.
-func (m *Map) kinds(all []*seen) map[int]float64 {
-	out := map[int]float64{}
-	for i := range m.Refusals {
-		r := &m.Refusals[i]
-		for _, x := range all {
-			k := slices.IndexFunc(x.fields, func(f telemetry.Field) bool { return f.Path == r.Field })
-			if k >= 0 && r.reads(x.count.Topic) {
-				out[i] = x.high[k]
-			}
-		}
-	}
-	return out
-}
-
-// states counts the states of a map but for some.
-func (m *Map) states(without []string) (n int) {
-	for i := range m.Channels {
-		c := &m.Channels[i]
-		for _, name := range append(c.Names, c.Name) {
-			if name != "" && c.Role == channel.State && !slices.Contains(without, name) {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// neverValid returns the channels of a map whose values a condition declares invalid
-// throughout.
-func neverValid(m *Map, all []*seen) (names []string) {
-	for i := range m.Valid {
-		v := &m.Valid[i]
-		for _, x := range all {
-			t := x.count.Topic
-			k := slices.IndexFunc(x.fields, func(f telemetry.Field) bool { return f.Path == v.Field })
-			if k < 0 || !slices.Contains(v.Topic, t.Name) && (v.Type == "" || v.Type != t.Kind) || v.possible(x.low[k], x.high[k]) {
-				continue
-			}
-			for _, name := range v.Channels {
-				if !slices.Contains(names, name) {
-					names = append(names, name)
-				}
-			}
-		}
-	}
-	return names
-}
-
-// possible reports whether a field that spans low to high may say that values are valid.
-func (v *Validity) possible(low, high float64) bool {
-	if low == high || v.Above != nil {
-		return v.valid(high)
-	}
-	return v.Mask != 0 || slices.ContainsFunc(v.Equals, func(e float64) bool { return e >= low && e <= high })
 }
 
 // likely returns the topic that looks most like a state: of those with a few

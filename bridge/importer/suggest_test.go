@@ -101,3 +101,21 @@ func TestSuggestedStates(t *testing.T) {
 		}
 	}
 }
+
+// Where no preset fits for its inputs, the map has the states of the one whose states are all in the log, and what seems to drive the robot.
+func TestSuggestedLikeAPreset(t *testing.T) {
+	log := varying(map[string][]telemetry.Field{
+		"vehicle_local_position":   names("x", "y", "z", "vx", "vy", "vz"),
+		"vehicle_attitude":         names("q[0]", "q[1]", "q[2]", "q[3]"),
+		"vehicle_angular_velocity": names("xyz[0]", "xyz[1]", "xyz[2]"),
+		"vehicle_torque_setpoint":  names("xyz[0]"),
+	})
+	got := suggest(t, log)
+	if states, inputs := strings.Join(got[channel.State], " "), strings.Join(got[channel.Input], " "); states != "x y z vx vy vz roll pitch yaw p q r" || inputs != "xyz_0" {
+		t.Errorf("states %q, inputs %q", states, inputs)
+	}
+	var b bytes.Buffer
+	if err := importer.Suggest(context.Background(), &b, "a.log", log.open, nil); err != nil || !strings.HasPrefix(b.String(), "# The states of this log are those of the preset px4-quadrotor, which does not fit it: topic actuator_motors is not in a.log; topic actuator_outputs is not in a.log.\nlike = \"px4-quadrotor\"\n") {
+		t.Error(err, b.String())
+	}
+}
