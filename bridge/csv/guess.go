@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -59,7 +60,7 @@ func (o *Outline) findSegments() {
 		}
 		parts := c.changes() + 1
 		switch {
-		case hasWord(c.Column, segmentWords) && segmentRows*parts <= cells:
+		case hasWord(c.Column, segmentWords) && !hasWord(c.Column, []string{"mode", "modes", "flags"}) && segmentRows*parts <= cells:
 			o.Segments = append(o.Segments, i)
 		case o.Group < 0 && hasWord(c.Column, slices.Concat(robotWords, segmentWords)) && different < mostNames && 2*different*segmentRows <= cells && parts > 4*different && (c.Others > 0 || !hasWord(c.Column, []string{"id", "unit"}) || different <= 8):
 			o.Group = i
@@ -193,6 +194,11 @@ func (o *Outline) fractionOf(i int) (rest int, unit string) {
 	clock := &o.Columns[i]
 	if !clock.whole || clock.Others > 0 {
 		return -1, ""
+	}
+	if i+1 < len(o.Columns) && clock.Column == strconv.Itoa(i+1) && clock.falls == 0 { // without names: it begins anew with each second
+		if c := &o.Columns[i+1]; c.whole && c.Low >= 0 && c.High < 1e9 && c.High > 1e8 && c.falls > 1 && c.falls == clock.changes() {
+			return i + 1, "ns"
+		}
 	}
 	for _, end := range spellings["s"] {
 		stem, ok := strings.CutSuffix(strings.ToLower(clock.Name), end)

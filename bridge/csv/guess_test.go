@@ -44,3 +44,15 @@ func TestSuggestedColumns(t *testing.T) {
 		t.Errorf("time %s, %s\n%s", m.Time.Column, roles, text)
 	}
 }
+
+// Seconds and nanoseconds in two columns without names are the time, as ros2 topic echo --csv prints them.
+func TestSuggestedStampsWithoutNames(t *testing.T) {
+	table := rowsOf("1700000000,0,base,1,0", func(i int, a, _, u float64) string {
+		ms := 20 * (i + 1)
+		return fmt.Sprintf("%d,%d,base,%g,%g", 1_700_000_000+ms/1000, ms%1000*1_000_000, a, u)
+	})
+	log, s, text := suggested(t, "", table)
+	if s.Rows != 301 || s.Duration != 6e9 || log.Segments[0].T[0] != 1_700_000_000e9 {
+		t.Errorf("%d rows, %d ns\n%s", s.Rows, s.Duration, text)
+	}
+}

@@ -59,7 +59,7 @@ func layoutOf(head []byte, wanted []string) layout {
 	}
 	l.decimal, l.width = decimalCommas(rows, l.comma), len(split(rows[len(rows)-1], l.comma))
 	if first := split(rows[0], l.comma); !numbered(first, rows[1:], l.comma) {
-		l.name(first, comments, wanted)
+		l.name(first, rows[1:], comments, wanted)
 	}
 	if l.names == nil {
 		l.rows = rows
@@ -147,14 +147,14 @@ func numbered(cells, rows []string, sep rune) bool {
 
 // name sets the names of the columns, of which cells is the first row, where that does not
 // hold them.
-func (l *layout) name(cells, comments, wanted []string) {
+func (l *layout) name(cells, rows, comments, wanted []string) {
 	for _, c := range comments {
 		if names := split(c, l.comma); len(wanted) > 0 && found(names, wanted) == len(wanted) && found(cells, wanted) < len(wanted) {
 			l.names = names
 			return
 		}
 	}
-	if slices.ContainsFunc(cells, func(c string) bool { return !number(c) }) {
+	if slices.ContainsFunc(cells, func(c string) bool { return !number(c) }) && !l.continued(cells, rows) {
 		if k := len(comments) - 1; k >= 0 && l.fits(split(comments[k], l.comma), cells) {
 			l.names = split(comments[k], l.comma)
 		}
@@ -177,6 +177,20 @@ func (l *layout) name(cells, comments, wanted []string) {
 		l.names = append(l.names, strconv.Itoa(i+1))
 	}
 	l.mend = "; its first line holds numbers: name the columns in it, or by their numbers, as in column = \"1\""
+}
+
+// continued reports whether the first row is one of data: some of its cells are numbers, and its texts are in the row behind it, too.
+func (l *layout) continued(cells, rows []string) bool {
+	if len(rows) == 0 || !slices.ContainsFunc(cells, func(c string) bool { return c != "" && number(c) }) {
+		return false
+	}
+	next := split(rows[0], l.comma)
+	for i, c := range cells {
+		if !number(c) && (i >= len(next) || next[i] != c) {
+			return false
+		}
+	}
+	return true
 }
 
 // described matches a comment that says something of a table, as the rows and columns of those of Octave.

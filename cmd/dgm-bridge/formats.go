@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/ardupilot"
@@ -167,7 +168,11 @@ var others = []struct {
 	{begins([]byte("\x93NUMPY")), "one array of NumPy (.npy)", "in Python: import numpy; numpy.savez('log.npz', x=numpy.load('%s')), with the times in an array of their own"},
 	{isPickle, "a pickle of Python", "in Python: import pandas; pandas.read_pickle('%s').to_csv('log.csv')"},
 	{begins([]byte("{")), "JSON", "in Python: import pandas; pandas.read_json('%s', lines=True).to_csv('log.csv')"},
+	{isYAML, "text in YAML, as ros2 topic echo prints it", "record the topics (ros2 bag record -s mcap), or print them as a table (ros2 topic echo --csv TOPIC > log.csv) in place of %s"},
 }
+
+// isYAML reports whether text begins with keys that have others below them, or a list.
+var isYAML = regexp.MustCompile(`^(---\s+)?\w+:\s*\n(- |  )\S`).Match
 
 // entryAt is where the name of the first file of an archive stands, whose length is entryLengthAt.
 const entryLengthAt, entryAt = 26, 30

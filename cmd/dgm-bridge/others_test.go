@@ -47,6 +47,7 @@ func TestOtherFiles(t *testing.T) {
 		"a.npy":     {[]byte("\x93NUMPY\x01\x00"), "numpy.savez("},
 		"a.pkl":     {[]byte("\x80\x04\x95\x10"), "pandas.read_pickle("},
 		"a.jsonl":   {[]byte("{\"t\": 0}\n"), "pandas.read_json("},
+		"a.yaml":    {[]byte("header:\n  stamp:\n    sec: 0\n---\n"), "ros2 bag record"},
 		"a.h5":      {[]byte("\x89HDF\r\n\x1a\n"), "a file in HDF5"},
 	} {
 		path := filepath.Join(t.TempDir(), name)
