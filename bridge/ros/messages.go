@@ -17,12 +17,12 @@ type Messages struct {
 	wants  *telemetry.Wants
 	report *telemetry.Problems
 
-	names         map[string]int           // types of a topic so far
-	instances     map[string]int           // by name, type and encoding
-	subscriptions map[string]*Subscription // by name, type, encoding and publisher
-	seq           int                      // topics and senders so far
-	key           []byte                   // what names the sender of the message at hand
-	rest          elements                 // of the message at hand
+	names         map[string]int             // types of a topic so far
+	instances     map[string]int             // by name, type and encoding
+	subscriptions map[string][]*Subscription // by name, type, encoding and publisher: one for each definition of the type
+	seq           int                        // topics and senders so far
+	key           []byte                     // what names the sender of the message at hand
+	rest          elements                   // of the message at hand
 	message       telemetry.Message
 	unpacker      unpacker
 }
@@ -30,7 +30,7 @@ type Messages struct {
 // New returns the messages of a recording, which errors call path. report receives what
 // cannot be read.
 func New(path string, wants *telemetry.Wants, report *telemetry.Problems) *Messages {
-	return &Messages{path: path, wants: wants, report: report, names: map[string]int{}, instances: map[string]int{}, subscriptions: map[string]*Subscription{}}
+	return &Messages{path: path, wants: wants, report: report, names: map[string]int{}, instances: map[string]int{}, subscriptions: map[string][]*Subscription{}}
 }
 
 // elements are the parts of a message that are still to be returned.
@@ -66,7 +66,7 @@ func (r *Messages) Next() (*telemetry.Message, error) {
 		e.s = nil
 	}
 	from, fields, err := r.sender(s, e.data, k)
-	if from == nil || err != nil {
+	if from == nil || from.topic == nil || err != nil {
 		e.s = nil
 		return nil, err
 	}

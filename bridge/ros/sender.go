@@ -97,8 +97,8 @@ func (id *identity) split(key []byte) (texts, names []string) {
 
 // sender is one sender of a topic, with the places of the fields that are wanted.
 type sender struct {
-	topic  *telemetry.Topic
-	texts  []string // that its messages have
+	topic  *telemetry.Topic // nil: messages are not read
+	texts  []string         // that its messages have
 	paths  []string
 	fields *cdr.Reader            // nil: none, or their places depend on the names
 	orders map[string]*cdr.Reader // by the names of a message, as key returns them

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -23,8 +24,11 @@ type Channel struct {
 }
 
 // Subscription is what messages of one name and type, and of one publisher where the recording names
-// it, have in common, whatever channel they come by: after a merge one topic has several.
+// it, have in common, whatever channel they come by: after a merge one topic has several. Where the type is defined
+// anew, as by a later version, messages by each definition have one.
 type Subscription struct {
+	definition []byte
+	all        *[]*sender // those of all definitions
 	name, kind string
 	publisher  telemetry.Text
 	instance   int       // types of one name are counted
@@ -45,8 +49,11 @@ type Subscription struct {
 func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
 	kind := ch.Topic + "\x00" + ch.Type + "\x00" + ch.Encoding
 	key := kind + "\x00" + ch.Publisher.Value
-	if s := r.subscriptions[key]; s != nil {
-		return s
+	all := new([]*sender)
+	for _, s := range r.subscriptions[key] {
+		if all = s.all; s.defines(ch) {
+			return s
+		}
 	}
 	instance, known := r.instances[kind]
 	if !known {
@@ -54,8 +61,8 @@ func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
 		r.instances[kind] = instance
 		r.names[ch.Topic]++
 	}
-	s := &Subscription{name: ch.Topic, kind: kindName(ch.Type), publisher: ch.Publisher, instance: instance, byKey: map[string]*sender{}}
-	r.subscriptions[key] = s
+	s := &Subscription{name: ch.Topic, kind: kindName(ch.Type), publisher: ch.Publisher, instance: instance, byKey: map[string]*sender{}, definition: ch.Definition, all: all}
+	r.subscriptions[key] = append(r.subscriptions[key], s)
 	switch {
 	case ch.Encoding != "cdr" && ch.Encoding != "ros1":
 		s.unread = fmt.Errorf("messages in %q are not read, only cdr is: record it with ROS 2's own encoding, or export the topic as a table", ch.Encoding)
@@ -89,6 +96,26 @@ func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
 		}
 	}
 	return s
+}
+
+// defines reports whether messages of a channel are read by a subscription of their name and type: by the same definition, or one of the
+// same fields.
+func (s *Subscription) defines(ch *Channel) bool {
+	if s.t == nil || len(ch.Definition) == 0 || bytes.Equal(s.definition, ch.Definition) {
+		return true
+	}
+	t, err := cdr.Parse(ch.Schema, ch.Type, ch.Definition)
+	return err != nil || reflect.DeepEqual(t, s.t)
+}
+
+// elsewhere returns the sender of the same texts and names whose messages are by another definition.
+func (s *Subscription) elsewhere(texts, names []string) *sender {
+	for _, x := range *s.all {
+		if x.is(texts, names) && !slices.Contains(s.senders, x) {
+			return x
+		}
+	}
+	return nil
 }
 
 // px4Types are the messages of PX4, which have a time in µs and no header; with
@@ -223,9 +250,19 @@ func (r *Messages) topic(s *Subscription, texts, names []string, first []byte) (
 	if len(names) > 0 {
 		x.learn(s.who.names, names)
 	}
-	x.paths = r.wants.Paths(x.topic)
+	other := s.elsewhere(texts, names)
+	if *s.all = append(*s.all, x); other == nil {
+		x.paths = r.wants.Paths(x.topic)
+	} else {
+		x.topic, x.paths = other.topic, other.paths
+		r.seq--
+	}
 	for _, path := range x.paths {
-		if err := s.check(path); err != nil {
+		if err := s.check(path); err != nil && other != nil {
+			r.report.Add(r.rest.at, "message", "of %s: %s is defined anew, and %v; messages by this definition are not read", s.name, s.t.Name, err)
+			x.topic = nil
+			return x, nil
+		} else if err != nil {
 			return nil, telemetry.NewFieldError(r.path, x.topic, path, err.Error())
 		}
 	}
