@@ -13,7 +13,7 @@ type alternating struct{ watched[turns] }
 
 // turns are the values of a field in the block at hand, and in how many blocks they took turns.
 type turns struct {
-	block                []float64
+	block, sorted        []float64
 	blocks, found, equal int
 }
 
@@ -48,6 +48,12 @@ func (s *turns) judge() {
 	x := s.block
 	s.block = s.block[:0]
 	if reversals(x) < fewestTurns {
+		return
+	}
+	s.sorted = append(s.sorted[:0], x...)
+	slices.Sort(s.sorted)
+	if restsInTurns(x, s.sorted) {
+		s.found++
 		return
 	}
 	equal, across := 2, stepsOver(x, 1)
@@ -193,6 +199,45 @@ func inTurn(steps []int) bool {
 		}
 	}
 	return usual > 1 && float64(unlike) <= unlikeTurns*float64(len(steps))
+}
+
+// restsInTurns reports whether one value comes again and again in turns between those of a signal that goes on without it, as of a
+// publisher whose own signal stands still: the signal may pass that value.
+func restsInTurns(x, sorted []float64) bool {
+	rest, most := 0.0, 0
+	for i, from := 0, 0; i < len(x); i++ {
+		if sorted[i] != sorted[from] {
+			from = i
+		}
+		if n := i + 1 - from; n > most {
+			rest, most = sorted[i], n
+		}
+	}
+	if most <= fewestTurns || len(x)-most <= fewestTurns {
+		return false
+	}
+	var moving []float64
+	var steps [2][]int // from row to row of the value, and of the others
+	var own, across float64
+	at := [2]int{-1, -1}
+	for i, v := range x {
+		k := 0
+		if v != rest {
+			if k = 1; len(moving) > 0 {
+				own += math.Abs(v - moving[len(moving)-1])
+			}
+			moving = append(moving, v)
+		}
+		if i > 0 && (v == rest) != (x[i-1] == rest) {
+			across += math.Abs(v - x[i-1])
+		}
+		if at[k] >= 0 {
+			steps[k] = append(steps[k], i-at[k])
+		}
+		at[k] = i
+	}
+	switches := 2 * min(len(moving), most)
+	return own > 0 && own/float64(len(moving)) <= apart*across/float64(switches) && (inTurn(steps[0]) || inTurn(steps[1]))
 }
 
 // follow returns of which of n signals each value is: of the one whose value was the nearest. It
