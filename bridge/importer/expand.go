@@ -30,6 +30,9 @@ func (m *Map) expand(files []*survey) (*Map, error) {
 			out.Channels = append(out.Channels, driven...)
 			continue
 		}
+		if !slices.ContainsFunc(m.Channels[:i], func(o Channel) bool { return o.Each == c.Each }) {
+			c.sayUnknown(files, &out.said)
+		}
 		all, why, unclear := c.expand(files)
 		if len(all) == 0 && (!c.Optional || unclear) {
 			remedy := "correct each, or name the channels one by one"
@@ -76,6 +79,23 @@ func (c *Channel) expand(files []*survey) (all []Channel, why string, unclear bo
 		}
 	}
 	return all, why, false
+}
+
+// sayUnknown reports the names, as of joints, that are not in the first file and so have no channel.
+func (c *Channel) sayUnknown(files []*survey, out *remarks) {
+	names := func(f *survey) (all []string) {
+		topics, _ := c.among(f)
+		for _, count := range topics {
+			all = append(all, textsOf(count.Topic, c.Each)...)
+		}
+		return all
+	}
+	known := names(files[0])
+	for _, f := range files[1:] {
+		if more := slices.DeleteFunc(names(f), func(n string) bool { return slices.Contains(known, n) }); len(more) > 0 {
+			out.add("names", Warning, "", "%s: %s left out: not in %s, whose names count", f.base(), strings.Join(more, ", "), files[0].base()).Remedy = "give a file that has them all first"
+		}
+	}
 }
 
 // textsOf returns the texts of an array of a topic, each once and none empty.

@@ -202,6 +202,10 @@ func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(f
 	return sorted, nil
 }
 
+// whereTheRobotIs is how many times as fast a topic that does not say where the robot, or its joints, are must come to be taken for its
+// state: inertial sensors come fast.
+const whereTheRobotIs = 20
+
 // likely returns the topic that looks most like a state: of those with a few
 // fields that vary, the fastest.
 func likely(all []*seen) int {
@@ -218,6 +222,11 @@ func likely(all []*seen) int {
 			continue
 		}
 		score := min(x.count.Rate(), 1000) * math.Min(1, float64(n)/3) / math.Max(1, float64(n)/suggestStates)
+		if slices.ContainsFunc(x.fields, func(f telemetry.Field) bool {
+			return isOf(f.Path)([]string{"position", "positions", "pose", "translation"})
+		}) {
+			score *= whereTheRobotIs
+		}
 		if score > most {
 			best, most = i, score
 		}
@@ -232,6 +241,12 @@ func (x *seen) varies(k int) bool {
 		"covariance", "variance", "valid", "reset", "counter", "_count", "error", "flags", "status", "device_id", "_id", "seq", "std", "innov", "test_ratio")
 }
 
+// proposes reports whether field k of a topic may be a channel. An acceleration that is no command follows from states and inputs.
+func (s *suggestion) proposes(x *seen, k int) bool {
+	f := x.fields[k]
+	return x.varies(k) && (!containsAny(f.Path, "accel") || s.drives(x.count.Topic.Name, f.Path, f.Unit))
+}
+
 // topic adds the channels of a topic: the first suggestStates fields that vary. Those that are
 // constant are named in a comment. several: it is one of the senders of its name.
 func (s *suggestion) topic(x *seen, several bool) {
@@ -242,7 +257,7 @@ func (s *suggestion) topic(x *seen, several bool) {
 		if x.low[k] == x.high[k] {
 			constant = append(constant, fmt.Sprintf("%s (%.6g)", f.Path, x.low[k]))
 		}
-		if written == suggestStates || !x.varies(k) || slices.Contains(turned, f.Path) {
+		if written == suggestStates || !s.proposes(x, k) || slices.Contains(turned, f.Path) {
 			continue
 		}
 		written++

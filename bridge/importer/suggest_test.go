@@ -93,6 +93,8 @@ func TestSuggestedStates(t *testing.T) {
 	}{
 		{map[string][]telemetry.Field{"/arm_controller/controller_state": names("reference.positions[0]", "feedback.positions[0]", "output.effort[0]")}, "feedback_positions_0", "reference_positions_0 output_effort_0"},
 		{map[string][]telemetry.Field{"/robot/pose": names("pose.position.x", "pose.orientation.x", "pose.orientation.y", "pose.orientation.z", "pose.orientation.w"), "/wheel/cmd": names("data")}, "pose_position_x roll pitch yaw", "wheel_cmd"},
+		{map[string][]telemetry.Field{"/imu": names("angular_velocity.x", "angular_velocity.y", "angular_velocity.z", "linear_acceleration.x"), "/pose": names("pose.position.x", "pose.position.y")}, "pose_position_x pose_position_y", ""},
+		{map[string][]telemetry.Field{"/imu": names("angular_velocity.x", "linear_acceleration.x")}, "angular_velocity_x", ""},
 		{map[string][]telemetry.Field{"/a/pose": names("x", "y", "z"), "/a/cmd": names("u"), "/b/cmd": names("u"), "/arm/cmd/raw": names("w")}, "x y z", "u w"},
 	} {
 		got := suggest(t, varying(c.log))

@@ -151,6 +151,30 @@ func TestSecondRecordingOfTwoSenders(t *testing.T) {
 	}
 }
 
+// The names of the first recording count; those that only a later one has are said to be left out.
+func TestNamesOfSeveralRecordings(t *testing.T) {
+	arm := func(names ...string) []byte {
+		var all []note
+		for i := range 100 {
+			at := 1700*second*1e6 + int64(i)*20e6
+			all = append(all, note{2, at, at, state(names, []float64{0.01 * float64(i), math.Sin(0.1 * float64(i)), 0.02 * float64(i)}[:len(names)], true)})
+		}
+		return written(t, all)
+	}
+	for _, c := range []struct {
+		files [][]byte
+		want  string
+	}{{[][]byte{arm("a", "b"), arm("b", "a", "gripper")}, "1.mcap: gripper left out: not in 0.mcap, whose names count"}, {[][]byte{arm("a", "b", "gripper"), arm("b", "a")}, ""}} {
+		_, s, err := try(t, "joint-states", nil, c.files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(s.Texts(), "\n"); strings.Contains(said, "whose names count") != (c.want != "") || !strings.Contains(said, c.want) {
+			t.Error(said)
+		}
+	}
+}
+
 // An input that a map may do without is not left out because several senders give it.
 func TestTwoSendersOfCommands(t *testing.T) {
 	var all []note
