@@ -2,6 +2,7 @@ package csv
 
 import (
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ const (
 
 var (
 	errNotDate  = errors.New("is no date and time, such as 2026-03-05T12:30:00.25Z")
+	errDayMonth = errors.New("may have the day or the month first")
 	errNotClock = errors.New("is no time of day, such as 12:30:00.25 or 123000.25")
 )
 
@@ -24,13 +26,20 @@ var (
 const mostDays = 100_000
 
 // layouts of dates with times, without the zone. A date of six digits is that of NMEA, with the day first.
-var layouts = []string{"2006-01-02T15:04:05", "2006/01/02T15:04:05", "02.01.2006T15:04:05", "01/02/2006T3:04:05 PM", "02-Jan-2006T15:04:05", "20060102T150405", "20060102150405", "020106T150405", "2006-01-02T15:04", "20060102T15:04"}
+var layouts = []string{"2006-01-02T15:04:05", "2006/01/02T15:04:05", "02.01.2006T15:04:05", "01/02/2006T3:04:05 PM", "02/01/2006T15:04:05", "01/02/2006T15:04:05", "02-Jan-2006T15:04:05", "20060102T150405", "20060102150405", "020106T150405", "2006-01-02T15:04", "20060102T15:04"}
+
+// slashed matches dates with slashes and times of 24 hours: with 12 hours the month is first.
+var slashed = regexp.MustCompile(`^\d\d/\d\d/\d{4}T[^M]*$`)
 
 // parseDate reads a date and a time, with a zone or in UTC, into ns since 1970.
 func parseDate(s string) (int64, error) {
 	s = pointed(strings.Replace(strings.TrimSpace(s), " ", "T", 1))
 	if zone, ok := strings.CutSuffix(s, " UTC"); ok {
 		s = zone + "Z"
+	}
+	s = strings.Replace(s, " GMT", "", 1) // ahead of an offset, or in place of it
+	if slashed.MatchString(s) && s[:2] <= "12" && s[3:5] <= "12" && s[:2] != s[3:5] {
+		return 0, errDayMonth
 	}
 	for _, l := range layouts {
 		if !beginsAs(s, l) {

@@ -152,7 +152,8 @@ func TestOutlineOfPrograms(t *testing.T) {
 // What is called a time and is none is named with the reason.
 func TestNearlyTimes(t *testing.T) {
 	for text, want := range map[string]string{
-		"time,x\n03/05/2024 12:00:00,1\n03/05/2024 12:00:01,2\n": `"03/05/2024 12:00:00" of column "time" is no number, no date`,
+		"time,x\n03/05/2024 12:00:00,1\n03/05/2024 12:00:01,2\n": `"03/05/2024 12:00:00" of column "time" may have the day or the month first; write the year, the month and the day`,
+		"time,x\nnoon,1\nnoon,2\n":                               `"noon" of column "time" is no number, no date`,
 		"time,x\n3,1\n2,2\n1,3\n":                                `column "time" falls`,
 		"time,x\n3,1\n3,2\n3,3\n":                                `column "time" is 3 throughout`,
 	} {
@@ -163,5 +164,21 @@ func TestNearlyTimes(t *testing.T) {
 		if _, err := Look(path, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// Dates with slashes are read where they can be read in one way alone, and offsets behind GMT.
+func TestParseDate(t *testing.T) {
+	const want = int64(1_735_128_000e9) // 2024-12-25, noon
+	for _, text := range []string{"25/12/2024 12:00:00", "12/25/2024  12:00:00.000", "12/25/2024 12:00:00 PM", "25.12.2024 14:00:00.000 GMT+0200", "2024-12-25 12:00:00 GMT", "2024-12-25T12:00:00Z"} {
+		if got, err := parseDate(text); err != nil || got != want {
+			t.Errorf("%s: %d, %v", text, got, err)
+		}
+	}
+	if _, err := parseDate("05/12/2024 12:00:00"); !errors.Is(err, errDayMonth) {
+		t.Error(err)
+	}
+	if _, err := parseDate("05/05/2024 12:00:00"); err != nil {
+		t.Error(err)
 	}
 }

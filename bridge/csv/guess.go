@@ -2,6 +2,7 @@ package csv
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,7 +14,7 @@ import (
 var (
 	timeWords    = []string{"t", "time", "timestamp", "stamp", "sec", "secs", "second", "seconds", "ms", "us", "ns", "clock", "epoch", "datetime", "date", "times", "zeit", "temps", "nsec", "usec", "msec", "millis", "micros", "nanos", "datenum", "elapsed", "unixtime", "utc", "tow", "itow"}
 	counterWords = []string{"seq", "index", "idx", "counter", "count", "frame", "id", "row", "sample", "samples", "step", "n", "nr", "no", "number", "unnamed", "tick", "iteration", "iter", "line", "packet"}
-	segmentWords = []string{"segment", "episode", "run", "trial", "trajectory", "traj", "experiment", "flight", "lap", "rollout", "session", "repetition", "rep", "sequence", "test"}
+	segmentWords = []string{"segment", "episode", "ep", "demo", "take", "run", "trial", "trajectory", "traj", "experiment", "flight", "lap", "rollout", "session", "repetition", "rep", "sequence", "test"}
 	robotWords   = []string{"robot", "vehicle", "agent", "drone", "device", "unit", "uav", "car", "name", "id", "serial", "source", "sender", "publisher", "namespace", "body", "tracker"}
 )
 
@@ -297,6 +298,8 @@ func (o *Outline) nearlyTime() (reason, remedy string) {
 			continue
 		case c.Numbers > 10*c.Others && c.Others > 0:
 			return fmt.Sprintf(": column %s has %d numbers, and cells that are none, the first %s", quote(c.Column), c.Numbers, quote(c.other)), "correct these lines, or delete them"
+		case isDayMonth(c.other):
+			return fmt.Sprintf(": %s of column %s %v", quote(c.other), quote(c.Column), errDayMonth), "write the year, the month and the day, as in 2026-03-05"
 		case c.Others > 0:
 			return fmt.Sprintf(": %s of column %s is no number, no date as 2026-03-05T12:30:00.25 and no time as 12:30:00.25", quote(c.other), quote(c.Column)), addTimes
 		case c.Low == c.High:
@@ -308,4 +311,10 @@ func (o *Outline) nearlyTime() (reason, remedy string) {
 		}
 	}
 	return "", addTimes
+}
+
+// isDayMonth reports whether a cell is a date of which it is not known whether the day or the month is first.
+func isDayMonth(cell string) bool {
+	_, err := parseDate(cell)
+	return errors.Is(err, errDayMonth)
 }
