@@ -70,3 +70,50 @@ func TestRateOfRepeatedMessages(t *testing.T) {
 		t.Error(all)
 	}
 }
+
+// Messages without a value of a state are said to be, and rows without one of any state are a loss where they are most.
+func TestMessagesWithoutValues(t *testing.T) {
+	const text = "vehicle = \"v\"\n[[channel]]\nnames = [\"x\", \"y\"]\ntopic = \"pos\"\nfields = [\"x\", \"y\"]\nrole = \"state\"\n[[channel]]\nname = \"v\"\ntopic = \"pos\"\nfield = \"v\"\nrole = \"state\"\n"
+	lacking := func(share float64, all bool) *invented {
+		s := &invented{fields: map[string][]telemetry.Field{"pos": names("x", "y", "v")}}
+		for i := range int64(1000) {
+			m := msg{"pos", 20 * i, []float64{math.Sin(0.02 * float64(i)), 1, math.Cos(0.02 * float64(i))}}
+			if float64(i%10) < 10*share {
+				if m.values[0], m.values[1] = math.NaN(), math.NaN(); all {
+					m.values[2] = math.NaN()
+				}
+			}
+			s.msgs = append(s.msgs, m)
+		}
+		return s
+	}
+	for _, c := range []struct {
+		log  *invented
+		want string
+	}{{lacking(0.6, false), "x, y: messages of pos have no value in 600 of 1000 rows"}, {lacking(0.1, true), "x, y, v: messages of pos have no value in 100 of 1000 rows"}, {lacking(0, true), ""}} {
+		_, sum := run(t, c.log, text, false)
+		i := slices.IndexFunc(sum.Remarks, func(r importer.Remark) bool { return r.Kind == "missing" })
+		if (i >= 0) != (c.want != "") || i >= 0 && (sum.Remarks[i].Text != c.want || sum.Remarks[i].Severity != importer.Warning) {
+			t.Errorf("%q", sum.Remarks)
+		}
+	}
+	_, _, err := try(t, lacking(0.6, true), text, false)
+	if lost, ok := errors.AsType[*importer.LossError](err); !ok || len(lost.Reasons) != 1 || lost.Reasons[0].Text != "in 600 of 1000 rows messages of pos have no value of any state" {
+		t.Error(err)
+	}
+}
+
+// Of several sources that are there the first one counts of which something changes.
+func TestSourceThatChanges(t *testing.T) {
+	const text = "vehicle = \"v\"\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n[[channel]]\nname = \"u\"\ntype = \"t/Plain\"\nfield = \"u\"\nrole = \"input\"\n[[channel.or]]\ntype = \"t/Stamped\"\nfield = \"u\"\n"
+	for plain, want := range map[float64]string{0: "u: from stamped", 1: "u: from plain"} {
+		s := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "plain": names("u"), "stamped": names("u")}, kinds: map[string]string{"plain": "t/Plain", "stamped": "t/Stamped"}}
+		for ms := int64(0); ms < 4000; ms += 20 {
+			v := math.Sin(0.003 * float64(ms))
+			s.msgs = append(s.msgs, msg{"pos", ms, []float64{math.Cos(0.001 * float64(ms))}}, msg{"plain", ms + 1, []float64{plain * v}}, msg{"stamped", ms + 1, []float64{v}})
+		}
+		if _, sum := run(t, s, text, false); !strings.Contains(strings.Join(sum.Texts(), "\n"), want) {
+			t.Errorf("%g: %q", plain, sum.Remarks)
+		}
+	}
+}

@@ -10,19 +10,23 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
-// choose returns the first source of a channel that is in all files, or why none
+// choose returns the first source of a channel that is in all files, of which some field changes if any source has one, or why none
 // is.
 func choose(c *Channel, files []*survey) (s *Source, id topicID, why []string) {
-	for _, s := range c.sources() {
-		id, reason := find(s, s.paths(), files)
-		if reason == "" {
-			return s, id, nil
+	for _, other := range c.sources() {
+		at, reason := find(other, other.paths(), files)
+		moves := slices.ContainsFunc(files, func(f *survey) bool { return f.moves[at] })
+		if reason == "" && (s == nil || moves) {
+			s, id = other, at
 		}
-		if !slices.Contains(why, reason) {
+		if reason == "" && moves {
+			break
+		}
+		if reason != "" && !slices.Contains(why, reason) {
 			why = append(why, reason)
 		}
 	}
-	return nil, topicID{}, why
+	return s, id, why
 }
 
 // find returns the topic that a source names, by its type or with the lowest

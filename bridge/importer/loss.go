@@ -58,6 +58,10 @@ func (out *remarks) rows(r *rowMaker) {
 		}
 		return
 	}
+	if 2*c.blank > c.kept && c.blank < c.kept { // else of no state
+		id := r.plan.tracks[r.plan.config.Base].id
+		out.add("rows-lost", Loss, id.String(), "in %d of %d rows messages of %s have no value of any state", c.blank, c.kept, id).Remedy = "record where they have; or cut the rest with --from and --to"
+	}
 	id, all := r.plan.tracks[r.plan.config.Base].id, r.messages()
 	if lost := all - c.repeated - c.kept - c.ground - c.cut; 2*lost > all {
 		x := out.add("rows-lost", Loss, id.String(), "%d of %d messages of %s give no row", lost, all, id)

@@ -2,7 +2,9 @@ package importer
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +52,7 @@ func report(r *rowMaker, turns []string) (out remarks) {
 			out.add("quaternion", Warning, r.topicOf(i), "%s not measured in %d of %d rows: the norm of the quaternion in %s is not 1", p.outputs[i].label, n.N, c.kept, r.topicOf(i))
 		}
 	}
+	out.lacking(r)
 	if n := r.joiner.Late + c.repeated; n > 0 {
 		out.add("repeated", Info, "", "%s left out: a repeated time, or one that comes too late", number(n, "message"))
 	}
@@ -120,6 +123,23 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 		default:
 			out.add("missing", Info, "", "channel %q was not measured in %d of %d rows, %s", p.outputs[i].label, n.N, c.kept, n)
 		}
+	}
+}
+
+// lacking reports what messages of the topic that gives the rows their times often have no value of, unless a number stood for it.
+func (out *remarks) lacking(r *rowMaker) {
+	if 2*r.counts.blank > r.counts.kept { // a loss
+		return
+	}
+	base, labels := r.plan.config.Base, map[int][]string{}
+	for i, n := range r.counts.missing {
+		filled := r.plan.fills != nil && slices.ContainsFunc(r.plan.fills[base], func(all []float64) bool { return len(all) > 0 })
+		if n.N < r.counts.kept && float64(n.N) > fewEnd*float64(r.counts.kept) && !filled {
+			labels[n.N] = append(labels[n.N], r.plan.outputs[i].label)
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(labels)) {
+		out.add("missing", Warning, r.plan.tracks[base].id.String(), "%s: messages of %s have no value in %d of %d rows", strings.Join(labels[n], ", "), r.plan.tracks[base].id, n, r.counts.kept)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/timebase"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
 // row is one row as it goes into the log. Its slices are valid until the next
@@ -51,7 +52,8 @@ type rowCounts struct {
 	untimed, repeated       int         // messages without a time, and that repeat the one before
 	longest                 int64       // ns, of the gaps
 	table                   csv.Counts  // of tables
-	missing                 []csv.Count // of tables, by output
+	missing                 []csv.Count // by output; those of topics have no place, and are of messages without a value
+	blank                   int         // of topics: without a value of any state, for messages have none
 	crooked                 []csv.Count // by output; those of topics have no place
 	measured                []int       // rows, by output
 	values                  [][]int     // that are measured, by output and channel
@@ -222,12 +224,28 @@ func (r *rowMaker) joined(jr *timebase.Row) error {
 		r.row.begins = true
 	}
 	r.last, r.open = jr.T, true
+	r.fill(jr)
+	return r.send(jr.T)
+}
+
+// fill makes the channels of a row of topics, and counts of what the message that gives the row its time has no value.
+func (r *rowMaker) fill(jr *timebase.Row) {
+	lacks, has := false, false
 	for i := range r.plan.outputs {
-		if r.plan.outputs[i].write(r.dst[i], jr.Values, r.row.begins) == crooked {
+		o := &r.plan.outputs[i]
+		switch st := o.write(r.dst[i], jr.Values, r.row.begins); {
+		case st == crooked:
 			r.counts.crooked[i].N++
+		case st == missing && r.plan.config.Signals[o.signal].Track == r.plan.config.Base:
+			r.counts.missing[i].N++
+			lacks = lacks || o.role == channel.State
+		case st == measured:
+			has = has || o.role == channel.State
 		}
 	}
-	return r.send(jr.T)
+	if lacks && !has {
+		r.counts.blank++
+	}
 }
 
 // table makes a row of a table, whose reader has ordered and divided it.

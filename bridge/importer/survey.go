@@ -289,15 +289,16 @@ func surveyTable(in input, open telemetry.Opener) (*survey, error) {
 }
 
 // candidates returns the fields of a topic that channels could be read from, where
-// the map leaves the instance open, and of the outputs behind them.
+// the map leaves the instance, or one of several sources, open, and of the outputs behind them.
 func (m *Map) candidates(t *telemetry.Topic) (paths []string) {
 	for i := range m.Channels {
 		for _, s := range m.Channels[i].sources() {
 			var all []string
+			typed := s.Type != "" && s.Type == t.Kind
 			switch {
-			case s.Topic == t.Name && s.Instance == nil:
+			case s.Instance == nil && (s.Topic == t.Name || typed && len(m.Channels[i].Or) > 0):
 				all = append(s.paths(), s.beyond()...)
-			case s.Topic == t.Name || s.Type != "" && s.Type == t.Kind:
+			case s.Topic == t.Name || typed:
 				all = s.beyond()
 			}
 			for _, p := range all {
