@@ -80,6 +80,41 @@ func fitting(f *survey, all []*seen, states bool) (m *Map, name string, where Wh
 	return nil, "", nil
 }
 
+// ofOneRobot returns a comment on the preset that fits the topics of one namespace, where several robots have one each; "" = none does.
+func ofOneRobot(f *survey, all []*seen) string {
+	defer func() { f.chosen = nil }()
+	var spaces []string
+	for _, x := range all {
+		if own, rest := namespace(x.count.Topic.Name); rest != "" && !slices.Contains(spaces, own) {
+			spaces = append(spaces, own)
+		}
+	}
+	for _, own := range spaces {
+		f.chosen = nil
+		flags := ""
+		for _, x := range all {
+			t := x.count.Topic
+			if of, _ := namespace(t.Name); of != own {
+				continue
+			}
+			f.chosen = append(f.chosen, t.Name)
+			if slices.ContainsFunc(all, func(o *seen) bool { return o.count.Topic.Kind == t.Kind && o.count.Topic.Name != t.Name }) {
+				flags += " --topic " + t.Name
+			}
+		}
+		if _, name, _ := fitting(f, all, false); name != "" {
+			return fmt.Sprintf("# The preset %s fits the topics of %s: import with --preset %s%s; or by this map:\n#\n", name, own, name, flags)
+		}
+	}
+	return ""
+}
+
+// namespace returns the first part of the name of a topic of ROS, as that of a robot, and what is behind it.
+func namespace(topic string) (own, rest string) {
+	own, rest, _ = strings.Cut(strings.Trim(topic, "/"), "/")
+	return own, rest
+}
+
 // kinds returns for the refusals of a map, by their numbers, the values of their fields.
 func (m *Map) kinds(all []*seen) map[int]float64 {
 	out := map[int]float64{}

@@ -30,7 +30,7 @@ func (e *LossError) Error() string {
 func losses(r *rowMaker) (out remarks) {
 	out.rows(r)
 	said := map[channel.Role]bool{channel.State: out.states(r), channel.Input: out.inputs(r)}
-	out.noInputs(r.plan)
+	out.noInputs(r)
 	out.ended(r)
 	for i := range r.plan.outputs {
 		o := &r.plan.outputs[i]
@@ -133,7 +133,8 @@ func (out *remarks) states(r *rowMaker) bool {
 }
 
 // noInputs adds that no input of the map is in the log at all.
-func (out *remarks) noInputs(p *plan) {
+func (out *remarks) noInputs(r *rowMaker) {
+	p := r.plan
 	var why []string
 	for i := range p.m.Channels {
 		c := &p.m.Channels[i]
@@ -145,7 +146,7 @@ func (out *remarks) noInputs(p *plan) {
 		}
 	}
 	if len(why) > 0 {
-		out.add("inputs-lost", Loss, "", "no input of the map is in the log: %s", strings.Join(slices.Compact(why), "; ")).Remedy = "record what the robot was commanded, in each recording"
+		out.add("inputs-lost", Loss, "", "no input of the map is in the log: %s", strings.Join(slices.Compact(why), "; ")).Remedy = "record what the robot was commanded, in each recording; a map of what else may drive it writes dgm-bridge topics " + r.files[0].base() + " --suggest"
 	}
 }
 

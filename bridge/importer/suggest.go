@@ -63,7 +63,7 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 	} else if m, name, where := fitting(f, all, true); name != "" {
 		b.WriteString(likePreset(name, where, f, all) + undriven(m, f, all))
 	} else {
-		b.WriteString(beginning(path, all))
+		b.WriteString(ofOneRobot(f, all) + beginning(path, all))
 	}
 	b.WriteString("\n# All topics; dgm-bridge topics --fields lists their fields:\n")
 	for _, x := range all {

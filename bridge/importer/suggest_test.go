@@ -121,3 +121,16 @@ func TestSuggestedLikeAPreset(t *testing.T) {
 		t.Error(err, b.String())
 	}
 }
+
+// Where several robots have the topics of a preset, each in a namespace of its own, the map says how to import one of them.
+func TestSuggestedPresetOfOneRobot(t *testing.T) {
+	state := names("position[0]", "position[1]", "position[2]", "velocity[0]", "velocity[1]", "velocity[2]", "q[0]", "q[1]", "q[2]", "q[3]", "angular_velocity[0]", "angular_velocity[1]", "angular_velocity[2]")
+	motors := names("control[0]", "control[1]", "control[2]", "control[3]")
+	log := varying(map[string][]telemetry.Field{"/a/odometry": state, "/b/odometry": state, "/a/motors": motors, "/b/motors": motors})
+	odometry, outputs := "px4_msgs/msg/VehicleOdometry", "px4_msgs/msg/ActuatorMotors"
+	log.kinds = map[string]string{"/a/odometry": odometry, "/b/odometry": odometry, "/a/motors": outputs, "/b/motors": outputs}
+	var b bytes.Buffer
+	if err := importer.Suggest(context.Background(), &b, "a.log", log.open, nil); err != nil || !strings.HasPrefix(b.String(), "# The preset px4-ros2 fits the topics of a: import with --preset px4-ros2 --topic /a/motors --topic /a/odometry; or by this map:\n") {
+		t.Error(err, b.String())
+	}
+}
