@@ -151,14 +151,36 @@ func (w *wires) channels(c *Channel, files []*survey, out *remarks) (driven []Ch
 		b.sayWired(files, out)
 		d := *c
 		d.Name, d.Names, d.Source, d.Or = "", nil, *b, nil
+		var topics []string
 		for i, n := range own.outputs {
 			if n > 0 {
 				d.Names = append(d.Names, w.of.Outputs.name(c, i))
+				topics = append(topics, w.of.Outputs.topic(b.Topic, n))
 			}
 		}
-		driven = append(driven, d)
+		if b.wired != nil { // to other outputs than before, of the topic itself
+			topics = nil
+		}
+		driven = append(driven, d.byTopic(topics)...)
 	}
 	return driven
+}
+
+// byTopic returns a channel for each topic that a channel's fields are of; the channel where no topics are given.
+func (c *Channel) byTopic(topics []string) (all []Channel) {
+	if len(topics) == 0 {
+		return []Channel{*c}
+	}
+	for i, t := range topics {
+		k := slices.IndexFunc(all, func(d Channel) bool { return d.Topic == t })
+		if k < 0 {
+			d := *c
+			d.Topic, d.Names, d.Fields = t, nil, nil
+			k, all = len(all), append(all, d)
+		}
+		all[k].Names, all[k].Fields = append(all[k].Names, c.Names[i]), append(all[k].Fields, c.Fields[i])
+	}
+	return all
 }
 
 // wires finds the fields of the motors of a source, start after start of the robot.

@@ -2,6 +2,7 @@ package importer_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,20 @@ func drivenLog(settings map[string]float64, kind float64, texts ...string) *inve
 		s.msgs = append(s.msgs, msg{"pos", 10 * i, []float64{v}}, msg{"out", 10 * i, []float64{v, 100 + v, 200 + v, 300 + v}}, msg{"beat", 10 * i, []float64{kind}})
 	}
 	return s
+}
+
+// Motors on outputs that another topic has are read from that.
+func TestOutputsOfFurtherTopics(t *testing.T) {
+	log := drivenLog(map[string]float64{"SERVO4_FUNCTION": 33, "SERVO6_FUNCTION": 34, "SERVO1_FUNCTION": 35}, 2)
+	log.fields["more"] = names("C5", "C6")
+	for i := range int64(50) {
+		log.msgs = append(log.msgs, msg{"more", 10 * i, []float64{400 + float64(i), 500 + float64(i)}})
+	}
+	got, _ := run(t, log, strings.Replace(driven, "field = \"C{}\"\n", "field = \"C{}\"\nfurther = { more = [5, 8] }\n", 1), false)
+	in := channel.Names(channel.Select(got.Channels, channel.Input))
+	if u := got.Segments[0].U[30:33]; !slices.Equal(in, []string{"m1", "m3", "m2"}) || !slices.Equal(u, []float64{310, 10, 510}) {
+		t.Error(in, u)
+	}
 }
 
 // The settings of the robot say which outputs drive the motors, and how many there are.

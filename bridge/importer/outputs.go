@@ -9,19 +9,30 @@ import (
 // Outputs describes which outputs drive the motors, where the settings of the robot say it.
 // In Field {} is the number of an output, or of a motor, from 1, and {0} the same from 0.
 type Outputs struct {
-	Field     string         `toml:"field"`
-	Parameter string         `toml:"parameter"` // (optional) the setting with the function of output {}
-	Functions []int          `toml:"functions"` // those of motor 1, 2, …
-	Names     []string       `toml:"names"`     // (optional) of the channels, one for each function; else the first name of the channel with the motor's number
-	Aside     []string       `toml:"aside"`     // (optional) settings with the functions of outputs of another instance of the topic, by their numbers there: of the one in which they move
-	Elsewhere []string       `toml:"elsewhere"` // (optional) settings with the functions of outputs that the topic does not have, or not by their numbers
-	Count     string         `toml:"count"`     // (optional) the setting that holds the number of motors
-	Motors    map[string]int `toml:"motors"`    // (optional) the number by its value; else the value is the number
+	Field     string            `toml:"field"`
+	Parameter string            `toml:"parameter"` // (optional) the setting with the function of output {}
+	Further   map[string][2]int `toml:"further"`   // (optional) topics that have the outputs from a number to another one, which the topic has not
+	Functions []int             `toml:"functions"` // those of motor 1, 2, …
+	Names     []string          `toml:"names"`     // (optional) of the channels, one for each function; else the first name of the channel with the motor's number
+	Aside     []string          `toml:"aside"`     // (optional) settings with the functions of outputs of another instance of the topic, by their numbers there: of the one in which they move
+	Elsewhere []string          `toml:"elsewhere"` // (optional) settings with the functions of outputs that the topic does not have, or not by their numbers
+	Count     string            `toml:"count"`     // (optional) the setting that holds the number of motors
+	Motors    map[string]int    `toml:"motors"`    // (optional) the number by its value; else the value is the number
 }
 
 // field returns the field of an output.
 func (o *Outputs) field(n int) string {
 	return strings.NewReplacer("{}", strconv.Itoa(n), "{0}", strconv.Itoa(n-1)).Replace(o.Field)
+}
+
+// topic returns the one that has an output, where that of the source is given.
+func (o *Outputs) topic(own string, n int) string {
+	for name, at := range o.Further {
+		if n >= at[0] && n <= at[1] {
+			return name
+		}
+	}
+	return own
 }
 
 // name returns that of the channel with the motor of function i, from 0.
