@@ -238,7 +238,7 @@ func likely(all []*seen) int {
 // something about the message or the estimate.
 func (x *seen) varies(k int) bool {
 	return x.high[k] > x.low[k] && !containsAny(x.fields[k].Path, "timestamp", "time_us", "time_boot", "timeus", "timems", "stamp.", "sampleus",
-		"covariance", "variance", "valid", "reset", "counter", "_count", "error", "flags", "status", "device_id", "_id", "seq", "std", "innov", "test_ratio")
+		"covariance", "variance", "valid", "reset", "counter", "_count", "error", "flag", "armed", "status", "device_id", "_id", "seq", "std", "innov", "test_ratio")
 }
 
 // proposes reports whether field k of a topic may be a channel. An acceleration that is no command follows from states and inputs.
