@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +96,7 @@ func (o *importOptions) run(cmd *cobra.Command, f *format, inputs []string) erro
 	}
 	show, done := progress()
 	s, err := importer.Import(cmd.Context(), importer.Job{
-		Format: f.name, Open: f.open, Rows: openRows, Map: m, Inputs: inputs, Out: o.out, All: o.all, AllowLoss: o.allowLoss, Progress: show,
+		Format: f.name, Open: f.open, Rows: openRows, Map: m, Inputs: unfolded(f, inputs), Out: o.out, All: o.all, AllowLoss: o.allowLoss, Progress: show,
 	})
 	done()
 	if s == nil {
@@ -106,6 +108,19 @@ func (o *importOptions) run(cmd *cobra.Command, f *format, inputs []string) erro
 		err = errors.Join(refusal(err), report(cmd.OutOrStdout(), s, err == nil))
 	}
 	return err
+}
+
+// unfolded returns inputs with the files of each folder that ROS 2's recorder has written in place of it, in the order of their numbers.
+func unfolded(f *format, inputs []string) (all []string) {
+	for _, path := range inputs {
+		files, err := filepath.Glob(filepath.Join(path, "*."+f.name))
+		if info, bad := os.Stat(path); err != nil || bad != nil || !info.IsDir() || len(files) == 0 || f.name != "mcap" && f.name != "db3" {
+			files = []string{path}
+		}
+		slices.SortStableFunc(files, func(a, b string) int { return len(a) - len(b) }) // _2 is ahead of _10
+		all = append(all, files...)
+	}
+	return all
 }
 
 // refusal marks the error of an import that is refused.

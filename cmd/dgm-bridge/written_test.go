@@ -137,3 +137,27 @@ func TestTablesOfPandas(t *testing.T) {
 		})
 	}
 }
+
+// A folder of ROS 2's recorder is its files, in the order of their numbers.
+func TestFolderOfABag(t *testing.T) {
+	for _, format := range []string{"mcap", "db3"} {
+		data, err := os.ReadFile(filepath.Join(writtenByOthers, "drive."+format))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		for _, name := range []string{"drive_10", "drive_9"} {
+			if err := os.WriteFile(filepath.Join(dir, name+"."+format), data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out := filepath.Join(t.TempDir(), "flight.msgpack")
+		if code, report, errs := run("import", format, dir, "--map", filepath.Join(writtenByOthers, "drive.toml"), "--out", out); code != cli.Done {
+			t.Fatal(report, errs)
+		}
+		log, err := flightlog.ReadFile(out)
+		if err != nil || len(log.Segments) < 2 || log.Segments[0].Name != "drive_9" || log.Segments[len(log.Segments)-1].Name != "drive_10" {
+			t.Error(err, len(log.Segments))
+		}
+	}
+}
