@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Words in the names of columns, in lower case.
@@ -203,7 +204,7 @@ func (o *Outline) fractionOf(i int) (rest int, unit string) {
 	}
 	for _, end := range spellings["s"] {
 		stem, ok := strings.CutSuffix(strings.ToLower(clock.Name), end)
-		if !ok || stem != "" && !strings.ContainsAny(stem[len(stem)-1:], "._/ ") {
+		if !ok || stem != "" && !strings.ContainsAny(stem[len(stem)-1:], "._/ ") && !(len(clock.Name) == len(stem)+len(end) && unicode.IsUpper(rune(clock.Name[len(stem)]))) { // as in stamp_sec and TimeSec
 			continue
 		}
 		for k := range o.Columns {

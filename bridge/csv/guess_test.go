@@ -56,3 +56,18 @@ func TestSuggestedStampsWithoutNames(t *testing.T) {
 		t.Errorf("%d rows, %d ns\n%s", s.Rows, s.Duration, text)
 	}
 }
+
+// A recording that is given twice counts twice, which is said; seconds and microseconds with capitals are one time.
+func TestRecordingTwice(t *testing.T) {
+	table := rowsOf("TimeSec,TimeUSec,theta,tau", func(i int, a, _, u float64) string {
+		ms := 20 * i
+		return fmt.Sprintf("%d,%d,%g,%g", 1_700_000_000+ms/1000, ms%1000*1000, a, u)
+	})
+	log, s, _ := suggested(t, "", table, table)
+	if said := strings.Join(s.Texts(), "\n"); !strings.Contains(said, "t1.csv is the same recording as t0.csv") || strings.Contains(said, "spread") || log.Segments[0].T[1] != 1_700_000_000_020_000_000 {
+		t.Error(said)
+	}
+	if _, s, _ := suggested(t, "", table, table[:len(table)-2]+"1\n"); strings.Contains(strings.Join(s.Texts(), "\n"), "same recording") {
+		t.Error(s.Texts())
+	}
+}

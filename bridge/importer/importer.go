@@ -96,6 +96,7 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 		return nil, err
 	}
 	j.plan.leftOut = append(j.plan.leftOut, said...)
+	j.sayTwice(&j.plan.leftOut)
 	if joined {
 		j.plan.leftOut.add("joined", Info, "", "columns are filled in rows of their own: they were joined as topics are (join = false under [time] keeps the rows)")
 	}

@@ -121,7 +121,11 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 		case c.kept:
 			out.add("missing", Info, "", "channel %q was never measured", p.outputs[i].label)
 		default:
-			out.add("missing", Info, "", "channel %q was not measured in %d of %d rows, %s", p.outputs[i].label, n.N, c.kept, n)
+			severity := Info
+			if 2*n.N > c.kept {
+				severity = Warning
+			}
+			out.add("missing", severity, "", "channel %q was not measured in %d of %d rows, %s", p.outputs[i].label, n.N, c.kept, n)
 		}
 	}
 }
