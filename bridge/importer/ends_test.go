@@ -117,3 +117,21 @@ func TestSourceThatChanges(t *testing.T) {
 		}
 	}
 }
+
+// Where a slow topic of states gives the rows, and another one is much faster, the remedy names that.
+func TestFasterBase(t *testing.T) {
+	const text = "vehicle = \"v\"\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n[[channel]]\nname = \"a\"\ntopic = \"att\"\nfield = \"a\"\nrole = \"state\"\n"
+	for step, want := range map[int64]bool{1000: true, 120: false} {
+		s := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "att": names("a")}}
+		for ms := int64(0); ms < 20_000; ms += 40 {
+			if ms%step == 0 {
+				s.msgs = append(s.msgs, msg{"pos", ms, []float64{math.Sin(0.001 * float64(ms))}})
+			}
+			s.msgs = append(s.msgs, msg{"att", ms, []float64{math.Cos(0.001 * float64(ms))}})
+		}
+		_, sum := run(t, s, text, false)
+		if said := strings.Join(sum.Texts(), "\n"); strings.Contains(said, "--base att gives rows at 25 Hz") != want {
+			t.Errorf("%d ms: %s", step, said)
+		}
+	}
+}

@@ -247,8 +247,26 @@ func (out *remarks) slowTopics(p *plan, format string) {
 	}
 	if len(slow) > 0 {
 		out.add("slow", Warning, strings.Join(topics, ", "), "slow: %s; a horizon of 1 s holds %.0f messages of the slowest, and of motion between messages nothing is learned",
-			strings.Join(slow, "; "), slowest).Remedy = fmt.Sprintf("log them at %d Hz or more%s", wantedRate, fasterLogging(format, topics))
+			strings.Join(slow, "; "), slowest).Remedy = fmt.Sprintf("log them at %d Hz or more%s%s", wantedRate, fasterLogging(format, topics), p.fasterBase())
 	}
+}
+
+// muchFaster is how many times as fast as the rows a topic of states comes whose messages are worth having all.
+const muchFaster = 4
+
+// fasterBase is how to have rows of the fastest topic of states, where it is much faster than the one that gives them.
+func (p *plan) fasterBase() string {
+	base := &p.tracks[p.config.Base]
+	fastest := base
+	for c := range p.m.Channels {
+		if p.sources[c] != nil && p.m.Channels[c].Role == channel.State && p.tracks[p.read[c]].rate > fastest.rate {
+			fastest = &p.tracks[p.read[c]]
+		}
+	}
+	if fastest.rate < muchFaster*base.rate {
+		return ""
+	}
+	return fmt.Sprintf("; until then --base %s gives rows at %.4g Hz, in which slower states are measured next to their messages alone", fastest.id, fastest.rate)
 }
 
 // fasterLogging is how topics are logged faster by what wrote a format.
