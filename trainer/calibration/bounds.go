@@ -12,7 +12,7 @@ const mostDistance, mostLeverage = 5, 10
 
 // What intervals grow by beyond the bounds is no estimate of the folds, which hold out flights of the manoeuvres that they are fitted to: it is that of
 // another manoeuvre of twelve simulated robots (docs/notes/trainer.md). How far the components of the stack are apart says most of the error there.
-const furtherLeverage, furtherSpread = 0.15, 0.4
+const furtherLeverage, furtherSpread = 0.08, 0.4
 
 // usualSpreads of the held-out predictions have a spread of the components up to the bound.
 const usualSpreads = 0.95

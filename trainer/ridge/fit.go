@@ -186,8 +186,8 @@ func (m *Maps) all() []*direct.Model {
 // Of the leverage: principal components with a variance of their own, and the least variance of
 // the others.
 const (
-	leverageRank  = 40
-	leverageFloor = 1e-3
+	leverageRank  = 80
+	leverageFloor = 1e-5
 )
 
 // SetLeverage sets what the levels of the maps that are left measure leverages by.

@@ -50,7 +50,7 @@ func (c *Candidate) extrapolates() bool {
 
 // Leverages between which a component that does not extrapolate fades, unless folds show otherwise: training windows have
 // about 1, and hardly ever more than near.
-const near, far = 100.0, 1000.0
+const near, far = 300.0, 3000.0
 
 // fade lets a component that does not extrapolate fade from a leverage on.
 func (c *Candidate) fade(from float64) {

@@ -12,7 +12,7 @@ func TestLimit(t *testing.T) {
 	const good, bad = 0.9, 5.
 	windows := func(folds int, second func(leverage float64) float64) *predictions {
 		p := &predictions{K: 1, T: 1, J: 2, taus: []float64{1}, fades: []bool{false, true}, conditions: []model.Condition{model.Plan.Condition(false), model.Plan.Condition(true)}}
-		for i, leverage := range []float64{1, 2, 5, 150, 210, 400, 900, 2000, 5000} {
+		for i, leverage := range []float64{1, 2, 5, 350, 410, 600, 900, 2000, 5000} {
 			by := [][]float64{{0.5 + 0.01*float64(i)}, {second(leverage)}}
 			w := heldWindow{fold: i % folds, measured: []float64{1}, leverage: leverage, by: [][][]float64{by, by}, ranges: [][]float64{{1}, {1}}}
 			if leverage > 1000 { // begins before there is history
