@@ -119,7 +119,7 @@ func TestImportAndInfo(t *testing.T) {
 		}{cli.Failed, "f.msgpack: this is a flight log: dgm-bridge info describes it", append(command, in("f.msgpack"))})
 	}
 	for _, command := range [][]string{{"info"}, {"info", "--json"}, {"play"}, {"upload"}, {"export", "csv", "--out", in("g.csv")}, {"export", "mcap", "--out", in("g.mcap")}} {
-		line := "a.csv: not a flight log: this is a table or another text; of a table dgm-bridge topics " + in("a.csv") + " --suggest > map.toml"
+		line := "a.csv: not a flight log: this is a table or other text; for a table, dgm-bridge topics " + in("a.csv") + " --suggest > map.toml"
 		wrong = append(wrong, struct {
 			code int
 			line string

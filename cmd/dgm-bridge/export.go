@@ -44,9 +44,9 @@ func exportMCAP() *cobra.Command {
 	var every time.Duration
 	cmd := &cobra.Command{
 		Use:   "mcap flight.msgpack --out flight.mcap",
-		Short: "Write a flight log for Foxglove and PlotJuggler, with the bands that a model predicts",
-		Long: `Write a flight log for Foxglove and PlotJuggler. With --model, each state is predicted from, with
-its input held, and the 95 % band has the times that it is about: over what was then measured.`,
+		Short: "Write a flight log for Foxglove and PlotJuggler, with predicted bands",
+		Long: `Write a flight log for Foxglove and PlotJuggler. With --model a prediction is made from each state, with
+its input held, and the 95 % band is drawn at the predicted times, over the measurements.`,
 		Example: `  dgm-bridge export mcap flight.msgpack --model flight.dgm --out flight.mcap --foxglove layout.json
   dgm-bridge export mcap flight.msgpack --out flight.mcap --schema json`,
 		Args: cobra.ExactArgs(1),

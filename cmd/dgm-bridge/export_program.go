@@ -49,8 +49,8 @@ func exportProgram(target, short string, write func(*program.Document) (written,
 		Use:   target + " flight.dgm --out DIR",
 		Short: short,
 		Long: short + `. The function predicts mean and standard deviation at the
-model's own times from state, history and plan, or from state and held input. A plan has --plan-rows rows, which divide the
-horizon. What it leaves out: adaptation in flight, filter of measurements, covariance of the start. See docs/export.md.`,
+model's own times from state, history and plan, or from state and held input. A plan has --plan-rows rows, equal steps of the
+horizon. Not exported: adaptation in flight, filter of measurements, covariance of the start. See docs/export.md.`,
 		Example: "  dgm-bridge export " + target + " flight.dgm --out planner --plan-rows 12",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -38,10 +38,10 @@ type format struct {
 
 // tables are the formats of tables, which are distinguished by what they begin with.
 var tables = []format{
-	{name: "csv", what: "FILE.csv", short: "Turn tables of text (commas, semicolons, tabs or spaces; .gz and .zst as well) into a flight log"},
-	{name: "parquet", what: "FILE.parquet", short: "Turn tables in Apache Parquet into a flight log"},
-	{name: "npz", what: "FILE.npz", short: "Turn archives of arrays of NumPy into a flight log"},
-	{name: "mat", what: "FILE.mat", short: "Turn files of MATLAB (save -v6 and -v7) into a flight log"},
+	{name: "csv", what: "FILE.csv", short: "Convert text tables (commas, semicolons, tabs or spaces; also .gz and .zst) to a flight log"},
+	{name: "parquet", what: "FILE.parquet", short: "Convert tables in Apache Parquet to a flight log"},
+	{name: "npz", what: "FILE.npz", short: "Convert NumPy archives (.npz) to a flight log"},
+	{name: "mat", what: "FILE.mat", short: "Convert files of MATLAB (save -v6 and -v7) to a flight log"},
 }
 
 // openRows opens a table that is not of text; nil where it is.
@@ -99,14 +99,14 @@ func (f *format) table() bool { return f.open == nil }
 // formats are the logs of topics that can be read. Where none is named it is the
 // first whose magic fits.
 var formats = []format{
-	{"ulog", "FILE.ulg", "Turn PX4 logs (.ulg) into a flight log", telemetry.Opens(ulog.Open), begins(ulog.Magic)},
-	{"ardupilot", "FILE.BIN", "Turn ArduPilot's onboard logs (DataFlash, .BIN or .log) into a flight log", ardupilot.OpenAny, func(head []byte) bool { return begins(ardupilot.Magic)(head) || begins(ardupilot.TextMagic)(head) }},
-	{"mavlink", "FILE.tlog", "Turn MAVLink telemetry logs (.tlog) into a flight log", telemetry.Opens(mavlink.Open), mavlink.IsTlog},
-	{"mcap", "FILE.mcap", "Turn MCAP files of ROS 2 into a flight log", telemetry.Opens(mcap.Open), begins(mcap.Magic)},
-	{"db3", "FILE.db3", "Turn bags of ROS 2 in SQLite (.db3) into a flight log", unpacked(telemetry.Opens(db3.Open)), begins(db3.Magic)},
-	{"bag", "FILE.bag", "Turn bags of ROS 1 (.bag) into a flight log", telemetry.Opens(bag.Open), begins(bag.Magic)},
-	{"crazyflie", "LOG", "Turn logs of a Crazyflie's micro-SD card into a flight log", telemetry.Opens(crazyflie.Open), crazyflie.Is},
-	{"blackbox", "FILE.bbl", "Turn blackbox logs of Betaflight and INAV (.bbl, .bfl, .txt) into a flight log", telemetry.Opens(blackbox.Open), begins(blackbox.Magic)},
+	{"ulog", "FILE.ulg", "Convert PX4 logs (.ulg) to a flight log", telemetry.Opens(ulog.Open), begins(ulog.Magic)},
+	{"ardupilot", "FILE.BIN", "Convert ArduPilot's onboard logs (DataFlash, .BIN or .log) to a flight log", ardupilot.OpenAny, func(head []byte) bool { return begins(ardupilot.Magic)(head) || begins(ardupilot.TextMagic)(head) }},
+	{"mavlink", "FILE.tlog", "Convert MAVLink telemetry logs (.tlog) to a flight log", telemetry.Opens(mavlink.Open), mavlink.IsTlog},
+	{"mcap", "FILE.mcap", "Convert MCAP files of ROS 2 to a flight log", telemetry.Opens(mcap.Open), begins(mcap.Magic)},
+	{"db3", "FILE.db3", "Convert bags of ROS 2 in SQLite (.db3) to a flight log", unpacked(telemetry.Opens(db3.Open)), begins(db3.Magic)},
+	{"bag", "FILE.bag", "Convert bags of ROS 1 (.bag) to a flight log", telemetry.Opens(bag.Open), begins(bag.Magic)},
+	{"crazyflie", "LOG", "Convert logs of a Crazyflie's micro-SD card to a flight log", telemetry.Opens(crazyflie.Open), crazyflie.Is},
+	{"blackbox", "FILE.bbl", "Convert blackbox logs of Betaflight and INAV (.bbl, .bfl, .txt) to a flight log", telemetry.Opens(blackbox.Open), begins(blackbox.Magic)},
 }
 
 func begins(magic []byte) func([]byte) bool {

@@ -24,10 +24,10 @@ func foxgloveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "foxglove",
 		Short: "Show live states and predictions in Foxglove, without ROS",
-		Long: `Show live states and predictions in Foxglove, without ROS: open a connection there of the kind "Foxglove
-WebSocket" to ws://127.0.0.1:8765. A band appears when the time that it is about has come, over what is
-measured then. Nothing can be changed from there. Only this computer is served unless --listen gives another
-address, and no pages but Foxglove's and those of this computer unless --origin names theirs.`,
+		Long: `Show live states and predictions in Foxglove, without ROS: in Foxglove, open a "Foxglove WebSocket"
+connection to ws://127.0.0.1:8765. A band appears at its predicted time, over the measurements of that time.
+Foxglove cannot change anything. Only this computer is served, unless --listen gives another address, and only
+Foxglove's pages and those of this computer, unless --origin names others.`,
 		Example: "  dgm-bridge foxglove --vehicle pend1",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

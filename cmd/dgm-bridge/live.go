@@ -85,10 +85,10 @@ func recordCommand() *cobra.Command {
 	var names channelNames
 	cmd := &cobra.Command{
 		Use:   "record --vehicle v1 --out flight.msgpack",
-		Short: "Write the states that a vehicle publishes over NATS into a flight log",
-		Long: `Write the states that a vehicle publishes into a flight log, until interrupted. A log that is there
-already is continued; what was recorded survives the loss of power. States have no names: these are those of a
-model or another log of the same vehicle, else channels are called x1, x2, …, u1, u2, ….`,
+		Short: "Record the states that a vehicle publishes over NATS in a flight log",
+		Long: `Record the states that a vehicle publishes in a flight log, until interrupted. An existing log is
+continued; recorded data survive a loss of power. State messages have no names of channels: --model or --like
+gives them, by default x1, x2, …, u1, u2, ….`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := wire.CheckVehicle(c.Vehicle); err != nil {

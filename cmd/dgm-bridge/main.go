@@ -30,11 +30,11 @@ func main() { cli.Main(root()) }
 func root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dgm-bridge",
-		Short: "Join a robot's own logs and links to flight logs, estimators and viewers",
+		Short: "Connect a robot's own logs and links to flight logs, estimators and viewers",
 	}
 	imports := &cobra.Command{
 		Use:   "import",
-		Short: "Turn logs of another format into one flight log",
+		Short: "Convert logs of another format to one flight log",
 	}
 	for i := range tables {
 		imports.AddCommand(importCommand(&tables[i]))
@@ -44,7 +44,7 @@ func root() *cobra.Command {
 	}
 	exports := &cobra.Command{
 		Use:   "export",
-		Short: "Turn a flight log, or a model, into files of another format",
+		Short: "Convert a flight log, or a model, to files of another format",
 	}
 	exports.AddCommand(exportMCAP(), exportCSV())
 	exports.AddCommand(exportPrograms()...)

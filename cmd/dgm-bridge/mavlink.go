@@ -21,20 +21,20 @@ func mavlinkCommand() *cobra.Command {
 	var key string
 	cmd := &cobra.Command{
 		Use:   "mavlink --link udp:14550 --vehicle v1",
-		Short: "Join an autopilot's MAVLink link to an estimator: states in, predictions out",
-		Long: `Join an autopilot's MAVLink link to an estimator. From ODOMETRY, or ATTITUDE_QUATERNION with
-LOCAL_POSITION_NED, and from HIGHRES_IMU, ACTUATOR_OUTPUT_STATUS and SERVO_OUTPUT_RAW it makes the states of
-dgm.state.<vehicle>, stamped with the time of measurement (TIMESYNC where the autopilot answers it).
-Predictions go back with --rate: the horizon's point nearest to --ahead as ODOMETRY with its covariance,
-the whole horizon as TUNNEL messages of type 40001.
+		Short: "Connect an autopilot's MAVLink link to an estimator: states in, predictions out",
+		Long: `Connect an autopilot's MAVLink link to an estimator. The states on dgm.state.<vehicle> come from ODOMETRY,
+or ATTITUDE_QUATERNION with LOCAL_POSITION_NED, and from HIGHRES_IMU, ACTUATOR_OUTPUT_STATUS and
+SERVO_OUTPUT_RAW, with the time of measurement (by TIMESYNC, if the autopilot answers it).
+With --rate predictions are sent back: the point of the horizon nearest to --ahead as ODOMETRY with its
+covariance, the whole horizon as TUNNEL messages of type 40001.
 
-Links: udp:14550 listens for programs of this computer and udp:0.0.0.0:14550 for any, udpout:host:port sends
+Links: udp:14550 listens for programs on this computer, udp:0.0.0.0:14550 for any; udpout:host:port sends
 there, tcp:host:port connects, tcpin:port listens, serial:/dev/ttyAMA0:921600 opens a port. Either end may start
-first and come back at any time. The first sender with an autopilot's messages is listened to until it is
-silent for 5 s; those of others are counted. --signing-key has MAVLink 2 messages signed, and drops others.
+first and may restart at any time. The first sender of an autopilot's messages is used until it is
+silent for 5 s; messages of others are counted. --signing-key signs MAVLink 2 messages, and drops unsigned ones.
 
 Channels are those of --model or of the log --like: x y z vx vy vz roll pitch yaw p q r, and m1 m2 … as
-inputs, in the axes that they name; by default all twelve and four motors, in ned and frd.`,
+inputs, in the axes named there; by default all twelve states and four motors, in ned and frd.`,
 		Example: `  dgm-bridge mavlink --link udp:14550 --vehicle v1 --model flight.dgm
   dgm-bridge mavlink --link udp:0.0.0.0:14550 --signing-key link.key --vehicle v1 --model flight.dgm
   dgm-bridge mavlink --link serial:/dev/ttyAMA0:921600 --vehicle v1 --model flight.dgm --rate 10 --ahead 200ms`,

@@ -37,7 +37,7 @@ func topics() *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{
 		Use:   "topics FILE",
-		Short: "List the topics of a log, their messages, and what could not be read; of a table its columns",
+		Short: "List the topics of a log, their messages, and unreadable data; the columns of a table",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if suggest {
@@ -157,7 +157,7 @@ func info() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "info flight.msgpack | flight.dgm",
-		Short: "List what is in a flight log or a model: channels, segments, rates, gaps, damage; verdict, horizon, origin",
+		Short: "Print the contents of a flight log (channels, segments, rates, gaps, damage) or a model (verdict, horizon, origin)",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if isModel(args[0]) {

@@ -20,13 +20,12 @@ func uploadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "upload [flight.msgpack …]",
 		Short: "Store finished flight logs for the workers of a fleet",
-		Long: `Store finished flight logs on NATS, for dgm-fleet. A log is sent in parts with SHA-256; after the link
-was lost, or the program was started again, only what is missing is sent. A log that is stored already is not
-sent again.
+		Long: `Store finished flight logs on NATS, for dgm-fleet. A log is sent in parts with SHA-256. After a lost link
+or a restart only missing parts are sent. A stored log is not sent again.
 
-With --when, as a service on a robot: record the states of a vehicle in logs as long as --around until interrupted, and store all of them
-(always), or those that were recorded up to so long before and after an alarm of the vehicle's estimator (alarm). Logs wait in
---dir while the link is lost, and over restarts. With --config, the same by the settings of dgm-estimator.`,
+With --when, as a service on a robot: record the states of a vehicle in logs of length --around until interrupted. Store all logs
+(always), or those from --around before to --around after an alarm of the vehicle's estimator (alarm). Logs wait in
+--dir while the link is lost, and over restarts. --config does the same by the settings of dgm-estimator.`,
 		Example: "  dgm-bridge upload flight.msgpack --nats nats://fleet.example.org\n  dgm-bridge upload --when alarm --vehicle v1 --dir /var/lib/flights --model flight.dgm",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if config != "" {

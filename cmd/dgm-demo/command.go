@@ -36,13 +36,13 @@ the predicted band, the measurements that followed, and the coverage.
 
 It fails if a prediction is missing or not finite, if the coverage of 95 % intervals is below 88 or above
 99.5 %, or if more than 2 % of the predictions are overdue (arrive after the next state) while the computer is
-free. An echo of every state shows when the computer is busy with other work: what is overdue then is reported
-only. The estimator's own count, late, is another: predictions sent after their deadline.
+idle. An echo of every state shows when the computer is busy with other work; overdue predictions are then only
+reported. The estimator's count "late" differs: it counts predictions sent after their deadline.
 
-With --fault the robot changes in flight: the estimator adapts, and the demo shows error and interval before the
-change, right after it and from 5 s after it on, in the text and in change.svg. The least coverage is no limit
-then. The simulated controller plans for the robot as it was: what it plans with a worn rotor is not what is flown,
-and predictions under such a plan are of the plan.
+With --fault the robot changes in flight and the estimator adapts. The demo prints error and interval before the
+change, right after it and from 5 s after it on, and draws them in change.svg. There is then no lower limit of the
+coverage. The simulated controller does not know that the robot has changed: with a worn rotor its plan will not be
+flown, and the prediction is for the plan.
 
 It ends with the verdict on the model, the report to open, and the next command.`,
 		Example: `  dgm-demo
@@ -106,7 +106,7 @@ func run(ctx context.Context, o options, sc *scene, w io.Writer) (err error) {
 	defer stop(s)
 	screen := newScreen(w)
 	if o.keep {
-		fmt.Fprintf(screen, "A NATS server listens at %s from now on, until Ctrl-C; the page %s/ shows the flight.\n", s.ClientURL(), origins[0])
+		fmt.Fprintf(screen, "A NATS server listens at %s until Ctrl-C; the page %s/ shows the flight.\n", s.ClientURL(), origins[0])
 		go func() { _ = page.Serve(ctx, l, page.Settings{Servers: []string{s.WebsocketURL()}}) }() // until the end of the demo
 	}
 	var verdict *report.Verdict // nil before there is one

@@ -154,9 +154,9 @@ func TestKeepReportsBrokenLimitsOnce(t *testing.T) {
 	var out buffer
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, options{out: t.TempDir(), keep: true}, sc, &out) }()
-	waitFor(t, &out, `Limits not kept: the flight lasted \d[^\n]*\nThe flight continues`)
+	waitFor(t, &out, `Limits not met: the flight lasted \d[^\n]*\nThe flight continues`)
 	cancel()
-	if err := <-done; err == nil || strings.Contains(err.Error(), "the flight lasted") || !strings.Contains(err.Error(), "did not keep the limits") {
+	if err := <-done; err == nil || strings.Contains(err.Error(), "the flight lasted") || !strings.Contains(err.Error(), "did not meet the limits") {
 		t.Errorf("it ends with %v", err)
 	}
 	if s := out.String(); strings.Count(s, "the flight lasted") != 1 || strings.Count(s, "\nFlew ") != 2 {
@@ -189,7 +189,7 @@ func TestKeepServesOtherClients(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, options{out: t.TempDir(), keep: true}, sc, &out) }()
 	// It listens, and says where, before it trains.
-	url := waitFor(t, &out, `^A NATS server listens at (nats://127\.0\.0\.1:\d+) from now on`)[1]
+	url := waitFor(t, &out, `^A NATS server listens at (nats://127\.0\.0\.1:\d+) until Ctrl-C`)[1]
 	nc, err := nats.Connect(url)
 	if err != nil {
 		t.Fatal(err)

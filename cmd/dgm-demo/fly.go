@@ -98,8 +98,8 @@ func watch(ctx context.Context, sc *scene, p *planner, robot *process, screen *s
 func judgeEarly(sc *scene, p *planner, screen *screen, subscribe string) error {
 	err := conclude(sc, p, screen, false)
 	if err != nil {
-		fmt.Fprintf(screen, "Limits not kept: %v.\n", err)
-		err = fmt.Errorf("the first %.0f s did not keep the limits that are named there", sc.flight.Seconds())
+		fmt.Fprintf(screen, "Limits not met: %v.\n", err)
+		err = fmt.Errorf("the first %.0f s did not meet the limits printed above", sc.flight.Seconds())
 	}
 	fmt.Fprintln(screen, "The flight continues; Ctrl-C ends it.")
 	fmt.Fprint(screen, subscribe)

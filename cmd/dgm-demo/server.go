@@ -55,7 +55,7 @@ func serve(o options, origins []string) (*server.Server, error) {
 func free(port int) error {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return fmt.Errorf("port %d cannot be had: %w; choose another --port, or none", port, err)
+		return fmt.Errorf("port %d is not available: %w; choose another --port, or none", port, err)
 	}
 	return l.Close()
 }

@@ -17,10 +17,10 @@ func describe(w io.Writer, r *judge.Result) {
 	if b := r.Busy; b.Seconds > 0 {
 		fmt.Fprintf(w, "This computer was busy with other work in %d of %s: an echo of the states took up to %s, %s arrived after the next one was due.\n",
 			b.Seconds, cli.Count(b.Seconds+r.Free.Seconds, "second"), milliseconds(r.EchoMax), cli.Count(r.OverdueStates, "state"))
-		fmt.Fprintf(w, "Overdue while it was busy: %d of %d; while it was free: %d of %d (%.2f %%).\n", b.Overdue, b.States, r.Free.Overdue, r.Free.States, 100*r.Free.OverdueShare())
+		fmt.Fprintf(w, "Overdue while it was busy: %d of %d; while it was idle: %d of %d (%.2f %%).\n", b.Overdue, b.States, r.Free.Overdue, r.Free.States, 100*r.Free.OverdueShare())
 	}
 	if r.Free.Seconds < fewestFree {
-		fmt.Fprintf(w, "It was free for %s: whether predictions are on time needs an otherwise idle machine.\n", cli.Count(r.Free.Seconds, "second"))
+		fmt.Fprintf(w, "It was idle for %s: timing can only be judged on an otherwise idle machine.\n", cli.Count(r.Free.Seconds, "second"))
 	}
 	if r.Shortened > 0 {
 		fmt.Fprintf(w, "%s had a shortened horizon: a newer state had arrived.\n", cli.Count(r.Shortened, "prediction"))
@@ -29,7 +29,7 @@ func describe(w io.Writer, r *judge.Result) {
 		fmt.Fprintf(w, "%s were flagged OOD.\n", cli.Count(r.Outside, "prediction"))
 	}
 	if r.NoHistory > 0 {
-		fmt.Fprintf(w, "%s at the beginning or after a gap had not enough history.\n", cli.Count(r.NoHistory, "prediction"))
+		fmt.Fprintf(w, "%s at the beginning or after a gap did not have enough history.\n", cli.Count(r.NoHistory, "prediction"))
 	}
 	fmt.Fprintf(w, "From measurement to prediction: p50 %s, p99 %s, at most %s; the echo: p99 %s, at most %s.\n",
 		milliseconds(r.P50), milliseconds(r.P99), milliseconds(r.Max), milliseconds(r.EchoP99), milliseconds(r.EchoMax))

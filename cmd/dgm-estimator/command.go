@@ -24,13 +24,13 @@ standard deviation of every channel at every point of the model's horizon; or, w
 at a fixed rate, from the newest state. It reports on dgm.status.<vehicle> once a second, and answers
 queries on dgm.query.<vehicle>. The messages are described in estimator/wire/PROTOCOL.md.
 
-It waits for the server, and reconnects when the link was lost; nothing is sent late. On SIGHUP it reads
+It waits for the server, and reconnects after a lost link; it sends nothing late. On SIGHUP it reads
 its model file again and uses the new model from the next prediction on. SIGTERM and SIGINT end it after
-the states that have come are answered.
+all received states are answered.
 
-What has no flag is a setting; --print-config shows them all. With public_key it accepts signed models
-only, from the file as well as from a watched bucket: dgm-train --sign signs what it trains, with --model
-an existing file. One message, which PROTOCOL.md describes, rolls back to the model before; the command
+--print-config prints all settings, including those without a flag. With public_key it accepts only signed
+models, from the file and from a watched bucket: dgm-train --sign signs the model that it trains, or with
+--model an existing file. One message rolls back to the previous model, see PROTOCOL.md; the command
 reset makes the estimator forget what adaptation has learned.`,
 		Example: `  dgm-estimator --model flight.dgm --vehicle pend1
   dgm-estimator --print-config > estimator.toml
@@ -45,16 +45,16 @@ reset makes the estimator forget what adaptation has learned.`,
 	f := cmd.Flags()
 	f.StringVar(&flags.Model, "model", "", "model file, written by dgm-train")
 	f.StringVar(&flags.Vehicle, "vehicle", "", "vehicle, as in dgm.state.<vehicle> (default: the model's)")
-	f.IntVar(&flags.Points, "points", flags.Points, "predict at so many points, equally spaced up to the horizon; 0 = the model's")
+	f.IntVar(&flags.Points, "points", flags.Points, "number of points to predict at, equally spaced up to the horizon; 0 = the model's")
 	f.DurationSliceVar(&times, "times", nil, "predict at these times after the state, e.g. 0.1s,0.5s (instead of --points)")
 	f.Float64Var(&flags.Rate, "rate", flags.Rate, "predict at this fixed rate in Hz, from the newest state; 0 = answer each state")
 	f.StringVar(&flags.Predictor, "predictor", flags.Predictor, "the predictor: fast (the processor's vectors) or plain (double precision throughout)")
-	f.StringVar(&flags.Adapt, "adapt", flags.Adapt, "learn in flight how the robot differs from that of the training data: off, watch (report it) or on (correct predictions by it)")
+	f.StringVar(&flags.Adapt, "adapt", flags.Adapt, "learn in flight how the robot differs from the training data: off, watch (report it) or on (correct predictions by it)")
 	f.StringVar(&flags.Record, "record", "", "record states and models to this file, for replay")
-	f.StringVar(&flags.Clock, "clock", flags.Clock, "the clock that dates the states: shared (a clock that agrees with this computer's) or robot (one of its own)")
+	f.StringVar(&flags.Clock, "clock", flags.Clock, "the clock of the states' stamps: shared (agrees with this computer's) or robot (the robot's own)")
 	flags.NATS.Add(f)
 	f.StringVar(&config, "config", "", "settings file; flags take precedence")
-	f.BoolVar(&manual, "print-config", false, "print all settings with their defaults, commented, and end")
+	f.BoolVar(&manual, "print-config", false, "print all settings with their defaults and comments, and exit")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if manual {

@@ -17,10 +17,10 @@ func replayCommand() *cobra.Command {
 	var log, file, config string
 	cmd := &cobra.Command{
 		Use:   "replay --log out.msgpack",
-		Short: "Make the predictions of a recording again and compare them bit for bit",
-		Long: `replay makes every prediction of a recording of dgm-estimator --record again, with the recorded model,
-settings and clock readings. It ends with 0 if all are equal
-bit for bit; else with 1, and reports the first record that is not, and why.
+		Short: "Compute the predictions of a recording again and compare them bit for bit",
+		Long: `replay computes every prediction of a recording of dgm-estimator --record again, with the recorded model,
+settings and clock readings. The exit code is 0 if all are equal bit for bit; else it is 1, and replay reports
+the first record that differs, and why.
 
 With --model or --config it uses another model, or other settings, and reports the first difference.`,
 		Args: cobra.NoArgs,

@@ -21,8 +21,8 @@ func resetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reset --vehicle pend1",
 		Short: "Let the estimator of a vehicle forget what adaptation has learned",
-		Long: `reset sends the command reset_adaptation on dgm.model.<vehicle> and waits for the outcome: the estimator
-forgets in which amounts the robot differs from that of the training data, and learns them anew.`,
+		Long: `reset sends the command reset_adaptation on dgm.model.<vehicle> and waits for the result: the estimator
+forgets the amounts by which the robot differs from the training data, and learns them again.`,
 		Example: "  dgm-estimator reset --vehicle pend1 --nats nats://127.0.0.1:4222",
 		Args:    cobra.NoArgs,
 	}

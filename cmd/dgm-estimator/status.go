@@ -29,9 +29,9 @@ func statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status --nats nats://127.0.0.1:4222",
 		Short: "Show the state of the running estimators",
-		Long: `status waits for the status messages of the running estimators, which publish one a second, and shows
-of each: input, rates, latency, live coverage of the intervals, refused states, and alarms with
-what to do. It ends with 1 where no status comes.`,
+		Long: `status waits for the status messages of the running estimators, which publish one a second, and prints
+for each: input, rates, latency, live coverage of the intervals, refused states, and alarms with
+remedies. The exit code is 1 if no status comes.`,
 		Example: `  dgm-estimator status --nats nats://127.0.0.1:4222
   dgm-estimator status --vehicle pend1 --json`,
 		Args: cobra.NoArgs,
@@ -40,7 +40,7 @@ what to do. It ends with 1 where no status comes.`,
 	server.Add(f)
 	f.StringVar(&vehicle, "vehicle", "", "show this vehicle only (default: all)")
 	f.BoolVar(&asJSON, "json", false, "print a JSON array, with the fields of PROTOCOL.md and the alarms")
-	f.DurationVar(&wait, "wait", 2500*time.Millisecond, "wait so long for statuses")
+	f.DurationVar(&wait, "wait", 2500*time.Millisecond, "how long to wait for statuses")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		subject := wire.AllStatuses
 		if vehicle != "" {

@@ -70,7 +70,7 @@ func compare(ctx context.Context, o *options, models []*model.Model, out, messag
 	}
 	if len(fit) == 0 {
 		first := c.LeftOut[0]
-		return fmt.Errorf("%s: does not have the channels of %s: %s; nor has another log those of a model: evaluate on logs of the robot that the models are of", first.Log, first.Model, first.Reason)
+		return fmt.Errorf("%s: does not have the channels of %s: %s; no log has the channels of a model: evaluate on logs of the models' robot", first.Log, first.Model, first.Reason)
 	}
 	var others []string
 	if c.Channels, others = commonStates(fit); len(c.Channels) == 0 {
@@ -126,10 +126,10 @@ func (c *comparison) write(out io.Writer) error {
 	fmt.Fprintf(w, "\nrmse and best baseline over that of holding the last value, geometric mean over channels and %d horizons %s;\n", len(c.Evaluations[0].Horizons), up)
 	fmt.Fprint(w, "covered: by 95 % intervals, by horizon; loglik: mean over channels and horizons, per scalar measurement\n")
 	if len(c.longer) > 0 {
-		fmt.Fprintf(w, "Scores and verdicts are of horizons %s. Longer ones are left out of %s: alone its verdict may be another.\n", up, strings.Join(c.longer, ", "))
+		fmt.Fprintf(w, "Scores and verdicts are for horizons %s. Longer horizons of %s are left out: evaluated alone, its verdict may differ.\n", up, strings.Join(c.longer, ", "))
 	}
 	if len(c.Unscored) > 0 {
-		fmt.Fprintf(w, "Scores and verdicts are of the states that all models have: %s. Left out: %s.\n", strings.Join(c.Channels, ", "), strings.Join(c.Unscored, ", "))
+		fmt.Fprintf(w, "Scores and verdicts are for the states that all models have: %s. Left out: %s.\n", strings.Join(c.Channels, ", "), strings.Join(c.Unscored, ", "))
 	}
 	for _, l := range c.LeftOut {
 		fmt.Fprintf(w, "Left out: %s on %s: %s.\n", c.name(l.Model), c.name(l.Log), l.Reason)

@@ -40,7 +40,7 @@ func attribute(ctx context.Context, o *options, m *model.Model, out, messages io
 			return err
 		}
 	} else {
-		fmt.Fprintln(messages, "note: without --nominal the first half of every flight is taken to be without a fault, and the second half is watched")
+		fmt.Fprintln(messages, "note: without --nominal the first half of every flight is assumed to have no fault, and the second half is monitored")
 		var rest []window.Flight
 		for i := range watched {
 			f := &watched[i]
@@ -79,7 +79,7 @@ func attribute(ctx context.Context, o *options, m *model.Model, out, messages io
 	if len(result.Faults) == 0 {
 		fmt.Fprintln(w, "no actuator and no sensor changed")
 	}
-	fmt.Fprintf(w, "watched %.0f s; the threshold is set for %g false alarms an hour, by %.0f s of flights without a fault\n", result.Watched, result.Rate, result.Nominal)
+	fmt.Fprintf(w, "monitored %.0f s; the threshold is set for %g false alarms an hour, from %.0f s of flights without a fault\n", result.Watched, result.Rate, result.Nominal)
 	return w.Flush()
 }
 

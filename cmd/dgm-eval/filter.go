@@ -30,7 +30,7 @@ func (s *filterScore) apply(m *model.Model, modelPath string, flights []window.F
 	}
 	if m.Filter == nil {
 		if len(m.Measured()) < len(m.Channels) {
-			return nil, fmt.Errorf("%s: some of its states are estimated, and it holds no filter: train it again", modelPath)
+			return nil, fmt.Errorf("%s: it has estimated states but no filter: train it again", modelPath)
 		}
 		return flights, nil
 	}

@@ -26,42 +26,42 @@ func command() *cobra.Command {
   rmse                root mean square error, beside the baselines: hold (the last value), velocity
                       (x0 + v0 t), linear (least squares, rolled out) and ridge (direct ridge regression
                       on state, plan and the last five samples); the last two are fitted in training
-  in 50%, 90%, 95%    share of measurements inside the predicted interval: calibrated if equal to its name.
-                      [low, high] is the uncertainty of the 95 % column (block bootstrap over time)
+  in 50%, 90%, 95%    share of measurements inside the predicted interval; equal to its name if calibrated.
+                      [low, high] is the 95 % confidence interval of the 95 % column (block bootstrap over time)
   std, crps, loglik   predicted standard deviation; CRPS (lower is better); log likelihood per scalar
                       measurement (higher is better)
   ood                 share of windows that the model flags as out of distribution
 
 The first line is the verdict: USE, USE WITH CARE or DO NOT USE, the reason, and what to do next. The last
-sentence compares the model with its prior dynamics alone, without the networks. With several --log the
-windows of all of them are scored together; --compare shows several models or logs beside each other: scores
-and verdicts are of the horizons and states that all models have. What is left out is named.
-A log that the model was trained on is reported: its scores are not those of a new flight.
-Where the model has inputs, predictions without a plan are scored too: a model that needs the plan to be better
-than the baselines is USE WITH CARE.
+sentence compares the model with its prior dynamics alone, without the networks. The windows of several --log
+are scored together. --compare prints one line for each model and log, scored on the horizons and states that
+all models have; models and states that are left out are listed.
+If the model was trained on a log, the verdict says so: its scores are not those of a new flight.
+A model with inputs is also scored without a plan: if it is better than the baselines only with a plan,
+the verdict is USE WITH CARE.
 
-Where the states hold an attitude (declared by the map as that of a rigid body, else called roll, pitch and
-yaw), the attitude error is given too: the rotation angle between prediction and measurement.
+If the states contain an attitude (declared by the map as that of a rigid body, or called roll, pitch and
+yaw), the attitude error is printed too: the rotation angle between prediction and measurement.
 
 The log is checked as for training: values that the data check excludes (spikes, frozen values, stamps out
 of order) are listed and not scored, unless --raw is given.
 
-Intervals are those of a measurement (obs_std), and are compared with the measurements. With --truth they
-are those of the state itself (std): predictions start from the measured states and inputs of --log, and are
-compared with the exact states in another log of the same flights, as dgm-sim record --truth writes it.
---truth alone declares --log itself exact; then its start states are exact too.
+By default intervals of a measurement (obs_std) are compared with the measurements. With --truth, intervals
+of the state itself (std) are compared with the exact states in another log of the same flights (see dgm-sim
+record --truth); predictions start from the measured states and inputs of --log.
+--truth alone declares --log itself exact, with its start states.
 
---adapt runs every flight through causally, from a filter that has learned nothing on: what was learned up to a
-state changes the predictions from it, and the intervals have the factor of live trust. Ratios are to the
-predictions without adaptation and factor, by the time since the start of a flight; beside them the factor alone.
+--adapt replays every flight causally with adaptation, which begins with nothing learned. Amounts learned up to
+a state correct the predictions from it, and the intervals have the factor of live trust. The table has ratios to
+predictions without adaptation and factor, by the time since the start of a flight, and the same for the factor alone.
 
---faults names the actuator or the sensor that changes in a flight: an actuator that acts with more or less than
-its effect, an input that acts later, a sensor with an offset, each with its size and the share of the likelihood
-of all. Logs of flights without a fault (--nominal) set the threshold, for one false alarm in ten hours.
+--faults reports the actuator or the sensor that changes in a flight: an actuator with more or less
+effect, an input that acts later, a sensor with an offset, each with its size and its share of the likelihood.
+Logs of flights without a fault (--nominal) set the threshold, for one false alarm in ten hours.
 
---start-noise 3 simulates a robot whose state estimate is worse than that of the log: start states get noise
-of three times the sensors' standard deviation, and its covariance comes with the state, as P0 of a message
-does. --start-told=false withholds the covariance.`,
+--start-noise 3 simulates a worse state estimate than that of the log: start states get noise
+of three times the sensors' standard deviation, and its covariance is passed with the state, like P0 of a
+message. --start-told=false withholds the covariance.`,
 		Example: `  dgm-eval --model flight.dgm --log another.msgpack --plot another.svg
   dgm-eval --model flight.dgm --log tuesday.msgpack --log wednesday.msgpack
   dgm-eval --compare --model old.dgm --model new.dgm --log another.msgpack
@@ -85,22 +85,22 @@ does. --start-told=false withholds the covariance.`,
 	f := c.Flags()
 	f.StringArrayVar(&o.models, "model", nil, "model file to evaluate; with --compare may be given several times")
 	f.StringArrayVar(&o.logs, "log", nil, "flight log to replay; may be given several times: all are scored together")
-	f.BoolVar(&o.compare, "compare", false, "every model on every log, beside each other: one line each instead of a table")
+	f.BoolVar(&o.compare, "compare", false, "score every model on every log: one line each instead of a table")
 	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
-	f.BoolVar(&o.adapt, "adapt", false, "also run every flight through causally with adaptation, and compare by the time since its start")
-	f.BoolVar(&o.faults, "faults", false, "name the actuator or sensor that changes in a flight, instead of scoring predictions")
+	f.BoolVar(&o.adapt, "adapt", false, "also replay every flight causally with adaptation, and compare by the time since its start")
+	f.BoolVar(&o.faults, "faults", false, "report the actuator or sensor that changes in a flight, instead of scoring predictions")
 	f.StringArrayVar(&o.nominal, "nominal", nil, "with --faults: a log of flights without a fault; may be given several times (default: the first half of every flight)")
-	f.StringVar(&o.estimates, "estimates", "", "also write what the filter of the model makes of the logs, to this .csv file")
+	f.StringVar(&o.estimates, "estimates", "", "also write the states that the model's filter estimates from the logs to this .csv file")
 	f.StringVar(&o.plot, "plot", "", "also draw intervals with measurements and errors by horizon, to this .svg file")
 	f.StringVar(&o.inputs, "inputs", "plan", "input over the horizon: plan (as logged) or hold (the last value)")
 	f.DurationSliceVar(&o.horizons, "horizons", nil, "times to score, e.g. 0.1s,0.5s,1s (default: round times up to the model's horizon)")
 	f.DurationVar(&o.stride, "stride", time.Duration(evaluate.DefaultStride*float64(time.Second)), "time between the starts of windows")
 	f.DurationVar(&o.maxGap, "max-gap", 0, "a longer time between samples is a gap (default: 5 times the median)")
-	f.StringVar(&o.truth, "truth", "", "score the interval of the state (std), against the exact states in this `log`; alone: against those of --log, which is exact")
+	f.StringVar(&o.truth, "truth", "", "score the interval of the state (std) against the exact states in this `log`; without a value --log itself is exact")
 	f.Lookup("truth").NoOptDefVal = sameLog
 	f.BoolVar(&o.raw, "raw", false, "also score values that the data check excludes (except samples whose stamps run backwards)")
-	f.Float64Var(&o.StartNoise, "start-noise", 0, "add noise to the start states, this many times that of the sensors")
-	f.BoolVar(&o.startTold, "start-told", true, "with --start-noise: the covariance of the start comes with the state")
+	f.Float64Var(&o.StartNoise, "start-noise", 0, "add noise to the start states, this many times the sensors' standard deviation")
+	f.BoolVar(&o.startTold, "start-told", true, "with --start-noise: pass the covariance of the start with the state")
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the bootstrap and of --start-noise")
 	return c
 }

@@ -94,7 +94,7 @@ func (o *options) create(flag, name string) (*durable.File, error) {
 // writeEstimates writes what the filter makes of the logs.
 func (e *evaluation) writeEstimates(file *durable.File, m *model.Model) error {
 	if m.Filter == nil {
-		return fmt.Errorf("--estimates: the model has no filter: its states are as they were measured")
+		return fmt.Errorf("--estimates: the model has no filter, so there are no estimates")
 	}
 	if err := estimation.WriteCSV(file, e.flights, m.Filter, m.Channels[:m.K]); err != nil {
 		return fmt.Errorf("%s: %w", file.Path(), err)

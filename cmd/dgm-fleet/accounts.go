@@ -19,7 +19,7 @@ import (
 type accounts struct {
 	dir, listen, cert, key, websocket string
 	origins, robots, rotate           []string
-	valid                             days // of credentials; 0 = keys without an end
+	valid                             days // of credentials; 0 = keys that do not expire
 }
 
 const (

@@ -22,13 +22,14 @@ func auditCommand() *cobra.Command {
 	var valid days
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "Try with the key of every role what it may not do, and print what gets through",
-		Long: `Try, with the key of every role but the operator's, what it may not do: every request of JetStream's API on every store,
-answered at its own inbox or at a subject of somebody else; consumers, mirrors, sources and republished streams that deliver
-there; headers by which a server removes, traces or schedules messages; and messages on the subjects of others. Print what gets through; the exit code is 0 only if nothing does.
+		Short: "Test that the key of every role is refused all forbidden actions",
+		Long: `Test, with the key of every role except the operator's, all forbidden actions: every request of JetStream's API on every
+store, with replies to the own inbox or to a subject of others; consumers, mirrors, sources and republished streams that
+deliver there; headers by which a server removes, traces or schedules messages; and messages on the subjects of others.
+Print the actions that succeed; the exit code is 0 only if none does.
 
 Without --nats it starts the server that dgm-fleet setup --accounts describes itself, on this computer, with two robots. With it,
---keys is the folder of the keys; what got through has changed what that server stores.`,
+--keys is the folder of the keys; actions that succeed change the data on that server.`,
 		Example: "  dgm-fleet audit\n  dgm-fleet audit --nats nats://fleet.example.org:4222 --keys fleet/keys --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

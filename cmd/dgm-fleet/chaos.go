@@ -25,13 +25,13 @@ func chaosCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chaos",
 		Short: "Kill, partition and fill a simulated fleet, and count what is lost",
-		Long: `Start three servers in a cluster, a controller, workers and robots on the loopback, each a process of its own, and disturb
-them: any of them is killed at random; a leaf node with a quarter of the robots is cut off; the servers' stores are full; so are their disks, where file systems may be mounted. Robots upload
-logs, made-up models are trained and promoted, and files of other vehicles and unsigned ones are put in the place of models. After
-each scenario everything that was acknowledged is looked for.
+		Long: `Start three servers in a cluster, a controller, workers and robots on the loopback, each in its own process, and disturb
+them: processes are killed at random; a leaf node with a quarter of the robots is cut off; the servers' stores are full; their
+disks are full (if file systems may be mounted). Robots upload logs, synthetic models are trained and promoted, and some models
+are replaced by unsigned ones or those of other vehicles. After each scenario all acknowledged data are checked.
 
-The scenarios after these have a server with an account for each role: the credential of a robot or a viewer is in wrong hands, a
-robot sends statuses of another, one log of three cannot be used, a worker's clock is wrong, a canary shows nothing of its model.`,
+The other scenarios have a server with an account for each role: a robot's or a viewer's credential is stolen, a
+robot sends statuses of another, one log of three is unusable, a worker's clock is wrong, a canary reports no scores of its model.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Robots < 1 || o.Robots > 99 || o.Workers < 1 || o.Duration < time.Second {
@@ -67,7 +67,7 @@ robot sends statuses of another, one log of three cannot be used, a worker's clo
 		},
 	}
 	f := cmd.Flags()
-	f.DurationVar(&o.Duration, "duration", o.Duration, "how long each scenario disturbs")
+	f.DurationVar(&o.Duration, "duration", o.Duration, "duration of the disturbances of each scenario")
 	f.StringSliceVar(&o.Scenarios, "scenario", nil, strings.Join(chaos.Names(), ", ")+" (default: all)")
 	f.IntVar(&o.Robots, "robots", o.Robots, "simulated robots")
 	f.IntVar(&o.Workers, "workers", o.Workers, "workers")

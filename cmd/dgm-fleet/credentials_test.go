@@ -103,7 +103,7 @@ func TestCredentialsAreRevoked(t *testing.T) {
 			t.Errorf("%v, %v", info, err)
 		}
 		if code, _, _ := call("setup", "--accounts", dir, "--listen", anyPort, "--robots", "drone-1"); code != cli.Wrong {
-			t.Errorf("keys without an end in place of credentials: exit %d", code)
+			t.Errorf("keys that do not expire in place of credentials: exit %d", code)
 		}
 	})
 }

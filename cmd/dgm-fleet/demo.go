@@ -45,11 +45,11 @@ func demoCommand() *cobra.Command {
 	d.training.Budget = trainer.Duration(24 * time.Hour)
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show a fleet that learns: a server, three simulated robots, two workers, a payload",
+		Short: "Demonstrate a fleet: a server, three simulated robots, two workers, a payload",
 		Long: `dgm-fleet demo starts a NATS server with JetStream in this process and simulates three pendulums. Their logs
 are uploaded, two workers train their models with the quick preset, and the models are promoted to the robots, which run in
-real time with an estimator each. Then a payload is put on the first one. A log of it is uploaded and a model trained, which
-is tried as a shadow, used by the robot as the canary, and promoted. The command fails if that does not happen. On a busy
+real time with an estimator each. Then the first one gets a payload: its log is uploaded, and a new model is trained,
+tested as a shadow, used by the robot as the canary, and promoted. The command fails if a step does not happen. On a busy
 computer it takes longer, and prints what it waits for.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,8 +63,8 @@ computer it takes longer, and prints what it waits for.`,
 	}
 	f := cmd.Flags()
 	f.DurationVar(&d.rule.CanaryFor, "canary-for", d.rule.CanaryFor, "how long the robot uses the new model before it counts as promoted")
-	f.StringVar(&d.page, "page", "", "serve the page of dgm-view at this address of the loopback, such as 127.0.0.1:8080, and go on until interrupted")
-	f.DurationVar(&d.rule.Longest, "longest", d.rule.Longest, "how long the new model is tried as a shadow")
+	f.StringVar(&d.page, "page", "", "serve the page of dgm-view at this address of the loopback, such as 127.0.0.1:8080, and continue until interrupted")
+	f.DurationVar(&d.rule.Longest, "longest", d.rule.Longest, "how long the new model is tested as a shadow")
 	return cmd
 }
 

@@ -141,20 +141,20 @@ func setupCommand() *cobra.Command {
 	a := accounts{listen: "127.0.0.1:4222"}
 	cmd := &cobra.Command{
 		Use:   "setup",
-		Short: "Make what a fleet stores on a NATS server with JetStream, or change its limits",
-		Long: `Make the streams and stores of a fleet on a NATS server with JetStream, or change their limits. What is
-stored stays, except logs that are older than --keep, and the states of jobs that ended longer ago than --keep-jobs.
+		Short: "Create the stores of a fleet on a NATS server with JetStream, or change their limits",
+		Long: `Create the streams and stores of a fleet on a NATS server with JetStream, or change their limits. Stored
+data are kept, except logs older than --keep, and the states of jobs that ended longer ago than --keep-jobs.
 
-A server writes to disk every two minutes by default, and loses what it has acknowledged since when its power
-fails: with one replica, set sync_interval: always in its jetstream block; in a cluster, where
-one replica is refused, three servers hold everything.
+A server writes to disk every two minutes by default, and a power failure loses the acknowledged data since then.
+With one replica, set sync_interval: always in its jetstream block. In a cluster one replica is refused, and three
+servers have all data.
 
 With --accounts it connects to nothing: it writes the configuration of a server on which every role and every robot
-has an account and a key of its own, and keys that are not there yet. Run it again with more --robots, and send the server SIGHUP.
-Then run it without --accounts, with --robots and the operator's key, to make the stores. dgm-fleet audit tries what holds.
+has its own account and key, and creates missing keys. Run it again with more --robots, and send the server SIGHUP.
+Then run it without --accounts, with --robots and the operator's key, to create the stores. dgm-fleet audit tests the permissions.
 
-With --valid each role gets credentials that end, keys/ROLE.creds, for --creds in place of --nkey: the server disconnects who has them
-then. Run it again before, and copy them anew: a program that runs reads the file when it connects again.`,
+With --valid each role gets credentials that expire, keys/ROLE.creds, for --creds instead of --nkey; the server then disconnects
+their users. Run it again before that, and copy the files again: a running program reads its file when it reconnects.`,
 		Example: `  dgm-fleet setup --keep 90d --log-bytes 500000000000
   dgm-fleet setup --accounts fleet --robots drone-1,drone-2 --listen 0.0.0.0:4222 --server-cert cert.pem --server-key key.pem
   dgm-fleet setup --accounts fleet --robots drone-1,drone-2 --valid 30d --rotate robot.drone-1
@@ -205,8 +205,8 @@ then. Run it again before, and copy them anew: a program that runs reads the fil
 	f.Int64Var(&s.ModelBytes, "model-bytes", 0, "most bytes of each store of models, likewise (default: an equal part of an eighth of the server's room; in a cluster without limit)")
 	f.StringSliceVar(&a.robots, "robots", nil, "vehicles with stores, and with --accounts keys, of their own")
 	f.StringVar(&a.dir, "accounts", "", "folder in which to write a server's configuration, nats.conf, and keys, one for each role")
-	f.BoolVar(&removeOld, "remove-old", false, "remove the key-value stores of earlier versions with what they hold; nothing reads them")
-	f.Var(&a.valid, "valid", "with --accounts: how long credentials are valid from now on, such as 30d (default: keys without an end)")
+	f.BoolVar(&removeOld, "remove-old", false, "remove the key-value stores of earlier versions with their contents; nothing reads them")
+	f.Var(&a.valid, "valid", "with --accounts: how long credentials are valid from now on, such as 30d (default: keys that do not expire)")
 	f.StringSliceVar(&a.rotate, "rotate", nil, "with --accounts: roles that get a new key, such as robot.drone-1; the old one is refused")
 	f.StringVar(&a.listen, "listen", a.listen, "with --accounts: address of the server")
 	f.StringVar(&a.cert, "server-cert", "", "with --accounts: certificate of the server")

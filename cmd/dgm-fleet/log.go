@@ -38,11 +38,11 @@ func logCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "log --public-key public.pem [--head FILE]",
-		Short: "Verify and list all decisions about what vehicles use",
-		Long: `Every decision about what vehicles use (promote, rollback, pin, rollout, tag, group, revoke) is a signed statement in a log of which no
-message can be removed: each has its place, and the hash of the one before. The command verifies all of it, and compares it with what
-vehicles report of the decisions that they fly by. With --head it also compares it with the last decision at the time of the last run,
-and keeps the newest one in the file: a log that was replaced as a whole does not hold it.`,
+		Short: "Verify and list all decisions about models of vehicles",
+		Long: `Every decision about models (promote, rollback, pin, rollout, tag, group, revoke) is a signed statement in a log from which no
+message can be removed: each has its position, and the hash of the one before. The command verifies the whole log, and compares it with
+the decisions that vehicles report to follow. With --head it also checks that the log still contains the last decision of the previous
+run, which detects a log that was replaced as a whole, and stores the newest decision in the file.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			key, err := publicKey(public)

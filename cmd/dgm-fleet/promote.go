@@ -103,8 +103,8 @@ func promoteCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "promote --group vehicle --model ID --sign private.pem",
 		Short: "Let vehicles use a model at once, without a trial",
-		Long: `Sign a model for each vehicle of a group and let them use it, without a trial as shadow and canary; see
-dgm-fleet rollout for that. A vehicle takes it when it may: see swap in the settings of dgm-estimator.`,
+		Long: `Sign a model for each vehicle of a group and let them use it, without a trial as shadow and canary (for
+that see dgm-fleet rollout). A vehicle swaps when it is permitted: see swap in the settings of dgm-estimator.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.each(cmd, func(ctx context.Context, in *fleet.Installer, g fleet.Group) (change, error) {
@@ -127,7 +127,7 @@ func rollbackCommand() *cobra.Command {
 	var o operator
 	cmd := &cobra.Command{
 		Use:   "rollback --group vehicle --sign private.pem",
-		Short: "Let vehicles go back to the model before; again undoes it",
+		Short: "Return vehicles to their previous model; a second rollback undoes the first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.each(cmd, func(_ context.Context, in *fleet.Installer, _ fleet.Group) (change, error) {
@@ -146,7 +146,7 @@ func pinCommand() *cobra.Command {
 	var none bool
 	cmd := &cobra.Command{
 		Use:   "pin --group vehicle --model tag --sign private.pem",
-		Short: "Let vehicles keep a model by ID or tag: no rollout changes it",
+		Short: "Pin vehicles to a model by ID or tag: no rollout changes it",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if none == (o.model != "") || o.model == fleet.Newest {
@@ -167,7 +167,7 @@ func tagCommand() *cobra.Command {
 	var o operator
 	cmd := &cobra.Command{
 		Use:   "tag NAME --model ID --sign private.pem",
-		Short: "Give a model a name; vehicles that are pinned to the name follow",
+		Short: "Give a model a tag; vehicles pinned to the tag follow",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.decide(cmd, func(ctx context.Context, in *fleet.Installer) error {
@@ -217,9 +217,9 @@ func revokeCommand() *cobra.Command {
 	reason := ""
 	cmd := &cobra.Command{
 		Use:   "revoke --model ID --reason TEXT --sign private.pem",
-		Short: "Let no vehicle use a model any more",
-		Long: `Decide that a model is used no more. Vehicles that use it go back to the model before; one that has no other is named, and needs
-another one promoted. No command installs the model again, and each vehicle refuses it from the next model on that it gets.`,
+		Short: "Revoke a model for all vehicles",
+		Long: `Revoke a model for all vehicles. Vehicles that use it return to their previous model; a vehicle without one is named, and needs
+another model promoted. No command installs the model again, and each vehicle refuses it from the next model on that it receives.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.model == "" || reason == "" {

@@ -19,11 +19,12 @@ func rolloutCommand() *cobra.Command {
 	var stop bool
 	cmd := &cobra.Command{
 		Use:   "rollout --sign private.pem [--group vehicles --model ID]",
-		Short: "Try a model as shadow and canary, then let the group use it",
-		Long: `Without a group: carry all rollouts on until interrupted. With one: begin a rollout to it, or go on with it, until
-that has ended. All vehicles of the group try the model as a shadow: it predicts and is not published. Where it is better
-beyond noise and covers, the first vehicle, the canary, uses it; then the others do. A vehicle whose intervals cover too
-little with the model goes back to the one before. All is kept on the server: the command can be killed and started again.`,
+		Short: "Test a model as shadow and canary, then let the group use it",
+		Long: `Without a group: continue all rollouts until interrupted. With one: begin or continue its rollout until it has
+ended. All vehicles of the group test the model as a shadow: it predicts, and its predictions are not published. If it is
+significantly better and its intervals cover enough, the first vehicle, the canary, uses it; then the others do. A vehicle
+whose coverage is too low with the model returns to the previous one. All state is on the server: the command can be killed
+and restarted.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if stop {
@@ -56,8 +57,8 @@ little with the model goes back to the one before. All is kept on the server: th
 	f := cmd.Flags()
 	f.BoolVar(&stop, "stop", false, "end the rollout to the group; vehicles that use the model keep it")
 	f.DurationVar(&rule.CanaryFor, "canary-for", rule.CanaryFor, "how long the canary uses the model before others do")
-	f.IntVar(&rule.Windows, "windows", rule.Windows, "least number of windows, each of one horizon, that a shadow is compared over")
-	f.DurationVar(&rule.Longest, "longest", rule.Longest, "how long a model is tried as a shadow")
+	f.IntVar(&rule.Windows, "windows", rule.Windows, "least number of windows of one horizon each, over which a shadow is compared")
+	f.DurationVar(&rule.Longest, "longest", rule.Longest, "how long a model is tested as a shadow")
 	return cmd
 }
 

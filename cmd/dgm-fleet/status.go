@@ -29,7 +29,7 @@ func statusCommand() *cobra.Command {
 	var wait time.Duration
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "List what runs where, rollouts, logs and models, and the jobs with their state",
+		Short: "List vehicles with their models, rollouts, logs, models, and jobs with their state",
 		Long: `List what runs where, rollouts, logs and models, and the jobs with their state. With --public-key only what the operator's key
 has signed counts as decided, and what else is in the log of decisions is named, as are vehicles that do not follow it; see
 dgm-fleet log. Without, what was decided is marked as not verified.`,

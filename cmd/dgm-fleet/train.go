@@ -68,8 +68,8 @@ on a schedule: that of the system, or --every.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.vehicle, "vehicle", "", "`pattern` of the vehicles, such as 'drone-*'")
-	f.Var(&o.since, "since", "only logs that were uploaded in the last so many days, such as 7d (default: all)")
-	f.Var(&every, "every", "queue again and again until interrupted, so long after each other, such as 1d")
+	f.Var(&o.since, "since", "only logs uploaded within this time, such as 7d (default: all)")
+	f.Var(&every, "every", "queue repeatedly at this interval until interrupted, such as 1d")
 	f.BoolVar(&o.again, "again", false, "queue jobs again that have failed or were cancelled")
 	f.StringVar(&preset, "preset", "default", "settings to start from: default, or quick (a third of the time or less; larger uncertainty)")
 	f.StringVar(&config, "config", "", "settings file over the preset, as dgm-train --print-config prints it")

@@ -28,8 +28,8 @@ func workerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Do the jobs of a fleet, one at a time, until interrupted",
-		Long: `Do the jobs of a fleet, one at a time, until interrupted; then the job in hand goes back into the
-queue. Any number of workers may run on any machines. The job of a worker that disappears is taken up by another one
+		Long: `Do the jobs of a fleet, one at a time, until interrupted; the current job then returns to the
+queue. Any number of workers may run on any machines. Another worker takes the job of a worker that disappears
 within two minutes. A job that fails is tried three times.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,7 +48,7 @@ within two minutes. A job that fails is tried three times.`,
 	host, _ := os.Hostname() // empty where it is not known
 	f := cmd.Flags()
 	f.StringVar(&name, "name", host, "name of the worker; a random part is added")
-	f.DurationVar(&longest, "longest", longest, "how long the work on a job may take, after which it has failed")
+	f.DurationVar(&longest, "longest", longest, "time limit of a job, after which it has failed")
 	f.StringVar(&dir, "dir", "", "folder for temporary files (default: that of the system)")
 	server.Add(f)
 	return cmd

@@ -107,7 +107,7 @@ func TestFailuresBeforeWork(t *testing.T) {
 		{"setting that cannot be", "horizon", cli.Wrong, []string{"--log", log, "--horizon", "-1s"}},
 		{"unknown preset", "slow", cli.Wrong, []string{"--log", log, "--preset", "slow"}},
 		{"no such log", "nope", cli.Failed, []string{"--log", filepath.Join(dir, "nope")}},
-		{"a table", "this is a table or another text; of a table dgm-bridge topics", cli.Failed, []string{"--log", table, "--check"}},
+		{"a table", "this is a table or other text; for a table, dgm-bridge topics", cli.Failed, []string{"--log", table, "--check"}},
 		{"a folder", "is a folder; give its files", cli.Failed, []string{"--log", dir, "--check"}},
 		{"a flag without dashes", "did you mean --check?", cli.Wrong, []string{"check", "--log", log}},
 		{"a log without its flag", "did you mean --log " + log, cli.Wrong, []string{log}},

@@ -41,7 +41,7 @@ func TestPrintedConfigIsRead(t *testing.T) {
 	}
 	// A file that was printed is laid under flags like any other.
 	code, out, _ := call("--config", path, "--print-config", "--points", "33")
-	if code != cli.Done || !strings.Contains(out, "points = 33\n") || !strings.Contains(out, "seed = 7\n") || !strings.Contains(out, "batch = 60               # windows a step\n") {
+	if code != cli.Done || !strings.Contains(out, "points = 33\n") || !strings.Contains(out, "seed = 7\n") || !strings.Contains(out, "batch = 60               # windows in a step\n") {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 }

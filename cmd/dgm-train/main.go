@@ -20,29 +20,29 @@ func command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dgm-train --log flight.msgpack [--log …]",
 		Short: "Learn a model of a robot's motion from its flight logs",
-		Long: `dgm-train checks the logs, learns a model that predicts the distribution of the state over a horizon,
-and evaluates it on held-out data. It writes, beside the first log or at --out:
+		Long: `dgm-train checks the logs, trains a model that predicts the distribution of the state over a horizon,
+and evaluates it on held-out data. It writes, next to the first log or at --out:
 
   NAME.dgm          the model, for dgm-estimator and dgm-eval
   NAME.report.html  the evaluation with its uncertainty, and plots
   NAME.report.json  the same as data
 
-Ctrl-C stops the training early; the model trained so far is completed, written and marked as partial.
+Ctrl-C stops the training early: the model so far is completed, written and marked as partial.
 A second Ctrl-C ends the program at once.
 
---check prints the findings of the data check and trains nothing. Its exit code is 1 if training
-would refuse the logs with these settings: too short for the horizon, too little data, nothing moves.
+--check prints the findings of the data check and trains nothing. The exit code is 1 if training
+would refuse the logs with these settings: too short for the horizon, too little data, no motion.
 
 --sign signs the model, for a dgm-estimator that loads signed models only (public_key in its settings).
-The keys are those of openssl:
+Make the keys with openssl:
 
   openssl genpkey -algorithm ed25519 -out private.pem
   openssl pkey -in private.pem -pubout -out public.pem
 
-With --model it signs an existing model and trains nothing: the key can be kept on another machine.
-A signature is for one vehicle, or for one fleet, and has a sequence number: an estimator refuses a model
-of another one, and a number less than one it has accepted. With --rollback it writes the signed command
-to go back to a model, for dgm.model.<vehicle>.`,
+With --model it signs an existing model and trains nothing, so the key can be kept on another machine.
+A signature is for one vehicle or one fleet, and has a sequence number. An estimator refuses a model
+for another vehicle or fleet, and a number below one that it has accepted. --rollback writes the signed
+command to return to a model, for dgm.model.<vehicle>.`,
 		Example: `  dgm-train --log flight.msgpack
   dgm-train --log monday.msgpack --log tuesday.msgpack --horizon 500ms --out copter.dgm
   dgm-train --sign private.pem --model copter.dgm
@@ -99,7 +99,7 @@ to go back to a model, for dgm.model.<vehicle>.`,
 	f.BoolVar(&o.check, "check", false, "check the data and exit; exit code 1 if they cannot be trained on")
 	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
 	f.DurationVar((*time.Duration)(&cfg.Horizon), "horizon", time.Duration(cfg.Horizon), "how far ahead to predict")
-	f.DurationVar((*time.Duration)(&cfg.Budget), "budget", time.Duration(cfg.Budget), "time limit: training that does not end within it is cut short, and the model marked as partial")
+	f.DurationVar((*time.Duration)(&cfg.Budget), "budget", time.Duration(cfg.Budget), "time limit; a longer training is cut short, and the model marked as partial")
 	f.IntVar(&cfg.Points, "points", cfg.Points, "points of the horizon in a prediction")
 	f.StringVar(&cfg.Kernel, "kernel", cfg.Kernel, "rff (random features) or exact")
 	f.IntVar(&cfg.Features, "features", cfg.Features, "random features of each channel")

@@ -81,8 +81,8 @@ func TestSignAnExistingModel(t *testing.T) {
 		{cli.Wrong, "no --log", []string{"--sign", pemFile, "--model", path, "--log", log}},
 		{cli.Failed, "none.pem", []string{"--sign", filepath.Join(dir, "none.pem"), "--model", path}},
 		{cli.Failed, "swing.msgpack: ", []string{"--sign", pemFile, "--model", log}},
-		{cli.Failed, "holds no key", []string{"--sign", path, "--model", path}},
-		{cli.Failed, "holds no key", []string{"--sign", log, "--log", log}}, // before any training
+		{cli.Failed, "contains no PEM key", []string{"--sign", path, "--model", path}},
+		{cli.Failed, "contains no PEM key", []string{"--sign", log, "--log", log}}, // before any training
 		{cli.Wrong, "private.pem is read", []string{"--sign", pemFile, "--log", log, "--out", pemFile}},
 	} {
 		if code, _, errs := call(c.args...); code != c.code || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {

@@ -24,11 +24,11 @@ func command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dgm-view",
 		Short: "Serve a page that shows vehicles and their predictions live",
-		Long: `dgm-view serves a page for browsers. The page connects to the NATS server by WebSocket, so the address must be one that
-the browser can reach, and shows what estimators publish. Nothing is stored.
+		Long: `dgm-view serves a page that shows the messages of estimators. The page connects to the NATS server by WebSocket,
+so the browser must be able to reach that address. Nothing is stored.
 
-Who can load the page can read the credentials in it: give those of a user that may only read (see docs/view.md), and
-another address than the loopback only behind a server that asks who is there.`,
+Everybody who can load the page can read the credentials in it: use those of a user with read permissions only (see
+docs/view.md), and listen on another address than the loopback only behind a server that authenticates users.`,
 		Example: `  dgm-view --nats ws://127.0.0.1:8222
   dgm-view --nats wss://robots.example:8222 --creds viewer.creds`,
 		Args: cobra.NoArgs,
@@ -54,9 +54,9 @@ another address than the loopback only behind a server that asks who is there.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&servers, "nats", "ws://127.0.0.1:8222", "WebSocket of the NATS server, ws:// or wss://, or several separated by commas; ws://user:password@host:port")
-	f.StringVar(&creds, "creds", "", "credentials file of a user that may only read")
+	f.StringVar(&creds, "creds", "", "credentials file of a user with read permissions only")
 	f.BoolVar(&fleet, "fleet", false, "show the training jobs and models of a fleet; the user must be permitted to read them")
-	f.StringVar(&public, "public-key", "", "with --fleet: public `key` of the operator (PEM, ed25519), with which the page verifies what was decided")
+	f.StringVar(&public, "public-key", "", "with --fleet: public `key` of the operator (PEM, ed25519), with which the page verifies decisions")
 	f.StringVar(&listen, "listen", "127.0.0.1:8080", "address of the page")
 	return cmd
 }

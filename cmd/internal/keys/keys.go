@@ -32,10 +32,10 @@ func read[K any](path, kind string, parse func([]byte) (any, error)) (key K, err
 	}
 	b, _ := pem.Decode(text)
 	if b == nil {
-		return key, fmt.Errorf("%s: holds no key in PEM form", path)
+		return key, fmt.Errorf("%s: contains no PEM key", path)
 	}
 	if b.Type != kind {
-		return key, fmt.Errorf("%s: holds a %s, expected a %s", path, b.Type, kind)
+		return key, fmt.Errorf("%s: contains a %s, expected a %s", path, b.Type, kind)
 	}
 	any, err := parse(b.Bytes)
 	if err != nil {

@@ -53,8 +53,8 @@ func TestKeys(t *testing.T) {
 		err  error
 		part string
 	}{
-		"public for private": {second(Private(pub)), "holds a PUBLIC KEY, expected a PRIVATE KEY"},
-		"private for public": {second(Public(priv)), "holds a PRIVATE KEY, expected a PUBLIC KEY"},
+		"public for private": {second(Private(pub)), "contains a PUBLIC KEY, expected a PRIVATE KEY"},
+		"private for public": {second(Public(priv)), "contains a PRIVATE KEY, expected a PUBLIC KEY"},
 		"private of a curve": {second(Private(curve)), "not of the kind ed25519"},
 		"public of a curve":  {second(Public(curvePub)), "not of the kind ed25519"},
 		"missing":            {second(Public(pub + "x")), "no such file"},

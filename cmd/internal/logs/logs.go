@@ -95,9 +95,9 @@ func Explained(path string, err error) error {
 	case len(head) > stamp && head[0] == 0 && (head[stamp] == 0xfd || head[stamp] == 0xfe):
 		return fmt.Errorf("%s: %w: this is a telemetry log of MAVLink: dgm-bridge import mavlink", path, flightlog.ErrNotLog)
 	case len(head) > 2 && head[0] == 0xbc && head[2] == 0:
-		return fmt.Errorf("%s: %w: this is a log of a Crazyflie's card: dgm-bridge import crazyflie", path, flightlog.ErrNotLog)
+		return fmt.Errorf("%s: %w: this is a log of a Crazyflie's micro-SD deck: dgm-bridge import crazyflie", path, flightlog.ErrNotLog)
 	case text(head):
-		return fmt.Errorf("%s: %w: this is a table or another text; of a table dgm-bridge topics %s --suggest > map.toml writes a map, and dgm-bridge import csv --map map.toml %s --out flight.msgpack a flight log", path, flightlog.ErrNotLog, path, path)
+		return fmt.Errorf("%s: %w: this is a table or other text; for a table, dgm-bridge topics %s --suggest > map.toml writes a map, and dgm-bridge import csv --map map.toml %s --out flight.msgpack writes a flight log", path, flightlog.ErrNotLog, path, path)
 	default:
 		return fmt.Errorf("%w; dgm-bridge topics %s shows what it contains, if it is a log of a robot", err, path)
 	}
