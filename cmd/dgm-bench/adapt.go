@@ -38,19 +38,19 @@ func adaptStudy() *study.Study {
 	o := adaptFlags{seeds: 3}
 	return &study.Study{
 		Name: "adapt", Summary: []string{"ok", "rmse", "coverage", "width", "recovered_s", "trained_ratio"}, Tables: adaptTables,
-		Short: "How adaptation and live calibration follow a payload, wear and gusts that the model never saw",
-		Long: `adapt trains small models of a simulated pendulum and a simulated quadrotor, and runs flights of a robot that has
-changed through them causally: from nothing learned on, after 20 s of the robot as it was, and the robot as it
-was after 20 s of the changed one. It does the same with public recordings, and with flights that are later than those trained on. Ratios
-are those of dgm-eval --adapt: to the predictions without adaptation and without the factor of live trust,
-intervals with that factor. Changes that stay are compared with a model that was trained with the changed robot.
+		Short: "Errors and intervals with adaptation and live calibration under payload, wear and gusts",
+		Long: `adapt trains small models of a simulated pendulum and a simulated quadrotor, and replays flights of a changed
+robot causally: with nothing learned at the start, after 20 s of the unchanged robot, and the unchanged robot
+after 20 s of the changed one. It does the same with public recordings, and with flights later than those trained on. Ratios
+are those of dgm-eval --adapt: intervals with the factor of live trust, over predictions without adaptation and without
+that factor. Permanent changes are compared with a model trained on flights of the changed robot.
 
-A lie is samples that a faulty or hostile sender changes for 20 s, of a robot that has not changed. It is ok if from 2 s on the error in no 2 s is more
-than 1.05 times that without adaptation, during the lie and after it, and intervals have returned to 1.2 times their width within 10 s after it.
+In a lie, a faulty or hostile sender falsifies the samples of an unchanged robot for 20 s. It is ok if from 2 s on, during and after the lie,
+the error in every 2 s is at most 1.05 times that without adaptation, and the intervals return to 1.2 times their width within 10 s after it.
 
-A change is ok if error and width have the ratios that are asked of it, 93 to 98 % are within the intervals of 95 %,
-and 3 s after the change reverts the error is at most 1.05 times that without adaptation; a recording if its error is at most 1.01
-times that without. The exit code is 1 if one is not.`,
+A change is ok if error and width have the required ratios, 95 % intervals cover 93 to 98 %, and from 3 s after the change
+reverts the error is at most 1.05 times that without adaptation. A recording is ok if its error is at most 1.01
+times that without adaptation. The exit code is 1 if one is not ok.`,
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
 			f.StringVar(&o.model, "model", "", "model of the pendulum or the quadrotor to fly, instead of those trained now")

@@ -20,12 +20,12 @@ func chaosStudy() *study.Study {
 	l := lasts{day: 24 * time.Hour, soak: 30 * time.Second}
 	return &study.Study{
 		Name: "chaos", Summary: []string{"ok", "recovered_s", "why"}, Tables: chaosTables,
-		Short: "Whether an estimator stays correct under faults of its surroundings",
-		Long: `chaos does to an estimator what its surroundings may do, one scenario after the other, with a robot that
-sends states all the while and a planner that checks every prediction. A scenario is ok if the
-planner received nothing that is older than it claims and nothing that is not finite, if no state was lost
-outside the time of the fault, and if answers came back by themselves. What a network held until it was over
-is counted as dropped: every planner knows it by valid_until.`,
+		Short: "Test an estimator under faults of its surroundings",
+		Long: `chaos runs an estimator under faults of its surroundings, one scenario after the other, with a robot that
+keeps sending states and a planner that checks every prediction. A scenario is ok if the
+planner received no prediction that is older than its stamp or not finite, if no state was lost
+outside the time of the fault, and if answers resumed without intervention. A prediction that arrives after
+its valid_until is counted as dropped.`,
 		Example: `  dgm-bench chaos --json
   dgm-bench chaos --list
   dgm-bench chaos --only "server killed,disk full"`,

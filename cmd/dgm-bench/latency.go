@@ -55,25 +55,25 @@ func latencyStudy() *study.Study {
 	)
 	return &study.Study{
 		Name: "latency", Summary: []string{"p50_us", "p999_us", "missing", "late"}, Tables: latencyTables,
-		Short: "Time from a state sent to its prediction received, over loopback NATS",
+		Short: "Time from sending a state to receiving its prediction, over loopback NATS",
 		Long: `latency starts a NATS server on the loopback and an estimator in a process of its own, sends states
 from a client outside that process, and measures the time until each prediction is back there.
 
 The model is artificial unless --model names one: 12 states, 4 inputs, 100 random features, one member.
 A state that is never answered is missing; a prediction that comes after the next state was sent is
-late. States that were delayed and arrive together are all answered, superseded ones with a shortened
-horizon: these are counted as shortened. More than 32 at a time are not: all but the newest
+late. Delayed states that arrive together are all answered, superseded ones with a shortened
+horizon, and counted as shortened. If more than 32 arrive together, all but the newest
 are missing. In a loaded row another process keeps every core busy.
 
-What the computer itself adds is measured in the same run: in turns with the estimator a bare client of NATS,
-in a process of its own, answers the states with messages of the same size, after it has kept a core busy for as long
-as the estimator's median prediction takes. Its latencies are echo_p50_us, echo_p99_us and echo_p999_us.`,
+The latency of the computer itself is measured in the same run: in turns with the estimator, a bare NATS client
+in its own process keeps a core busy for as long as the estimator's median prediction takes, and answers with
+messages of the same size. Its latencies are echo_p50_us, echo_p99_us and echo_p999_us.`,
 		Example: `  dgm-bench latency --json
   dgm-bench latency --rate 1000 --points 20 --duration 10m --load both`,
 		Numbers: []study.Flag{
 			{Name: "points", Usage: "points of the horizon, with --rate", Value: &job.points, Least: 1, Most: 10000},
 			{Name: "duration", Usage: "how long a row is measured", Value: &job.duration, Changes: true},
-			{Name: "priority", Usage: "real-time priority of the estimator's process, 1 to 89; needs the right to it", Value: &job.priority, Most: 89, Changes: true},
+			{Name: "priority", Usage: "real-time priority of the estimator's process, 1 to 89; needs permission", Value: &job.priority, Most: 89, Changes: true},
 		},
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()

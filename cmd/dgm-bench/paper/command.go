@@ -27,10 +27,10 @@ func Command() *cobra.Command {
 		Use:   "paper",
 		Short: "Reproduce the tables of the paper",
 		Long: `paper repeats the experiments of "Distributional Gradient Matching for Learning Uncertain Neural
-Dynamics Models" with one recipe for all data sets, and prints its figures beside the paper's.
+Dynamics Models" with one recipe for all data sets, and prints its figures next to the paper's.
 
-Every finished unit is one line of a file under --out. An interrupted run resumes where it was; a unit
-whose line is stored does not run again.`,
+Every finished unit is one line of a file under --out. A stored unit does not run again, so an interrupted
+run resumes.`,
 	}
 	for _, s := range Studies() {
 		cmd.AddCommand(s.Command())

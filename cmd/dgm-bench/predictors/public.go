@@ -31,14 +31,14 @@ func PublicStudy() *study.Study {
 	return &study.Study{
 		Name: "public", Tables: publicTables, Summary: []string{"geo", "coverage95_by_horizon"},
 		Needs: []string{"geo", "crps", "coverage95_by_channel"},
-		Short: "The model and predictors of well-kept Python libraries on public recordings",
+		Short: "Compare the model with predictors of Python libraries on public recordings",
 		Long: `public trains the model with the default recipe on public recordings of robots, fits predictors of Python libraries to
 the same flights, and scores all on the same windows: a ridge regression of scikit-learn with the cross-conformal
 intervals of MAPIE, a Gaussian process of scikit-learn on 500 windows, extended dynamic mode decomposition of pykoop, a neural
 state-space model of jax-sysid, and the probabilistic ensemble of mbrl-lib (PETS). The script --script fits them with the
-interpreter --python; its head names its packages. A predictor whose package is not there has no row, with a message, and the
-command fails at the end. Each channel and horizon is scored for its error over that of holding the last value, the share in 50 and 95 %
-intervals, the width and the CRPS. A recording that is not in --data is left out, with a message.`,
+interpreter --python; its head lists its packages. If a package is missing, its predictor has no row, a message names the package, and the
+command fails at the end. Scores by channel and horizon are the error over that of holding the last value, the coverage of 50 and 95 %
+intervals, their width and the CRPS. A recording that is not in --data is left out, with a message.`,
 		Example: `  dgm-bench public --data ../shared/data --json
   dgm-bench public --sets single,double --predictors ridge,koopman`,
 		Numbers: []study.Flag{{Name: "seed", Usage: "of the model's training", Value: &o.seed, Most: 1 << 30}},

@@ -53,16 +53,16 @@ func WorthStudy() *study.Study {
 		kinds = append(kinds, p.name)
 	}
 	return &study.Study{
-		Name: "worth", Short: "What each part of the recipe is worth on recorded robots",
+		Name: "worth", Short: "Contribution of each part of the recipe on recorded robots",
 		Seeds: 1, From: 1, Sets: names(recordings()), Usual: []string{"double", "single", "driven", "acrobot", "crazyflie-readme"}, Kinds: kinds,
 		Needs: []string{"geo"}, Summary: []string{"geo", "crps", "seconds"},
-		Long: `worth trains models of recorded robots with one part of the recipe after the other, and scores them on the
+		Long: `worth trains models of recorded robots with parts of the recipe added one by one, and scores them on the
 windows of public: the prior dynamics alone, a smoother without and with the matching of derivatives, nets in the
 linear equation trained by matching and then by shooting, the direct map without and with history, and the last one
 without calibration.
 
-The recipe is the default with one member, one net, a third of the nets' steps, and nothing held out of training
-but by the folds. Seconds are processor time.`,
+The recipe is the default with one member, one net, a third of the nets' steps, and data held out only by folds.
+Seconds are processor time.`,
 		Example: `  dgm-bench worth --sets double,single
   dgm-bench worth --sets double --variants direct,history`,
 		Flags:  in.AddFlags,

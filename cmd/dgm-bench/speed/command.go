@@ -25,15 +25,15 @@ func Study() *study.Study {
 		Short: "Time of one prediction, plain and fast",
 		Long: `predict measures predictions on one thread: the plain predictor and the fast one.
 
-Times are the least of many, in turns, so that what else runs on the computer weighs little; of what takes
-milliseconds, it is the processor's time. The 99th percentile is by the clock and includes all of that. The worst input is the slowest of 30,
-with numbers from 1e-300 to 1e10, over their median. Loading is the processor's time from
-the bytes of a model file to a predictor that is ready, the model's checks of itself included.
+Times are the minimum of many measurements, in turns, so that other work on the computer has little effect; times of
+milliseconds are processor times. The 99th percentile is elapsed time, with all other work. The worst input is the slowest of 30,
+with numbers from 1e-300 to 1e10, over their median. Loading is the processor time from
+the bytes of a model file to a ready predictor, with the model's self-checks.
 
-Models are artificial, of the sizes of simulated systems: in the paper's form
-(one member, core 10-5, D = 3) and in the form that is trained by default (three members, one of which
+Models are artificial, with the sizes of simulated systems: in the paper's form
+(one member, core 10-5, D = 3) and in the default form (three members, one of which
 gives variances, basis 2; as prior dynamics two equations, three nets, and a direct map that reads history).
-A covariance of the start is carried through on the fast predictor, where a model reads one.`,
+On the fast predictor a covariance of the start is propagated, if the model reads one.`,
 		Example: `  dgm-bench predict --json
   dgm-bench predict --model flight.dgm --points 20,100`,
 		Summary: []string{"fast_us"},

@@ -60,7 +60,7 @@ func TablesCommand(studies []*Study) *cobra.Command {
 	var in string
 	cmd := &cobra.Command{
 		Use: "tables [page.md …]", Short: "Write the tables of results into the pages under docs",
-		Long: `tables makes the tables between the markers <!-- table NAME --> and <!-- end --> of Markdown pages anew from
+		Long: `tables writes the tables between the markers <!-- table NAME --> and <!-- end --> of Markdown pages from
 stored results.`,
 	}
 	cmd.Flags().StringVar(&in, "results", DefaultDir(), "folder of the results")
