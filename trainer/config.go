@@ -207,7 +207,7 @@ func (c Config) Parse(r io.Reader, name string) (Config, error) {
 		return c, fmt.Errorf("%s: %w", name, err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return c, fmt.Errorf("%s: unknown key %q; --print-config shows all that there are", name, unknown[0].String())
+		return c, fmt.Errorf("%s: unknown key %q; --print-config lists all keys", name, unknown[0].String())
 	}
 	if err := c.Check(); err != nil {
 		return c, fmt.Errorf("%s: %w", name, err)

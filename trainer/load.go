@@ -89,7 +89,7 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 		}
 	}
 	if err := wire.CheckVehicle(d.Vehicle); len(logs) > 0 && err != nil {
-		return nil, fmt.Errorf("%s: %w; a model of it could not be flown: record or import it under another name", logs[0].Path, err)
+		return nil, fmt.Errorf("%s: %w; an estimator could not use its model: record or import it under another name", logs[0].Path, err)
 	}
 	if len(logs) > 0 {
 		body, err := priordynamics.NewBody(&logs[0].Kinematics, channel.Select(d.Channels, channel.State))
@@ -105,7 +105,7 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 	for _, log := range logs {
 		if log.Vehicle != d.Vehicle {
 			d.Problems = append(d.Problems, Problem{log.Path, datacheck.Problem{Kind: Vehicle, Index: -1, Severity: datacheck.Note, Text: fmt.Sprintf(
-				"%s is of vehicle %q, %s of %q: one model of both is learned, for %q. Leave it out unless the robots are of one kind.",
+				"%s is a log of vehicle %q, %s of %q: one model is trained on both, for %q. Leave it out unless the robots are of one kind.",
 				log.Path, log.Vehicle, logs[0].Path, d.Vehicle, d.Vehicle)}})
 		}
 		result := datacheck.Check(log, datacheck.Options{Horizon: cfg.Horizon.Seconds()})
@@ -140,7 +140,7 @@ func (d *Data) invariant(path string, horizon float64) {
 		c := &d.Channels[k]
 		c.Invariant = true
 		d.Problems = append(d.Problems, Problem{path, datacheck.Problem{Kind: Invariant, Index: -1, Channel: c.Name, Severity: datacheck.Note, Text: fmt.Sprintf(
-			"%s: nothing depends on it, on parts of the flights that were left out. The model does not read it: predictions are the same wherever the robot is (invariant = true in a map declares it).", c.Name)}})
+			"%s: on held-out parts of the flights nothing depends on it. The model does not read it: predictions are the same wherever the robot is (invariant = true in a map declares it).", c.Name)}})
 	}
 }
 
@@ -185,7 +185,7 @@ func (d *Data) estimate(logs []*flightlog.Log, cfg Config) error {
 		if !helps && cfg.Filter != "on" {
 			return nil
 		}
-		gain = fmt.Sprintf(" Difference equations predict with %.2f of the CRPS that they have from the measurements, on flights that were left out.", ratio)
+		gain = fmt.Sprintf(" On held-out flights the CRPS of difference equations from its estimates is %.2f times that from the measurements.", ratio)
 	}
 	flights, score, err := estimation.Apply(d.Flights, spec, all)
 	if err != nil {
@@ -205,11 +205,11 @@ func (d *Data) estimate(logs []*flightlog.Log, cfg Config) error {
 // estimated says what the filter makes of a position.
 func (d *Data) estimated(c model.FilterChain) string {
 	p, rate, r := &d.Channels[c.Position], &d.Channels[c.Rate], d.Filter.R
-	text := fmt.Sprintf("%s: estimated, no sensor. A filter makes it of %s, whose sensor has a standard deviation of %.2g %s", rate.Name, p.Name, math.Sqrt(r[c.Position]), p.Unit)
+	text := fmt.Sprintf("%s: estimated, no sensor. A filter estimates it from %s, whose sensor has a standard deviation of %.2g %s", rate.Name, p.Name, math.Sqrt(r[c.Position]), p.Unit)
 	if !rate.Estimated {
 		text = fmt.Sprintf("%s and %s: filtered. Their sensors have standard deviations of %.2g %s and %.2g %s", p.Name, rate.Name, math.Sqrt(r[c.Position]), p.Unit, math.Sqrt(r[c.Rate]), rate.Unit)
 	}
-	return text + fmt.Sprintf("; the normalised innovations squared are %.2f as a mean (1 = the filter is right), their correlation from one to the next %.2f (0 = it is), %d of %d measurements were outliers.", d.Filtered.NIS, d.Filtered.Whiteness, d.Filtered.Rejected, d.Filtered.Used+d.Filtered.Rejected)
+	return text + fmt.Sprintf("; the mean of the normalised innovations squared is %.2f (1 if the filter is consistent), the correlation of successive innovations %.2f (0 if consistent), %d of %d measurements were outliers.", d.Filtered.NIS, d.Filtered.Whiteness, d.Filtered.Rejected, d.Filtered.Used+d.Filtered.Rejected)
 }
 
 // write hashes slices of numbers, which does not fail.

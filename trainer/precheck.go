@@ -71,5 +71,5 @@ func dependent(task window.Task) error {
 	if task.Inputs > 0 || lift.Dim() > 0 {
 		return nil
 	}
-	return fmt.Errorf("every state is invariant (%s) and there is no input: nothing is left that the motion could depend on; take away invariant where the value matters, or add a velocity or an input", strings.Join(channel.Names(task.States), ", "))
+	return fmt.Errorf("every state is invariant (%s) and there is no input, so the motion depends on nothing; remove invariant from states whose value matters, or add a velocity or an input", strings.Join(channel.Names(task.States), ", "))
 }

@@ -26,7 +26,7 @@ func TestVerdictWithoutAPlan(t *testing.T) {
 	if a, b := plan.WithoutPlan.Geo, hold.Geo; a != b || plan.Geo.Model > 0.5*a.Model {
 		t.Errorf("with a plan %+v, without %+v and %+v", plan.Geo, a, b)
 	}
-	if plan.Level != report.Care || !strings.Contains(plan.Reason, "with a plan only") || !strings.Contains(plan.Next, "Send a plan with every state") {
+	if plan.Level != report.Care || !strings.Contains(plan.Reason, "only with a plan") || !strings.Contains(plan.Next, "Send a plan with every state") {
 		t.Errorf("%+v", plan.Verdict)
 	}
 	if plan.Origin() != evaluate.Evaluated || plan.Segments != 1 {

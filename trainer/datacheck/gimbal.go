@@ -32,7 +32,7 @@ func (r *recording) gimbal() {
 				}
 			}
 			r.add(Gimbal, Note, k, at,
-				"%s comes within 10° of ±90°, up to %.0f°, %s: roll and yaw turn about nearly the same axis there, so that their predictions and errors are not meaningful. Evaluate such flight by rates and velocities.",
+				"%s comes within 10° of ±90°, up to %.0f°, %s: roll and yaw are ambiguous there (gimbal lock), and their errors mean little. Evaluate such flight by rates and velocities.",
 				r.channels[k].Name, most*180/math.Pi, at)
 		}
 	}

@@ -54,11 +54,11 @@ func (r *recording) gravity() {
 		switch tied := math.Abs(stat.Correlation(d[0], d[1], nil)) > gravityFree; {
 		case own < -gravityFollows && math.Abs(slope+1) < gravityNear:
 			r.addLog(Axes, Note, k, len(size),
-				"%s is turned round against %s: it goes with the part of gravity along its axis by %.2f times that, correlation %.2f, where 1 is expected. Accelerometer and attitude have other axes: give both the same in the map (axes, or a minus before the field).",
+				"%s has the opposite sign to %s: its slope over the gravity component along its axis is %.2f, the correlation %.2f; both should be 1. Accelerometer and attitude have different axes: give both the same in the map (axes, or a minus before the field).",
 				name, along, slope, own)
 		case !tied && math.Abs(own) < gravityFree && math.Abs(cross) > gravityFollows && math.Abs(math.Abs(across)-1) < gravityNear:
 			r.addLog(Axes, Note, k, len(size),
-				"%s goes with %s, not with %s: correlation %.2f with the part of gravity along the other axis, %.2f with that along its own. Two axes of the accelerometer have changed places, or roll and pitch: correct the fields in the map.",
+				"%s follows %s, not %s: its correlation is %.2f with the gravity component along the other axis, and %.2f with that along its own. Two axes of the accelerometer, or roll and pitch, are swapped: correct the fields in the map.",
 				name, []string{"roll", "pitch"}[i], along, cross, own)
 		}
 	}

@@ -29,14 +29,14 @@ func TestAccelerometerAgainstAttitude(t *testing.T) {
 		"right and down": {unit: "m/s^2", change: func(f [3]float64, roll, pitch float64) ([3]float64, float64, float64) {
 			return [3]float64{f[0], -f[1], -f[2]}, roll, -pitch
 		}},
-		"up, attitude down": {unit: "m/s²", change: func(f [3]float64, roll, pitch float64) ([3]float64, float64, float64) { return f, roll, -pitch }, channel: "acc_x", says: "turned round against pitch"},
+		"up, attitude down": {unit: "m/s²", change: func(f [3]float64, roll, pitch float64) ([3]float64, float64, float64) { return f, roll, -pitch }, channel: "acc_x", says: "has the opposite sign to pitch"},
 		"declared":          {unit: "m/s²", signed: true, change: func(f [3]float64, roll, pitch float64) ([3]float64, float64, float64) { return f, roll, -pitch }},
 		"left, attitude right": {unit: "m/s²", change: func(f [3]float64, roll, pitch float64) ([3]float64, float64, float64) {
 			return [3]float64{f[0], -f[1], f[2]}, roll, pitch
-		}, channel: "acc_y", says: "turned round against roll"},
+		}, channel: "acc_y", says: "has the opposite sign to roll"},
 		"axes changed places": {unit: "m/s²", change: func(f [3]float64, roll, pitch float64) ([3]float64, float64, float64) {
 			return [3]float64{f[1], f[0], f[2]}, roll, pitch
-		}, channel: "acc_x", says: "goes with roll, not with pitch"},
+		}, channel: "acc_x", says: "follows roll, not pitch"},
 		"no gravity": {unit: "m/s²", free: true, change: func(f [3]float64, roll, pitch float64) ([3]float64, float64, float64) { return f, roll, -pitch }},
 		"a copter":   {unit: "m/s²", hovering: true, change: func(f [3]float64, roll, pitch float64) ([3]float64, float64, float64) { return f, roll, -pitch }},
 	} {

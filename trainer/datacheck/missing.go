@@ -48,7 +48,7 @@ func (s series) missingIn(seg *segment) {
 	if sum > 0 && sum < seg.n() && float64(len(holes)) > 0.5*float64(seg.n()-sum)-1 && len(holes) >= 5 {
 		usual = median(lengths)
 		s.add(Rate, Note, s.k, seg.whole(),
-			"%s is measured in about one sample out of %d: at %s Hz, of samples at %s Hz. Between them it counts as not measured; windows start only where every state is.",
+			"%s is measured in about one of %d samples: at %s Hz, in a log at %s Hz. Between them it counts as not measured; windows start only where every state is measured.",
 			s.Name, int(usual)+1, num(1/(seg.dt*float64(int(usual)+1))), num(1/seg.dt)).Count = sum
 	}
 	var short []span
@@ -87,14 +87,14 @@ func (r *recording) invalid(notes []flightlog.Note) {
 	r.found.remedy = "check the driver of the sensor and the import"
 	if len(texts) > 0 {
 		r.found.remedy = "see what the import left out as invalid, else " + r.found.remedy
-		r.addLog(Invalid, Note, -1, 0, "Left out of the import: %s. What was not known is not learned from; for more of it, record where the estimator has what it needs (position: a satellite fix, optical flow or motion capture).", strings.Join(texts, "; "))
+		r.addLog(Invalid, Note, -1, 0, "Left out by the import: %s. These samples are not trained on. To lose fewer, record where the robot's estimator has its position sensor (a satellite fix, optical flow or motion capture).", strings.Join(texts, "; "))
 	}
 }
 
 // shortHoles notes the short runs without a value together.
 func (s series) shortHoles(holes []span, inf bool) {
 	longest := slices.MaxFunc(holes, func(a, b span) int { return a.n() - b.n() }).n()
-	what, instead := "NaN", "count as not measured; windows start only where every state is"
+	what, instead := "NaN", "count as not measured; windows start only where every state is measured"
 	if inf {
 		what = "NaN or Inf"
 	}

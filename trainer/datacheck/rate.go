@@ -21,10 +21,10 @@ func (r *recording) rates(usual float64) {
 	} else if usual > slowSampling {
 		text := ""
 		if r.horizon > 0 {
-			text = fmt.Sprintf(" The horizon of %s holds %s.", duration(r.horizon), plural(int(r.horizon/usual+0.5), "sample"))
+			text = fmt.Sprintf(" The horizon of %s has %s.", duration(r.horizon), plural(int(r.horizon/usual+0.5), "sample"))
 		}
 		r.addLog(Rate, Note, -1, 0,
-			"The log has one sample every %s (%s per second): of motion between samples nothing is learned.%s Log states and inputs at 50 per second or more; dgm-bridge import names the setting of PX4 and ArduPilot.",
+			"The log has one sample every %s (%s per second): motion between samples is not learned.%s Log states and inputs at 50 per second or more; dgm-bridge import names the setting of PX4 and ArduPilot.",
 			duration(usual), num(1/usual), text)
 	}
 	var segs []*segment
@@ -46,7 +46,7 @@ func (r *recording) rates(usual float64) {
 		text += duration(g[len(g)/2].dt) + " (" + segmentNames(g) + ")"
 	}
 	r.addLog(Rate, Note, -1, 0,
-		"The segments are sampled at different intervals: %s. Windows are cut by time, so that all can be used; check that they are of the same robot and logger.", text)
+		"The segments are sampled at different intervals: %s. Windows are cut by time, so all can be used; check that they come from the same robot and logger.", text)
 }
 
 // jitter reports lost samples and unevenness once per segment, where there is much.
@@ -70,7 +70,7 @@ func (r *recording) jitter(s *segment) {
 	switch {
 	case hi-lo > 0.5*s.dt:
 		r.add(Rate, Note, -1, s.whole(),
-			"Sampling is uneven: intervals go from %s to %s (5 to 95 %%), %s at the median. The model uses the stamps, and this does no harm if they are those of the sensor, not of the logger.",
+			"Sampling is uneven: intervals go from %s to %s (5 to 95 %%), %s at the median. The model uses the stamps: this is harmless if they are those of the sensor, not of the logger.",
 			duration(lo), duration(hi), duration(s.dt))
 	case lost > max(5, s.n()/50):
 		r.add(Rate, Note, -1, s.whole(),

@@ -235,7 +235,7 @@ func (r *recording) reportRescaled(s *segment, k int, changes []unitChange) {
 	}
 	for _, p := range lesser {
 		r.exclude(Unit, k, p, BadSpan,
-			"%s is %s times as large %s as in the rest of the segment, from one sample to the next, and the other channels are not: its unit changed (%s). The span is left out; to use it, split the log there and import each part with its own map.",
+			"%s is %s times as large %s as in the rest of the segment. It changes from one sample to the next, and the other channels do not: its unit changed (%s). The span is left out; to use it, split the log there and import each part with its own map.",
 			r.channels[k].Name, num(first), p, cause)
 	}
 }

@@ -48,7 +48,7 @@ func (r *recording) rest() {
 	}
 	if total >= 10 && float64(still) > restShare*float64(total) {
 		r.addLog(Unexcited, Note, -1, 0,
-			"The robot hardly moves in %.0f %% of the log: a model of it is mostly one of rest. Add recordings of the motion that is to be predicted.",
+			"The robot hardly moves in %.0f %% of the log: a model trained on it mostly describes rest. Add recordings of the motion to predict.",
 			100*float64(still)/float64(total))
 	}
 }

@@ -20,7 +20,7 @@ func (r *recording) short(usual float64) {
 		r.add(Short, Note, -1, s.whole(), text, duration(usable), plural(s.n(), "sample"), duration(max(h, usual*9)))
 	}
 	if len(r.segs) == 0 {
-		r.addLog(Short, Stop, -1, 0, "The log holds no samples. Record at least one segment.")
+		r.addLog(Short, Stop, -1, 0, "The log has no samples. Record at least one segment.")
 	} else if tooShort == len(r.segs) {
 		r.addLog(Short, Stop, -1, 0, "No gap-free section is long enough for the horizon of %s; the longest lasts %s. Record longer, correct what is reported, or train a shorter horizon (--horizon).",
 			duration(h), duration(longest))

@@ -250,7 +250,7 @@ func (r *recording) filled(all []filling) {
 			k = -1
 		}
 		p := r.add(Rate, Note, k, s.whole(),
-			"Up to %.0f %% of the samples of %s are exactly on straight lines between others, up to %d in a row: lost packets that were filled in. They hold less information than measurements; log NaN instead where possible.",
+			"Up to %.0f %% of the samples of %s are exactly on straight lines between others, up to %d in a row: lost packets that were filled in. They contain less information than measurements; log NaN instead where possible.",
 			100*float64(most.samples)/float64(s.n()), strings.Join(names, ", "), most.longest)
 		p.Count, p.Misread = most.samples, true
 	}

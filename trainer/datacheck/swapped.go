@@ -120,12 +120,12 @@ func (w *swaps) report(s *segment, a, b int, swaps []int) {
 	for _, p := range lesser {
 		if commanded {
 			w.add(Swapped, Note, a, p,
-				"%s and %s trade places: %s each continues where the other was in the rest of the segment. An input jumps there too, so this may have been commanded, such as a turn the other way, and the span is kept; if two columns changed their order, split the log there and import each part with its own map.",
+				"%s and %s are swapped: %s each continues the values of the other in the rest of the segment. An input jumps there too, so this may have been commanded, such as a turn the other way, and the span is kept; if two columns changed their order, split the log there and import each part with its own map.",
 				x, y, p)
 			continue
 		}
 		w.exclude(Swapped, a, p, BadSpan,
-			"%s and %s trade places: %s each continues where the other was in the rest of the segment, as if two columns had changed their order. The span is left out; to use it, split the log there and import each part with its own map.",
+			"%s and %s are swapped: %s each continues the values of the other in the rest of the segment, as if two columns had changed their order. The span is left out; to use it, split the log there and import each part with its own map.",
 			x, y, p)
 		p.mark(b, BadSpan)
 	}

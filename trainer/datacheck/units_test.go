@@ -122,7 +122,7 @@ func TestSlowSamplingIsNoted(t *testing.T) {
 	for rate, want := range map[float64]int{8: 1, 20: 0, 50: 0} {
 		r := Check(swing(even(60, rate), 0.01, 2), Options{Horizon: 0.5})
 		found := find(r, Rate)
-		if len(found) != want || want > 0 && !strings.Contains(found[0].Text, "125 ms (8 per second): of motion between samples nothing is learned. The horizon of 500 ms holds 4 samples.") {
+		if len(found) != want || want > 0 && !strings.Contains(found[0].Text, "125 ms (8 per second): motion between samples is not learned. The horizon of 500 ms has 4 samples.") {
 			t.Errorf("%g Hz:%s", rate, describe(r))
 		}
 	}

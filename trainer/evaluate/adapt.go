@@ -75,7 +75,7 @@ type causal struct {
 }
 
 // ErrUnsettled is why flights cannot be scored with adaptation.
-var ErrUnsettled = errors.New("the filter of the model settles in no flight before its last window begins: adaptation needs longer flights")
+var ErrUnsettled = errors.New("the model's filter does not settle before the last window of any flight: adaptation needs longer flights")
 
 // Adapt runs flights through causally, with and without adaptation: each after opt.Lead, from
 // which is learned and which is not scored. The error wraps adapt.ErrNone for a model that

@@ -46,7 +46,7 @@ func Recovered(from, crps []float64) float64 {
 
 // Brief states in one sentence what adaptation brings.
 func (a *Adapted) Brief() string {
-	return fmt.Sprintf("Adaptation in flight, from nothing learned on: %s, CRPS × %.2f, intervals of %.2f times the width cover %.1f %%.",
+	return fmt.Sprintf("Adaptation in flight, with nothing learned at the start: %s, CRPS × %.2f, intervals of %.2f times the width cover %.1f %%.",
 		RelativeRMSE(a.RMSE), a.CRPS, a.Width, 100*a.Coverage95)
 }
 

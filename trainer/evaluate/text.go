@@ -26,7 +26,7 @@ func (t *Table) WriteText(out io.Writer) error {
 	line("log", "%s: %d windows, at least %s s apart", t.Log, t.Windows, short(t.Stride))
 	line("data", "%s", t.Origin())
 	if t.NoHistory > 0 {
-		line("history", "%d of the windows have less before them than the model reads", t.NoHistory)
+		line("history", "%d of the windows have less history than the model reads", t.NoHistory)
 	}
 	for _, row := range t.Horizons {
 		if len(row.Interpolated) > 0 {
@@ -58,7 +58,7 @@ func (t *Table) WriteText(out io.Writer) error {
 		fmt.Fprintln(w, text)
 	}
 	if d := t.Derivatives; d != nil {
-		fmt.Fprintf(w, "From sample to sample, median: the Jacobian by the state changed by %s %% of itself, differences by %s %%; by the input %s %%, %s %%\n",
+		fmt.Fprintf(w, "Median change from sample to sample: Jacobian by the state %s %%, finite differences %s %%; Jacobian by the input %s %%, finite differences %s %%\n",
 			short(100*d.State), short(100*d.StateDifferences), short(100*d.Input), short(100*d.InputDifferences))
 	}
 	for _, h := range t.Horizons {

@@ -57,7 +57,7 @@ func (r *Result) apart(l, kind model.Latency) bool {
 	return l.Known && (differ(l.Dead, l.DeadLow, l.DeadHigh, kind.Dead) || differ(l.Lag, l.LagLow, l.LagHigh, kind.Lag))
 }
 
-var errSingular = errors.New("latency: the log's inputs cannot be told from its states")
+var errSingular = errors.New("latency: the log's inputs cannot be distinguished from its states")
 
 // Result is when the inputs of a log act.
 type Result struct {

@@ -43,13 +43,13 @@ func (f *Facts) causes(t *evaluate.Table) (out []aspect) {
 		}
 	}
 	add(t.FlaggedOOD() >= mostFlagged, "", unlike)
-	add(f.NoInputs, "The model has no inputs: what commands do is unknown to it.",
+	add(f.NoInputs, "The model has no inputs: it does not know the effect of commands.",
 		"Name the commands as inputs in the map (role = \"input\"), if the robot has any, and train again.")
 	if constant := named(f.Found, datacheck.Constant); len(constant) > 0 {
-		add(true, fmt.Sprintf("Constant in the logs: %s.", list(constant)), fmt.Sprintf("Record flights in which %s varies: nothing was learned of its effect.", list(constant)))
+		add(true, fmt.Sprintf("Constant in the logs: %s.", list(constant)), fmt.Sprintf("Record flights in which %s varies: its effect could not be learned.", list(constant)))
 	}
 	if len(f.Feedback) > 0 {
-		add(true, fmt.Sprintf("In the logs %s follows from the state, as of a controller: its effect cannot be told from the robot's own motion.", list(f.Feedback)),
+		add(true, fmt.Sprintf("In the logs %s follows from the state (feedback): its effect cannot be separated from the robot's own motion.", list(f.Feedback)),
 			fmt.Sprintf("Record flights with other commands, or add small random steps to %s.", list(f.Feedback)))
 	}
 	add(len(t.Slow) > 0, fmt.Sprintf("Less than 20 Hz were measured of %s.", list(t.Slow)),
@@ -57,8 +57,8 @@ func (f *Facts) causes(t *evaluate.Table) (out []aspect) {
 	if resting := unmoved(t); len(resting) > 0 {
 		add(true, fmt.Sprintf("Within the noise of the sensor over the whole horizon: %s.", list(resting)), fmt.Sprintf("Record flights in which %s moves more.", list(resting)))
 	}
-	add(t.NoiseShare() > noisy, "", "More flights will not help: most of the error is the noise of the sensors, and only less of it lowers the error.")
-	add(f.Repeated > 0, fmt.Sprintf("All %d flights repeat one trajectory.", f.Repeated), "Record other trajectories: a model of one does not know another.")
+	add(t.NoiseShare() > noisy, "", "More flights will not help: most of the error is sensor noise, and only less noise reduces it.")
+	add(f.Repeated > 0, fmt.Sprintf("All %d flights repeat one trajectory.", f.Repeated), "Record other trajectories: a model of one does not predict another.")
 	add(f.Quick, "", "Train with the default preset.")
 	return out
 }

@@ -29,9 +29,9 @@ func coverageAspect(t *evaluate.Table, partial string) aspect {
 		}
 		a.level = level
 		a.sentence = strings.TrimSuffix(a.sentence, ".") + fmt.Sprintf(format, args...)
-		a.next = "Record more flights like those that will be flown: the intervals are as wide as these flights differ."
+		a.next = "Record more flights like those to come: the differences between flights determine the width of the intervals."
 		if t.WholeFlights == nil || !*t.WholeFlights {
-			a.next = "Record five flights or more like those that will be flown: whole flights calibrate the intervals."
+			a.next = "Record five flights or more like those to come: the intervals are then calibrated on whole flights."
 		}
 		if partial != "" {
 			a.next = "Train again with a larger budget."
@@ -58,7 +58,7 @@ func coverageAspect(t *evaluate.Table, partial string) aspect {
 	}
 	narrow, wide := countOff(cells)
 	if n := narrow + wide; float64(n) > mostCells*float64(len(cells)) {
-		care(Care, ", but of %d channels and horizons they are too narrow at %d and too wide at %d.", len(cells), narrow, wide)
+		care(Care, ", but are too narrow at %d and too wide at %d of %d channels and horizons.", narrow, wide, len(cells))
 	}
 	return a
 }
@@ -74,7 +74,7 @@ func centreAspect(t *evaluate.Table) aspect {
 		if (mean < centreNarrow || mean > centreWide) && off(mean, 0.5, h.Independent, float64(len(t.Horizons))) {
 			return aspect{
 				Care, fmt.Sprintf("50 %% intervals covered %s of the %s after %s, as a mean over channels.", evaluate.Percent(mean, mean), measured(t), evaluate.Seconds(h.T)),
-				"Rely on 95 % intervals only; record four flights or more like those that will be flown.", true,
+				"Rely on 95 % intervals only; record four flights or more like those to come.", true,
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func numbers(t *evaluate.Table) []number {
 	flagged := t.FlaggedOOD()
 	calibration := "windows of the training flights calibrated it"
 	if n := t.CalibrationFlights; n != nil && *n > 0 {
-		calibration = fmt.Sprintf("mean over channels; %d whole flights calibrated it", *n)
+		calibration = fmt.Sprintf("mean over channels; calibrated on %d whole flights", *n)
 	}
 	return []number{
 		{"Error relative to hold", value(t.Geo.Model), "RMSE, geometric mean over channels and horizons", t.Geo.Model > 1},

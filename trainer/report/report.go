@@ -98,10 +98,10 @@ func EquationOf(e *motion.Equation) *Equation {
 func (e *Equation) Line() string {
 	text := e.Text
 	if e.With > 0 {
-		text += fmt.Sprintf("; on the flights that folds leave out the error of the other components is %.3g of holding the last value without it and %.3g with it, its own %.3g", e.Without, e.With, e.Alone)
+		text += fmt.Sprintf("; on held-out folds, over that of holding the last value, the error without it is %.3g, with it %.3g, of it alone %.3g", e.Without, e.With, e.Alone)
 	}
 	if e.Diverged {
-		text += "; its roll-outs diverge where a start of one window has the inputs of another"
+		text += "; its roll-outs diverge with the inputs of other windows"
 	}
 	if !e.Used {
 		text += "; it is not part of the model"

@@ -60,7 +60,7 @@ func SelectionOf(m *model.Model) Selection {
 func kinematics(m *model.Model) string {
 	equation := model.EquationOf(m.Stack)
 	if equation == nil || equation.Body.Empty() {
-		return "none declared: the prior dynamics learn every step in full"
+		return "none declared: the prior dynamics learn the steps of all states"
 	}
 	b := &equation.Body
 	var relations []string
@@ -158,14 +158,14 @@ func intervals(m *model.Model) string {
 		}
 		terms = append(terms, term)
 	}
-	text := "scaled by channel and horizon; the folds do not agree on anything else"
+	text := "scaled by channel and horizon; the folds support no other dependence"
 	if len(terms) > 0 {
 		text = "scaled by channel and horizon, with coefficients of " + strings.Join(terms, ", ")
 	}
 	if c.Half50 < heavyTails*model.Gaussian50 {
 		text += ". The errors have heavy tails"
 	}
-	return fmt.Sprintf("%s; the central 50 %% are within %.2f standard deviations (of a Gaussian %.2f), 95 %% within 1.96", text, c.Half50, model.Gaussian50)
+	return fmt.Sprintf("%s; the central 50 %% are within %.2f standard deviations (a Gaussian's: %.2f), 95 %% within 1.96", text, c.Half50, model.Gaussian50)
 }
 
 // tubes lists the factors with which whole trajectories stay inside, inputs as planned.

@@ -262,7 +262,7 @@ func withoutPlan(t, hold *evaluate.Table) aspect {
 	switch {
 	case ratio > loses:
 		a.level, a.next = Care, fmt.Sprintf("Send a plan with every state; without plans use %s.", baselinePhrase[name])
-		a.sentence = strings.Replace(a.sentence, "Without a plan", "Use it with a plan only: without one", 1)
+		a.sentence = strings.Replace(a.sentence, "Without a plan", "Use it only with a plan: without one", 1)
 	case low < holdNarrow:
 		a.level, a.next = Care, "Send a plan with every state."
 	}
@@ -325,9 +325,9 @@ func flights(t *evaluate.Table) aspect {
 	case t.WholeFlights != nil && !*t.WholeFlights:
 		a.sentence = "No whole flight was held out: errors and coverage on another flight are not known."
 	case n != nil && *n == 0:
-		a.sentence = "No whole flight was held out to calibrate: another flight may not be covered."
+		a.sentence = "No whole flight was held out for calibration: another flight may not be covered."
 	case n != nil && *n < fewFlights:
-		a.sentence = fmt.Sprintf("The calibration saw %d whole flights: another flight may not be covered.", *n)
+		a.sentence = fmt.Sprintf("The intervals were calibrated on only %d whole flights: another flight may not be covered.", *n)
 	case n != nil:
 		a.sentence = fmt.Sprintf("The calibration saw %d whole flights.", *n)
 		return a
@@ -335,7 +335,7 @@ func flights(t *evaluate.Table) aspect {
 		return a
 	}
 	if t.WholeFlights != nil { // else these are another flight
-		a.level, a.next = Care, "Record six flights or more and train on all of them: some are held out, and four calibrate."
+		a.level, a.next = Care, "Record six flights or more and train on all of them: some are held out, and four are left for calibration."
 	}
 	return a
 }

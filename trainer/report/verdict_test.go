@@ -75,10 +75,10 @@ func TestVerdict(t *testing.T) {
 		{"worse than holding after 0.1 s", edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.Horizons[1].Channels[0].Hold = 0.1 }), nil, "", Care, "worse than the best baseline on x"},
 		{"hold", table(0.2, 0.4, 0.95), table(0.3, 0.4, 0.94), "", Use, ""},
 		{"hold is not calibrated", table(0.2, 0.4, 0.95), table(0.3, 0.4, 0.7), "", Care, "with the last input held: 50 % higher RMSE than with the plan, 25 % lower RMSE than the best baseline, the ridge regression, and 95 % intervals covered 70 %"},
-		{"worse than ridge without a plan", table(0.2, 0.4, 0.95), table(0.8, 0.4, 0.95), "", Care, "Use it with a plan only: without one, with the last input held: 300 % higher RMSE than with the plan, 100 % higher RMSE than the best baseline, the ridge regression,"},
+		{"worse than ridge without a plan", table(0.2, 0.4, 0.95), table(0.8, 0.4, 0.95), "", Care, "Use it only with a plan: without one, with the last input held: 300 % higher RMSE than with the plan, 100 % higher RMSE than the best baseline, the ridge regression,"},
 		{"as good as ridge without a plan", table(0.2, 0.4, 0.95), table(0.4, 0.4, 0.95), "", Use, ""},
 		{"blocks", withFlights(&no, 0), nil, "", Care, "No whole flight was held out"},
-		{"three flights", withFlights(&yes, 3), nil, "", Care, "The calibration saw 3 whole flights: another flight may not be covered."},
+		{"three flights", withFlights(&yes, 3), nil, "", Care, "The intervals were calibrated on only 3 whole flights: another flight may not be covered."},
 		{"four flights", withFlights(&yes, 4), nil, "", Use, ""},
 		{"three flights, on another", withFlights(nil, 3), nil, "", Use, ""},
 		{"an angle without a period", edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.Angles = []string{"theta"} }), nil, "", Care, "without a period: theta"},
@@ -163,7 +163,7 @@ func TestVerdictOfOneChannel(t *testing.T) {
 		{"alike", many(12, one(0.95, 0.95)), Use, ""},
 		{"one of 70 %", many(12, one(0.97, 0.7)), Care, "but only 70 % of x3 after 0.1 s"},
 		{"one of 45 %", many(12, one(0.97, 0.45)), No, "but only 45 % of x3 after 0.1 s"},
-		{"many a little off", many(12, func(k int) float64 { return []float64{0.85, 0.999, 0.96}[k%3] }), Care, "too narrow at 8 and too wide at 8"},
+		{"many a little off", many(12, func(k int) float64 { return []float64{0.85, 0.999, 0.96}[k%3] }), Care, "are too narrow at 8 and too wide at 8 of"},
 	} {
 		if v := Judge(c.table, nil, Facts{}); v.Level != c.level || !strings.Contains(v.Reason, c.reason) {
 			t.Errorf("%s: %+v", c.name, v)

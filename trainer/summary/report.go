@@ -112,7 +112,7 @@ func flightEffect(res *Result) string {
 	for _, k := range order[:min(3, len(order))] {
 		most = append(most, fmt.Sprintf("%s %.2f", res.Model.Channels[k].Name, res.FlightEffect[k]))
 	}
-	return "deviation between flights of their mean errors after the horizon, over that of an error, largest: " + strings.Join(most, ", ")
+	return "standard deviation between flights of their mean errors after the horizon, over that of an error; largest: " + strings.Join(most, ", ")
 }
 
 // rates lists the states by the rates at which they were measured: "x, y at 50 Hz; z at 10 Hz".

@@ -59,5 +59,5 @@ func (r *Result) Warning() string {
 	if len(untried) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("There was no time to choose %s: the safe candidate was taken untried, and intervals may be too wide. Give the training more time.", strings.Join(untried, ", and "))
+	return fmt.Sprintf("There was no time to choose %s: the safe candidate was used without comparison, and intervals may be too wide. Give the training more time.", strings.Join(untried, ", and "))
 }

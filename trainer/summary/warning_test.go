@@ -8,7 +8,7 @@ import (
 
 // What was not chosen for lack of time is told in one line with what to do.
 func TestWarning(t *testing.T) {
-	const untried = "the safe candidate was taken untried, and intervals may be too wide. Give the training more time."
+	const untried = "the safe candidate was used without comparison, and intervals may be too wide. Give the training more time."
 	for _, c := range []struct {
 		name    string
 		untried selection.Untried
