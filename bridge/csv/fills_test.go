@@ -28,7 +28,7 @@ func TestNumbersForNothing(t *testing.T) {
 		})
 		log, s, _ := suggested(t, "", table)
 		text := strings.Join(s.Texts(), "\n")
-		if said := strings.Contains(text, "theta: "+c.v+" stands for what was not measured, in 18 of 300 values"); said != c.fill || c.fill && strings.Contains(text, "in turns") {
+		if said := strings.Contains(text, "theta: the placeholder "+c.v+", in 18 of 300 values"); said != c.fill || c.fill && strings.Contains(text, "alternate") {
 			t.Errorf("%s every %d rows: %s", c.v, c.every, text)
 		}
 		for i := range 300 {

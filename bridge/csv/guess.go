@@ -287,7 +287,7 @@ func (o *Outline) Guess() (rate, inSeconds float64) {
 }
 
 // addTimes is the remedy of a table without times.
-const addTimes = "add a column of times, such as the seconds since the start, or write the map by hand, with step = \"10ms\" under [time] where rows are that far apart (a counter of rows is no time: its rate is not known)"
+const addTimes = "add a column of times, such as the seconds since the start, or write the map by hand, with step = \"10ms\" under [time] for the time between rows (a counter of rows is no time: its rate is not known)"
 
 // nearlyTime returns why a column is no time that is called like one, and what to do; an empty reason without such a column.
 func (o *Outline) nearlyTime() (reason, remedy string) {

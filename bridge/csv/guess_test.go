@@ -10,9 +10,9 @@ import (
 // A unit that is guessed is shown as the rate that it makes; a step of 1 may be of a fast logger or of a slow plant, and the map says so.
 func TestGuessedUnits(t *testing.T) {
 	for step, want := range map[float64]string{
-		0.02: "unit = \"s\" # s, ms, us, ns, min, h or d: guessed from the step, so that rows come at 50 Hz\n",
-		1:    "GUESSED, so that rows come at 1000 Hz; if they come at 1 Hz, write s\n",
-		20:   "unit = \"ms\" # s, ms, us, ns, min, h or d: guessed from the step, so that rows come at 50 Hz\n",
+		0.02: "unit = \"s\" # s, ms, us, ns, min, h or d: guessed from the step: gives rows at 50 Hz\n",
+		1:    "GUESSED: gives rows at 1000 Hz; if they come at 1 Hz, write s\n",
+		20:   "unit = \"ms\" # s, ms, us, ns, min, h or d: guessed from the step: gives rows at 50 Hz\n",
 	} {
 		table := "t,y\n"
 		for i := range 60 {

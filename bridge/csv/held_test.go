@@ -15,7 +15,7 @@ func TestSparseAndHeld(t *testing.T) {
 		return fmt.Sprintf("%g,%g,,\n%g,,%g,\n%g,,,%g", at, a, at+0.002, b, at+0.004, c)
 	})
 	log, s, text := suggested(t, "", sparse)
-	if s.Rows != 300 || s.Segments != 1 || len(log.Channels) != 3 || !strings.Contains(strings.Join(s.Texts(), "\n"), "they were joined as topics are") {
+	if s.Rows != 300 || s.Segments != 1 || len(log.Channels) != 3 || !strings.Contains(strings.Join(s.Texts(), "\n"), "they were joined like topics") {
 		t.Errorf("%d rows\n%s%q", s.Rows, text, s.Texts())
 	}
 	held := rowsOf("time,theta,omega,tau", func(i int, _, _, c float64) string {

@@ -176,7 +176,7 @@ func (l *layout) name(cells, rows, comments, wanted []string) {
 	for i := range cells {
 		l.names = append(l.names, strconv.Itoa(i+1))
 	}
-	l.mend = "; its first line holds numbers: name the columns in it, or by their numbers, as in column = \"1\""
+	l.mend = "; its first line has numbers: name the columns in it, or use their numbers, as in column = \"1\""
 }
 
 // continued reports whether the first row is one of data: some of its cells are numbers, and its texts are in the row behind it, too.

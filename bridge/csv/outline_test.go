@@ -186,7 +186,7 @@ func TestCellsThatAreNoNumbers(t *testing.T) {
 // Names once more are refused with their line. Lines ahead of the names, as of titles and of LabVIEW, are left out.
 func TestNamesInOtherLines(t *testing.T) {
 	rows := rowsOf("t;theta;tau", func(i int, a, _, u float64) string { return fmt.Sprintf("%g;%g;%g", 0.02*float64(i), a, u) })
-	want := "a.csv: line 302: it has the names of the columns once more; delete the line"
+	want := "a.csv: line 302: it repeats the names of the columns; delete the line"
 	if _, err := mapOf(t, rows+rows); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -269,7 +269,7 @@ func TestEmptyInputsAreALoss(t *testing.T) {
 	for value, refused := range map[string]bool{"": true, "0.5": false} {
 		table := rowsOf("t,theta,tau", func(i int, a, _, _ float64) string { return fmt.Sprintf("%g,%g,%s", 0.02*float64(i), a, value) })
 		inputs, out := files(t, table)
-		if _, err := importTables(context.Background(), parse(t, m), inputs, out, nil); (err != nil) != refused || refused && !strings.Contains(err.Error(), "of the inputs (tau) none is measured") {
+		if _, err := importTables(context.Background(), parse(t, m), inputs, out, nil); (err != nil) != refused || refused && !strings.Contains(err.Error(), "no input (tau) is measured") {
 			t.Errorf("%q: %v", value, err)
 		}
 	}

@@ -276,9 +276,9 @@ func (r *Reader) backwards(field string, t, by int64) error {
 	case what != "" && r.cfg.Unit == isoUnit:
 		return r.fail(r.line, field, fmt.Sprintf("the clock is set back by one %s, as at the end of summer time", what), segment+", or write the times with their zone, as 12:30:00+02:00")
 	case what != "":
-		return r.fail(r.line, field, fmt.Sprintf("the time begins anew: it seems to count within the %s", what), "write the whole time into one column")
+		return r.fail(r.line, field, fmt.Sprintf("the time restarts: it seems to count within the %s", what), "write the whole time into one column")
 	case t >= r.first && t-r.first <= usual:
-		return r.fail(r.line, field, "the time begins anew where the file does, as of another recording", segment)
+		return r.fail(r.line, field, "the time restarts at the first time of the file: another recording may begin here", segment)
 	}
 	return r.fail(r.line, field, fmt.Sprintf("the time runs backwards by %s", seconds(by)),
 		"sort the file by time, or write join = true under [time], which does so; or, if the clock was set or another recording begins here, "+segment)
@@ -327,7 +327,7 @@ func (r *Reader) atEnd() error {
 	case !r.started:
 		return r.fail(0, "", "the file names its columns and holds no row", "export it again")
 	case !r.begun:
-		return r.fail(0, "time.from and time.to", "nothing is left between them of a file that lasts "+seconds(r.final-r.first),
+		return r.fail(0, "time.from and time.to", "no row is between them in a file that lasts "+seconds(r.final-r.first),
 			"both count from the file's first sample; correct them or time.unit in the map")
 	}
 	if err := r.checkRate(); err != nil {
@@ -349,7 +349,7 @@ func (r *Reader) atEnd() error {
 	}
 	if r.read > 1 && !r.moves {
 		return r.fail(0, "column "+quote(r.cfg.Column), fmt.Sprintf("all %d rows are at one time, %s", r.read, seconds(r.first)),
-			"name the column that holds the time, or correct time.unit in the map")
+			"name the column of the time, or correct time.unit in the map")
 	}
 	return io.EOF
 }

@@ -306,7 +306,7 @@ column = "tau"
 role = "input"
 `
 
-// The rows of each robot are joined by themselves where columns are filled in rows of their own.
+// The rows of each robot are joined by themselves where columns are filled in different rows.
 func TestSparseRowsOfSeveralRobots(t *testing.T) {
 	table := rowsOf("t,robot,theta,tau", func(i int, a, _, u float64) string {
 		at := 0.02 * float64(i)
@@ -334,7 +334,7 @@ func TestInputInFewRows(t *testing.T) {
 	})
 	text := "vehicle = \"v\"\n[time]\ncolumn = \"t\"\nunit = \"s\"\n"
 	inputs, out := files(t, table)
-	if _, err := importTables(context.Background(), parse(t, text+thetaTau), inputs, out, nil); err == nil || !strings.Contains(err.Error(), "none is measured in more than 60 of 300 rows: write join = true under [time]") {
+	if _, err := importTables(context.Background(), parse(t, text+thetaTau), inputs, out, nil); err == nil || !strings.Contains(err.Error(), "no input (tau) is measured in more than 60 of 300 rows: write join = true under [time]") {
 		t.Error(err)
 	}
 	if _, s := run(t, text+"join = true\n"+thetaTau, table); s.Rows != 300 || s.Channels[1].Samples != 300 {

@@ -328,7 +328,7 @@ func (t *table) next() ([]string, error) {
 	case len(cells) != len(t.columns):
 		return nil, t.uneven(cells)
 	case t.names == nil && cells[0] == t.columns[0] && slices.Equal(cells, t.columns) && named(cells):
-		return nil, t.fail(t.line, "", "it has the names of the columns once more", "delete the line; where another recording begins with it, write that into a file of its own")
+		return nil, t.fail(t.line, "", "it repeats the names of the columns", "delete the line; if another recording begins there, write it to a separate file")
 	}
 	t.sound++
 	return cells, nil
@@ -338,7 +338,7 @@ func (t *table) next() ([]string, error) {
 func (t *table) uneven(cells []string) error {
 	n, names, remedy := len(cells), named(cells), "correct the line or delete it"
 	if n > 1 && len(t.columns) == 1 {
-		remedy = "where the names of the columns are behind other lines, delete these or begin them with #"
+		remedy = "if other lines precede the names of the columns, delete these or begin them with #"
 	}
 	after, err := t.records.Read() // into the same cells
 	switch {
@@ -347,9 +347,9 @@ func (t *table) uneven(cells []string) error {
 	case errors.Is(err, io.EOF):
 		remedy = "it is the last line, so the file was cut off: delete the line or use the whole file"
 	case err == nil && names && len(after) == n && slices.ContainsFunc(after, number) && t.sound >= fewestRows:
-		remedy = "another table seems to begin there: write it into a file of its own"
+		remedy = "another table seems to begin there: write it to a separate file"
 	case err == nil && names && len(after) == n && slices.ContainsFunc(after, number):
-		remedy = fmt.Sprintf("it seems to name the columns: delete lines 1 to %d, which are ahead of it, or begin them with #", t.line-1)
+		remedy = fmt.Sprintf("it seems to name the columns: delete lines 1 to %d, which precede it, or begin them with #", t.line-1)
 	}
 	return t.fail(t.line, "", fmt.Sprintf("%d cells, and there are %d columns", n, len(t.columns)), remedy)
 }

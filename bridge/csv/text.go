@@ -84,7 +84,7 @@ func (l *lines) next() error {
 	for {
 		part, err := l.r.ReadSlice('\n')
 		if bytes.IndexByte(part, 0) >= 0 {
-			return &lineError{l.number, "it holds zeros, as a file does of which the end was not written before power was lost", fmt.Sprintf("keep what is ahead of line %d", l.number)}
+			return &lineError{l.number, "it has zeros, as if power was lost before the end of the file was written", fmt.Sprintf("keep the lines before line %d", l.number)}
 		}
 		if l.line = append(l.line, part...); len(l.line) > maxLine {
 			return &lineError{l.number, fmt.Sprintf("a line of more than %d bytes", maxLine), "give a table of text with line ends"}
@@ -105,7 +105,7 @@ func (l *lines) next() error {
 		return nil
 	}
 	if bytes.Count(l.line, []byte{'"'})%2 > 0 && l.line[0] != l.comment {
-		return &lineError{l.number, "a quote is open at its end", "correct the quotes of the line or delete it; a cell may not go on in the next line"}
+		return &lineError{l.number, "a quote is open at its end", "correct the quotes of the line or delete it; a cell may not continue in the next line"}
 	}
 	if l.spaces {
 		l.line = tabbed(l.line)

@@ -117,14 +117,14 @@ func (t *Time) Check() (key, reason, remedy string) {
 	t.OnBackwards, t.OnDuplicate = cmp.Or(t.OnBackwards, Fail), cmp.Or(t.OnDuplicate, Spread)
 	if t.Step != 0 {
 		if t.Step < 0 || t.Column != "" || t.Unit != "" && t.Unit != "ns" || t.Fraction != "" || t.Date != "" {
-			return "step", "is below 0, or comes with a column of times", "write step alone where the table has no times, else column and unit"
+			return "step", "is below 0, or comes with a column of times", "write only step if the table has no times, else column and unit"
 		}
 		t.Unit = "ns"
 	}
 	_, unitKnown := scales[t.Unit]
 	switch {
 	case t.Column == "" && t.Step == 0:
-		return "column", "is missing", "name the column that holds the time, or write step = \"10ms\" where the rows are that far apart"
+		return "column", "is missing", "name the column of the time, or write step = \"10ms\", the time between rows"
 	case !unitKnown:
 		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us, ns, min, h, d, datenum, iso or clock"
 	case t.FractionUnit != "" && (t.Fraction == "" || t.FractionUnit == "s" || !slices.Contains(short, t.FractionUnit)):

@@ -111,7 +111,7 @@ func TestFractionsOfSeconds(t *testing.T) {
 // The time within a week or a day goes on over its end; that within a minute or an hour, of which
 // another column has the number, is said to be.
 func TestTimesWithinAPeriod(t *testing.T) {
-	for period, want := range map[int64]string{604_800: "", 86_400: "", 3600: "the time begins anew: it seems to count within the hour; write the whole time into one column", 60: "within the minute"} {
+	for period, want := range map[int64]string{604_800: "", 86_400: "", 3600: "the time restarts: it seems to count within the hour; write the whole time into one column", 60: "within the minute"} {
 		table := rowsOf("t,theta,tau", func(i int, a, _, u float64) string {
 			ms := (1000*period - 3000 + 20*int64(i)) % (1000 * period)
 			return fmt.Sprintf("%d.%03d,%g,%g", ms/1000, ms%1000, a, u)
@@ -161,7 +161,7 @@ func TestEndOfSummerTime(t *testing.T) {
 func TestSlowTable(t *testing.T) {
 	for step, want := range map[float64]bool{0.5: true, 0.04: false} {
 		_, s, _ := suggested(t, "", rowsOf("time,theta,tau", func(i int, a, _, u float64) string { return fmt.Sprintf("%.2f,%g,%g", step*float64(i), a, u) }))
-		const slow = "slow: rows at 2 Hz; a horizon of 1 s holds 2 of them, and of motion between them nothing is learned: record at 50 Hz or more; or, if the rows are faster than that, correct time.unit in the map"
+		const slow = "slow: rows at 2 Hz; a horizon of 1 s has 2 of them, and motion between them is not learned: record at 50 Hz or more; or, if the rows are faster than that, correct time.unit in the map"
 		if text := strings.Join(s.Texts(), "\n"); strings.Contains(text, slow) != want || !want && strings.Contains(text, "slow") {
 			t.Errorf("%g: %s", step, text)
 		}

@@ -287,6 +287,6 @@ func nearest(all []float64, v float64) (k int, distance float64) {
 // alternating reports which channels alternate, if any does.
 func (out *remarks) alternating(names []string) {
 	if len(names) > 0 {
-		out.add("alternating", Warning, "", "%s: the messages are of several signals in turns, each of which continues its own: several senders or robots, which nothing in the messages distinguishes", strings.Join(names, ", ")).Remedy = "record them apart, or select one with where"
+		out.add("alternating", Warning, "", "%s: the messages alternate between several continuous signals: several senders or robots, which no field of the messages distinguishes", strings.Join(names, ", ")).Remedy = "record them separately, or select one with where"
 	}
 }

@@ -104,7 +104,7 @@ func TestTurnsOfAJoinedTopic(t *testing.T) {
 		}
 		_, sum := run(t, log, "vehicle = \"v\"\n"+c.front+"[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n[[channel]]\nname = \"u\"\ntopic = \"cmd\"\nfield = \"u\"\nrole = \"input\"\n", false)
 		text := strings.Join(sum.Texts(), "\n")
-		if strings.Contains(text, "u: the messages are of several signals in turns") != c.want || strings.Contains(text, "x: the messages") {
+		if strings.Contains(text, "u: the messages alternate between several continuous signals") != c.want || strings.Contains(text, "x: the messages") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}

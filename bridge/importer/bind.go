@@ -119,7 +119,7 @@ func (p *plan) unread(s *Source, id topicID, f *survey) {
 		}
 	}
 	if len(fields) > 0 {
-		p.leftOut.add("outputs", Warning, id.String(), "%s of %s move and are not read: the settings in the log do not say whether these are motors", strings.Join(fields, ", "), id).Remedy = "if they are, add them to a copy of the map (--print-map)"
+		p.leftOut.add("outputs", Warning, id.String(), "%s of %s move and are not read: the settings in the log do not show whether these are motors", strings.Join(fields, ", "), id).Remedy = "if they are, add them to a copy of the map (--print-map)"
 	}
 }
 
@@ -175,7 +175,7 @@ func (p *plan) minor(own *telemetry.Count, f *survey) {
 	if n == 0 || id.sender != "" || len(p.m.Where) > 0 && p.m.Where.selects(own.Topic) {
 		return
 	}
-	p.leftOut.add("senders", Warning, id.String(), "%s: %d of %d messages of %s left out, for they are of another sender than the others: %s", f.base(), n, own.N+n, id, sendersOf(rest)).Remedy = "if they are of one sender, record it under one name; choose another one with --where"
+	p.leftOut.add("senders", Warning, id.String(), "%s: %d of %d messages of %s left out, because they have another sender than the rest: %s", f.base(), n, own.N+n, id, sendersOf(rest)).Remedy = "if it is one sender, record it under one name; choose another sender with --where"
 }
 
 // output adds what is made of a source, which is read from a track.

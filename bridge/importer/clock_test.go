@@ -60,7 +60,7 @@ func TestWildStampsAndClockSet(t *testing.T) {
 		t.Errorf("%d segments, %+v", len(log.Segments), log.Segments[1].X[:1])
 	}
 	remarks := strings.Join(sum.Texts(), "\n")
-	for _, want := range []string{"1 message of pos left out, with timestamps far from all others", "time goes ahead 1 time, by 3600.010 s at most: the clock was set, or nothing was recorded"} {
+	for _, want := range []string{"1 message of pos left out, with timestamps far from all others", "time jumps ahead 1 time, by 3600.010 s at most: the clock was set, or nothing was recorded"} {
 		if !strings.Contains(remarks, want) {
 			t.Errorf("no %q in\n%s", want, remarks)
 		}
@@ -107,7 +107,7 @@ role = "input"
 				}
 			}
 		}
-		if text := strings.Join(sum.Texts(), "\n"); !strings.Contains(text, "the stamp of pos stands still at 251 messages") {
+		if text := strings.Join(sum.Texts(), "\n"); !strings.Contains(text, "the stamp of pos does not change at 251 messages") {
 			t.Error(text)
 		}
 	}

@@ -128,8 +128,8 @@ func (f *fills) found(p *plan) (any bool) {
 	})
 	for _, v := range slices.Sorted(maps.Keys(said)) {
 		x := said[v]
-		p.leftOut.add("fill", Warning, "", "%s: %s stands for what was not measured, in %d of %d values, far from all others: it counts as not measured",
-			strings.Join(x.names, ", "), fmt.Sprint(v), x.n, x.of).Remedy = "have the recorder write nan there, or nothing"
+		p.leftOut.add("fill", Warning, "", "%s: the placeholder %s, in %d of %d values and far from all others, counts as not measured",
+			strings.Join(x.names, ", "), fmt.Sprint(v), x.n, x.of).Remedy = "let the recorder write nan there, or nothing"
 	}
 	return any
 }

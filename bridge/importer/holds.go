@@ -132,7 +132,7 @@ func (out *remarks) held(states []channel.Channel, rows []int) {
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(byRows)) {
-		out.add("held", Warning, "", "%s: each value stays for %d rows, as of a slower sensor: only the first of them counts as measured", strings.Join(byRows[n], ", "), n).Remedy = "keep_held = true under [time] keeps all"
+		out.add("held", Warning, "", "%s: each value stays for %d rows, like that of a slower sensor: only the first of them counts as measured", strings.Join(byRows[n], ", "), n).Remedy = "keep_held = true under [time] keeps all"
 	}
 }
 

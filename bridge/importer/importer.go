@@ -98,7 +98,7 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 	j.plan.leftOut = append(j.plan.leftOut, said...)
 	j.sayTwice(&j.plan.leftOut)
 	if joined {
-		j.plan.leftOut.add("joined", Info, "", "columns are filled in rows of their own: they were joined as topics are (join = false under [time] keeps the rows)")
+		j.plan.leftOut.add("joined", Info, "", "columns are filled in different rows: they were joined like topics (join = false under [time] keeps the rows)")
 	}
 	s := &Summary{Out: j.Out, Vehicle: j.Map.Vehicle}
 	if j.wantsData() {
@@ -216,7 +216,7 @@ func (j *job) leaveOut(l *learner, made *rowMaker) error {
 	if len(unknown) > 0 && l.rows > 0 && len(channel.Select(j.plan.header, channel.State)) == 0 {
 		return &mapfile.Error{
 			File: j.Map.file, Field: "valid", Reason: "no state is left: never valid in the rows that are kept: " + strings.Join(made.whyUnknown(unknown), "; "),
-			Remedy: "record where the estimator of the robot has what it needs; if the values are right in spite of that, use the map without its [[valid]] (--print-map)",
+			Remedy: "record where the robot's estimator has its sensors; if the values are right nevertheless, use the map without its [[valid]] (--print-map)",
 		}
 	}
 	if len(unknown) > 0 {
@@ -257,7 +257,7 @@ func (j *job) settle(ctx context.Context, claimed channel.Kinematics, l *learner
 		j.kinematics = k
 	}
 	j.kinematics = claimed
-	reduce(moving, "not all of the states that it needs are in the log, move and are valid")
+	reduce(moving, "not all required states are in the log, move and are valid")
 	mixed, mend, err := j.mixed(ctx, claimed, l, states)
 	if err != nil {
 		return err
@@ -282,7 +282,7 @@ func (j *job) settle(ctx context.Context, claimed channel.Kinematics, l *learner
 	if mixed != "" {
 		j.plan.leftOut.add("axes", Warning, "", "by how the states move %s", mixed).Remedy = mend
 	} else if leaning, mend := checker.Leaning(states); leaning != "" {
-		j.plan.leftOut.add("axes", Warning, "", "by how the robot accelerates where it leans %s", leaning).Remedy = mend
+		j.plan.leftOut.add("axes", Warning, "", "by the robot's acceleration over its tilt, %s", leaning).Remedy = mend
 	}
 	return nil
 }

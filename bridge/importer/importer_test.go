@@ -274,7 +274,7 @@ func TestRefusals(t *testing.T) {
 		{"base of no channel", rad(one("[time]\nbase = \"other\"")), "no channel is read from other; name one of pos"},
 		{"unit", one(""), `the log gives the unit "deg", which is not converted into "m"; correct unit, or write from`},
 		{"instance", strings.Replace(one(""), "unit", "instance = 3\nunit", 1), "topic pos#3 is not in "},
-		{"cut", rad(one("[time]\nfrom = \"9s\"")), "nothing is left between time.from and time.to"},
+		{"cut", rad(one("[time]\nfrom = \"9s\"")), "no row is between time.from and time.to"},
 	} {
 		_, _, err := try(t, s, c.text, false)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {

@@ -76,7 +76,7 @@ func TestKinematicsOfWhatIsLeft(t *testing.T) {
 		s.msgs = append(s.msgs, msg{"s", int64(10 * i), []float64{math.Sin(3 * t), math.Cos(3 * t), 7, 3 * math.Cos(3*t), -3 * math.Sin(3*t), 0}})
 	}
 	log, sum := run(t, s, strings.ReplaceAll(moving, "role =", "varies = true\nrole ="), false)
-	if remarks := strings.Join(sum.Texts(), "\n"); log.Kinematics.Relation != "" || len(log.Channels) != 4 || !strings.Contains(remarks, "kinematics left out: not all of the states that it needs are in the log") {
+	if remarks := strings.Join(sum.Texts(), "\n"); log.Kinematics.Relation != "" || len(log.Channels) != 4 || !strings.Contains(remarks, "kinematics left out: not all required states are in the log") {
 		t.Errorf("%+v, %d channels\n%s", log.Kinematics, len(log.Channels), remarks)
 	}
 }
@@ -142,7 +142,7 @@ role = "state"
 	if k := log.Kinematics; len(k.Position) != 3 || k.Attitude != nil || len(log.Channels) != 9 {
 		t.Errorf("%+v", k)
 	}
-	if said := strings.Join(sum.Texts(), "\n"); !strings.Contains(said, "kinematics only of x, y, z by vx, vy, vz in axes of the world: not all of the states that it needs are in the log") {
+	if said := strings.Join(sum.Texts(), "\n"); !strings.Contains(said, "kinematics only of x, y, z by vx, vy, vz in axes of the world: not all required states are in the log") {
 		t.Error(said)
 	}
 	none := gyro(&invented{fields: map[string][]telemetry.Field{}})
@@ -151,7 +151,7 @@ role = "state"
 	if k := log.Kinematics; k.Relation != "" || len(log.Channels) != 3 {
 		t.Errorf("%+v", k)
 	}
-	if said := strings.Join(sum.Texts(), "\n"); !strings.Contains(said, "kinematics left out: not all of the states that it needs are in the log") {
+	if said := strings.Join(sum.Texts(), "\n"); !strings.Contains(said, "kinematics left out: not all required states are in the log") {
 		t.Error(said)
 	}
 	if _, _, err := try(t, none, strings.Replace(alone, "kinematics_optional = true\n", "", 1), false); err == nil || !strings.Contains(err.Error(), "it names neither position and velocity nor attitude and rates") {
@@ -169,8 +169,8 @@ func TestAxesOfUndeclaredStates(t *testing.T) {
 	}
 	for want, edit := range map[string]func(x []float64){
 		"": func([]float64) {},
-		"p, q, r are turned against the axes of the other states, as enu-frd are against enu-flu": func(x []float64) { x[10], x[11] = -x[10], -x[11] },
-		"x, y, z are turned against the axes of the other states, as ned-flu are against enu-flu": func(x []float64) { x[0], x[1], x[2] = x[1], x[0], -x[2] },
+		"p, q, r are rotated against the axes of the other states, as enu-frd are against enu-flu": func(x []float64) { x[10], x[11] = -x[10], -x[11] },
+		"x, y, z are rotated against the axes of the other states, as ned-flu are against enu-flu": func(x []float64) { x[0], x[1], x[2] = x[1], x[0], -x[2] },
 	} {
 		s := &invented{fields: map[string][]telemetry.Field{"all": names(all...)}}
 		for ms := int64(0); ms < 20_000; ms += 20 {

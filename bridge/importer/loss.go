@@ -54,7 +54,7 @@ func (out *remarks) rows(r *rowMaker) {
 	c := &r.counts
 	if r.plan.m.IsTable() {
 		if n := c.table.Duplicates; n.N-c.table.Repeated > c.kept && r.plan.m.Time.OnDuplicate != csv.Keep {
-			out.add("rows-lost", Loss, "", "%d of %d rows are left out, for they have the time of the row before, %s", n.N, n.N+c.kept, n).Remedy = "name the column that holds the time, and its unit; or, where rows are of several robots, the one that distinguishes them as group_column"
+			out.add("rows-lost", Loss, "", "%d of %d rows are left out, because they have the time of the row before, %s", n.N, n.N+c.kept, n).Remedy = "name the column of the time, and its unit; or, if the rows are of several robots, name the column that distinguishes them as group_column"
 		}
 		return
 	}
@@ -65,7 +65,7 @@ func (out *remarks) rows(r *rowMaker) {
 	id, all := r.plan.tracks[r.plan.config.Base].id, r.messages()
 	if lost := all - c.repeated - c.kept - c.ground - c.cut; 2*lost > all {
 		x := out.add("rows-lost", Loss, id.String(), "%d of %d messages of %s give no row", lost, all, id)
-		x.Remedy = "see what is said of their times, or choose another topic with --base"
+		x.Remedy = "see the remarks about their times, or choose another topic with --base"
 		if 2*r.joiner.Late > all {
 			x.Text += ": most have the time of the one before, or come too late"
 			x.Remedy = "use stamps of the sensor, or send each message at once; or choose another topic with --base"
@@ -128,7 +128,7 @@ func (out *remarks) states(r *rowMaker) bool {
 	if r.counts.kept == 0 {
 		return false
 	}
-	out.add("channel-lost", Loss, "", "of the states (%s) none is ever measured", strings.Join(names, ", ")).Remedy = "record messages in which they have values, or name other fields in a map"
+	out.add("channel-lost", Loss, "", "no state (%s) is ever measured", strings.Join(names, ", ")).Remedy = "record messages in which they have values, or name other fields in a map"
 	return true
 }
 
@@ -146,7 +146,7 @@ func (out *remarks) noInputs(r *rowMaker) {
 		}
 	}
 	if len(why) > 0 {
-		out.add("inputs-lost", Loss, "", "no input of the map is in the log: %s", strings.Join(slices.Compact(why), "; ")).Remedy = "record what the robot was commanded, in each recording; a map of what else may drive it writes dgm-bridge topics " + r.files[0].base() + " --suggest"
+		out.add("inputs-lost", Loss, "", "no input of the map is in the log: %s", strings.Join(slices.Compact(why), "; ")).Remedy = "record the robot's commands in each recording; dgm-bridge topics " + r.files[0].base() + " --suggest writes a map of other possible inputs"
 	}
 }
 
@@ -170,7 +170,7 @@ func (out *remarks) inputs(r *rowMaker) bool {
 		if 2*most >= r.counts.kept {
 			return false
 		}
-		out.add("inputs-lost", Loss, r.topicOf(which), "of the inputs (%s) none is measured in more than %d of %d rows%s", strings.Join(names, ", "), most, r.counts.kept, r.why(which)).Remedy = r.remedy(which, most)
+		out.add("inputs-lost", Loss, r.topicOf(which), "no input (%s) is measured in more than %d of %d rows%s", strings.Join(names, ", "), most, r.counts.kept, r.why(which)).Remedy = r.remedy(which, most)
 		return most == 0
 	}
 	return false
@@ -184,9 +184,9 @@ func (r *rowMaker) remedy(i, n int) string {
 	case table && n > 0:
 		return "write join = true under [time]: each value is held to the row that has the next one"
 	case !table && n == 0 && r.empty(i):
-		return "have the robot record them, with values; of MAVLink, version 2 of the protocol has fields that version 1 has not"
+		return "let the robot record them, with values; MAVLink 2 has fields that version 1 does not have"
 	}
-	return "record them beside the states, with times on the same clock"
+	return "record them with the states, with times on the same clock"
 }
 
 // empty reports whether most rows have a message of an output, and it is the message that

@@ -165,7 +165,7 @@ func (m *motors) refused(s *Source, f *boot) (reason, remedy string) {
 
 // recordMotors is the remedy where the outputs of the motors are not known.
 func recordMotors(s *Source) string {
-	return "record what the motors are commanded; or name the instance of " + s.Topic + s.Type + " that has these outputs, and their fields, in a copy of the map (--print-map) without its outputs"
+	return "record the commands of the motors; or name the instance of " + s.Topic + s.Type + " that has these outputs, and their fields, in a copy of the map (--print-map) without its outputs"
 }
 
 // nowhere returns that none of the instances shows itself as the one with the motors.
@@ -249,7 +249,7 @@ func (m *motors) fit(s *Source, id topicID, f *survey, used []int, strict bool) 
 func (s *Source) sayWired(files []*survey, out *remarks) {
 	for i, w := range s.wired {
 		if i > 0 && !slices.Equal(w.fields, s.wired[i-1].fields) {
-			out.add("outputs", Info, "", "%s: the motors are on other outputs than before, as its settings say: %s", files[w.file].base(), strings.Join(w.fields, ", "))
+			out.add("outputs", Info, "", "%s: by its settings the motors are on other outputs than before: %s", files[w.file].base(), strings.Join(w.fields, ", "))
 		}
 	}
 }
@@ -277,6 +277,6 @@ func (m *motors) compared(o *Outputs, f *survey, out *remarks) {
 	case len(absent) > 0 && len(o.Names) == 0:
 		out.add("outputs", Loss, "", "%s, and %s has only %d of them: none is %s", frame, parameter, n, strings.Join(absent, " or ")).Remedy = "correct the settings, or record them whole"
 	case n > m.count:
-		out.add("outputs", Warning, "", "%s, and %s has %d", frame, parameter, n).Remedy = "correct the settings, and leave what is no motor out of a copy of the map (--print-map)"
+		out.add("outputs", Warning, "", "%s, and %s has %d", frame, parameter, n).Remedy = "correct the settings, and remove outputs without a motor from a copy of the map (--print-map)"
 	}
 }

@@ -145,7 +145,7 @@ func TestMotorsOnOtherOutputs(t *testing.T) {
 				n++
 			}
 		}
-		if n < 590 || !strings.Contains(said, "the motors are on other outputs than before, as its settings say: C1, C3") {
+		if n < 590 || !strings.Contains(said, "by its settings the motors are on other outputs than before: C1, C3") {
 			t.Errorf("%s: %d rows: %s", name, n, said)
 		}
 	}

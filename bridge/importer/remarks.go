@@ -33,7 +33,7 @@ func report(r *rowMaker, turns []string) (out remarks) {
 	out.add("rows", Info, base.id.String(), "rows have the timestamps of %s, %.4g Hz%s", base.id, base.rate, why)
 	out.signals(p, r.joiner.Stats)
 	if c.switches > 0 {
-		out.add("primary", Info, "", "the instance that counts changed %s, as the log says: a segment begins at each", number(c.switches, "time"))
+		out.add("primary", Info, "", "by the log the selected instance changed %s: a segment begins at each", number(c.switches, "time"))
 	}
 	if c.ground > 0 {
 		out.add("ground", Info, "", "%s on the ground or disarmed left out", number(c.ground, "row"))
@@ -43,7 +43,7 @@ func report(r *rowMaker, turns []string) (out remarks) {
 	case c.gaps == 1:
 		out.add("gap", Info, base.id.String(), "a gap longer than %s begins a segment: %s", seconds(p.gap), seconds(c.longest))
 	case c.gaps >= fewRows && c.kept < fewRows*c.gaps:
-		out.add("gap", Warning, base.id.String(), "%d gaps longer than %s begin a segment each, of %d rows in the mean", c.gaps, seconds(p.gap), c.kept/c.gaps).Remedy = "a model learns little from these: write a longer max_gap under [time], or choose another topic with --base"
+		out.add("gap", Warning, base.id.String(), "%d gaps longer than %s begin a segment each, with %d rows on average", c.gaps, seconds(p.gap), c.kept/c.gaps).Remedy = "little can be learned from such segments: write a longer max_gap under [time], or choose another topic with --base"
 	default:
 		out.add("gap", Info, base.id.String(), "%d gaps longer than %s begin a segment, the longest %s", c.gaps, seconds(p.gap), seconds(c.longest))
 	}
@@ -81,7 +81,7 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 		case t.Repeated == t.Compared && t.Compared > 0:
 			x.Text += ": each repeats the row before"
 		default:
-			x.Severity, x.Remedy = Warning, "name the column that holds the time; or, where rows are of several robots, the one that distinguishes them as group_column"
+			x.Severity, x.Remedy = Warning, "name the column of the time; or, if the rows are of several robots, name the column that distinguishes them as group_column"
 		}
 	}
 	if n := t.Spread; n.N > 0 {
@@ -99,16 +99,16 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 	}
 	out.pauses(&t.Pauses)
 	if rate := 1e9 / float64(max(1, t.Step)); rate < slowRate {
-		out.add("slow", Warning, "", "slow: rows at %.4g Hz; a horizon of 1 s holds %.0f of them, and of motion between them nothing is learned", rate, rate).Remedy = fmt.Sprintf("record at %d Hz or more; or, if the rows are faster than that, correct time.unit in the map", wantedRate)
+		out.add("slow", Warning, "", "slow: rows at %.4g Hz; a horizon of 1 s has %.0f of them, and motion between them is not learned", rate, rate).Remedy = fmt.Sprintf("record at %d Hz or more; or, if the rows are faster than that, correct time.unit in the map", wantedRate)
 	}
 	if len(t.LeftOut) > 0 {
 		out.add("columns", Info, "", "no columns are %s", strings.Join(t.LeftOut, "; "))
 	}
 	if n := t.Ahead; n.N > 0 {
-		out.add("ahead", Info, "", "%s ahead of the names of the columns left out, %s", number(n.N, "line"), n)
+		out.add("ahead", Info, "", "%s above the names of the columns left out, %s", number(n.N, "line"), n)
 	}
 	if n := t.Open; n.N > 0 {
-		out.add("open", Info, "", "%s at the end of a file without a line end (%s): if the file was cut off, the last number lacks digits; delete the line then", number(n.N, "row"), n)
+		out.add("open", Info, "", "%s at the end of a file without a line end (%s): if the file was cut off, the last number may lack digits; then delete the line", number(n.N, "row"), n)
 	}
 	for i, n := range c.crooked {
 		if n.N > 0 {
@@ -246,7 +246,7 @@ func (out *remarks) slowTopics(p *plan, format string) {
 		}
 	}
 	if len(slow) > 0 {
-		out.add("slow", Warning, strings.Join(topics, ", "), "slow: %s; a horizon of 1 s holds %.0f messages of the slowest, and of motion between messages nothing is learned",
+		out.add("slow", Warning, strings.Join(topics, ", "), "slow: %s; a horizon of 1 s has %.0f messages of the slowest, and motion between messages is not learned",
 			strings.Join(slow, "; "), slowest).Remedy = fmt.Sprintf("log them at %d Hz or more%s%s", wantedRate, fasterLogging(format, topics), p.fasterBase())
 	}
 }
@@ -277,7 +277,7 @@ func fasterLogging(format string, topics []string) string {
 		for i, t := range topics {
 			lines[i] = fmt.Sprintf("%q", fmt.Sprintf("%s %d", t, 1000/wantedRate)) // interval in ms
 		}
-		return fmt.Sprintf(" (PX4: the lines %s in etc/logging/logger_topics.txt on the SD card; the file replaces the usual list, so that it needs the other topics, too)", strings.Join(lines, ", "))
+		return fmt.Sprintf(" (PX4: the lines %s in etc/logging/logger_topics.txt on the SD card; the file replaces the default list, so it needs the other topics, too)", strings.Join(lines, ", "))
 	case "ardupilot":
 		return ", or as fast as the firmware does (ArduPilot: bit 0 of LOG_BITMASK, fast attitude)"
 	case "mavlink":

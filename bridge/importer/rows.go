@@ -93,7 +93,7 @@ func (r *rowMaker) checkKept() error {
 	case r.counts.ground > 0:
 		return fmt.Errorf("%s: none of the %d rows is in the phases of the map (flying); to keep them all, import with --all", first, r.counts.ground)
 	case r.counts.cut > 0:
-		return fmt.Errorf("%s: nothing is left between time.from and time.to of the map, which count from the file's first message; correct them", first)
+		return fmt.Errorf("%s: no row is between time.from and time.to of the map, which count from the file's first message; correct them", first)
 	}
 	return fmt.Errorf("%s: topic %s gives no row; choose another base", first, r.plan.tracks[r.plan.config.Base].id)
 }

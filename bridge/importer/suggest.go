@@ -46,7 +46,7 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 		return err
 	}
 	if !slices.ContainsFunc(all, func(x *seen) bool { return len(x.fields) > 0 }) {
-		return &mapfile.Error{File: path, Reason: "no field of its topics can be read, so that no map of it can be written", Remedy: "dgm-bridge topics " + path + " lists why"}
+		return &mapfile.Error{File: path, Reason: "no field of its topics can be read, so no map can be written", Remedy: "dgm-bridge topics " + path + " lists why"}
 	}
 	var b strings.Builder
 	counts := make([]*telemetry.Count, len(all))
@@ -146,7 +146,7 @@ func beginning(path string, all []*seen) string {
 		}
 		s.commands(all, best.Name)
 	}
-	return fmt.Sprintf("# A beginning for %s: the topic that looks most like a state. Correct\n# it: role, unit, axes.\n%s\nvehicle = \"robot\"\n%s", filepath.Base(path), s.angles(), s.text.String())
+	return fmt.Sprintf("# A first map for %s: the topic that looks most like a state. Correct\n# it: role, unit, axes.\n%s\nvehicle = \"robot\"\n%s", filepath.Base(path), s.angles(), s.text.String())
 }
 
 // senderNote names the sender of a topic behind what is said of it.
@@ -292,7 +292,7 @@ func (s *suggestion) topic(x *seen, several bool) {
 		s.channel("", "", name, where, unit, role, x.turns[k])
 	}
 	if written == 0 {
-		fmt.Fprintf(&s.text, "\n# No field of topic %q varies: of what stands still no motion is learned.\n", t.Name)
+		fmt.Fprintf(&s.text, "\n# No field of topic %q varies: no motion can be learned from it.\n", t.Name)
 	}
 	const most = 12
 	if n := len(constant); n > most {

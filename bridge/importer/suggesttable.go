@@ -72,7 +72,7 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	for _, what := range o.LeftOut {
 		channels.text.WriteString("#   " + what + "\n")
 	}
-	_, err = fmt.Fprintf(w, "# What is in %s, by its first %d rows. Correct it: roles and units.\n%svehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us, ns, min, h or d: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
+	_, err = fmt.Fprintf(w, "# The columns of %s, by its first %d rows. Correct them: roles and units.\n%svehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us, ns, min, h or d: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
 		filepath.Base(path), o.Rows, channels.angles(), o.Columns[o.Time].Column, o.Unit, unitFrom(o), more, channels.text.String())
 	return err
 }
@@ -83,9 +83,9 @@ func unitFrom(o *csv.Outline) string {
 	case o.Named:
 		return "from the name of the column"
 	case inSeconds > 0:
-		return fmt.Sprintf("GUESSED, so that rows come at %.4g Hz; if they come at %.4g Hz, write s", rate, inSeconds)
+		return fmt.Sprintf("GUESSED: gives rows at %.4g Hz; if they come at %.4g Hz, write s", rate, inSeconds)
 	case rate > 0:
-		return fmt.Sprintf("guessed from the step, so that rows come at %.4g Hz", rate)
+		return fmt.Sprintf("guessed from the step: gives rows at %.4g Hz", rate)
 	}
 	return "guessed from the step"
 }
@@ -109,7 +109,7 @@ func (s *suggestion) column(c *csv.Column) {
 		hash, remark = "", fmt.Sprintf("infinite in %d rows, which an import refuses: clear these cells", c.Infinite)
 	case c.Low == c.High:
 		remark = fmt.Sprintf("%.6g throughout", c.Low)
-		hash, where = "", where+"\nvaries = true # left out unless it varies in another file: of what is constant nothing is learned"
+		hash, where = "", where+"\nvaries = true # left out unless it varies in another file: nothing can be learned from a constant"
 	default:
 		hash = ""
 	}
@@ -120,7 +120,7 @@ func (s *suggestion) column(c *csv.Column) {
 		hash, remark = "# ", remark+": counts the rows"
 	} else if c.Clock {
 		if hash, remark = "# ", remark+": another time"; c.Runs != 0 {
-			remark += fmt.Sprintf(", which runs at %.4g of the rate: of simulated time and that of the computer take the simulated one", c.Runs)
+			remark += fmt.Sprintf(", which runs at %.4g of the rate: of simulated time and the computer's time, use the simulated one", c.Runs)
 		}
 	}
 	role := channel.State

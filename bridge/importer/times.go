@@ -26,7 +26,7 @@ const notable = 100e6
 // that are the recorder's are one sentence.
 func (g *grouped) clockRemarks(p *plan, f *survey) {
 	if f.unit > 1 {
-		g.add(f.base(), "clock", Warning, "", "have the recorder write ns", "the times of recording are in %s, not in ns, by the rates of its messages: they are read so", map[int64]string{1e3: "µs", 1e6: "ms", 1e9: "s"}[f.unit])
+		g.add(f.base(), "clock", Warning, "", "have the recorder write ns", "by the rates of its messages the times of recording are in %s, not in ns: they are converted", map[int64]string{1e3: "µs", 1e6: "ms", 1e9: "s"}[f.unit])
 	}
 	if f.times.Timeless() {
 		g.add(f.base(), "clock", Warning, "", "convert the log again with its times of recording", "all times of recording are the same: messages have the times of their stamps, on one clock")
@@ -44,17 +44,17 @@ func (g *grouped) clockRemarks(p *plan, f *survey) {
 		}
 		switch {
 		case c.Given:
-			g.add(f.base(), "clock", Info, "", "", "clock %s is %s behind the recorder's, as the map says", c.Sender, seconds(c.Offset))
+			g.add(f.base(), "clock", Info, "", "", "clock %s is %s behind the recorder's, by the map", c.Sender, seconds(c.Offset))
 		case c.Apart:
-			g.add(f.base(), "clock", Warning, "", "record stamps of a clock that runs, or write its offset_s under [[clock]] of the map",
+			g.add(f.base(), "clock", Warning, "", "record stamps of a running clock, or write its offset_s under [[clock]] of the map",
 				"clock %s cannot be aligned: its stamps and the times of recording do not rise together", c.Sender)
 		case c.Varies:
-			g.add(f.base(), "clock", Warning, "", "", "clock %s runs at a rate that varies, %.4g in the mean, against the recorder's: times of messages without stamps follow its stamps, to within %s", c.Name, c.Rate, seconds(c.Error))
+			g.add(f.base(), "clock", Warning, "", "", "clock %s runs at a varying rate, on average %.4g of the recorder's: messages without stamps are converted to it within %s", c.Name, c.Rate, seconds(c.Error))
 		case c.Rate != 1:
-			g.add(f.base(), "clock", Info, "", "", "clock %s runs at %.6g of the recorder's rate and is %s behind at the start, to within %s: messages without stamps are brought to it", c.Name, c.Rate, seconds(c.Offset), seconds(c.Error))
+			g.add(f.base(), "clock", Info, "", "", "clock %s runs at %.6g of the recorder's rate and is %s behind at the start, within %s: messages without stamps are converted to it", c.Name, c.Rate, seconds(c.Offset), seconds(c.Error))
 		case c.Same && c.Offset > notable:
 			g.add(f.base(), "delay", Warning, "", "if it is the clock, synchronise it (NTP, PTP), or write its offset_s under [[clock]] of the map",
-				"clock %s: messages are recorded %s after their stamps at the shortest: taken for a delay, which cannot be told from a clock that is behind", c.Sender, seconds(c.Offset))
+				"clock %s: messages are recorded at least %s after their stamps: taken for a delay, which cannot be distinguished from a clock that is behind", c.Sender, seconds(c.Offset))
 		case c.Same && drift == "":
 			own = append(own, fmt.Sprint(c.Sender))
 			least, most = min(least, c.Offset), max(most, c.Offset)
@@ -89,9 +89,9 @@ func (g *grouped) timeRemarks(p *plan, f *survey, in *timebase.Timeline) {
 // jumpRemark reports where the clock of a file was set.
 func (g *grouped) jumpRemark(f *survey, in *timebase.Timeline) {
 	if n, largest, ahead := in.Jumps(); n > 0 && ahead {
-		g.add(f.base(), "clock-set", Warning, "", "", "time goes ahead %s, by %s at most: the clock was set, or nothing was recorded; a segment begins at each", number(n, "time"), seconds(largest))
+		g.add(f.base(), "clock-set", Warning, "", "", "time jumps ahead %s, by %s at most: the clock was set, or nothing was recorded; a segment begins at each", number(n, "time"), seconds(largest))
 	} else if n > 0 {
-		g.add(f.base(), "clock-set", Warning, "", "", "the clock was set, or began anew, %s, by %s at most; a segment begins at each", number(n, "time"), seconds(largest))
+		g.add(f.base(), "clock-set", Warning, "", "", "the clock was set, or restarted, %s, by %s at most; a segment begins at each", number(n, "time"), seconds(largest))
 	}
 }
 
@@ -118,18 +118,18 @@ func (g *grouped) topicTimeRemarks(f *survey, topic *telemetry.Topic, name strin
 	}
 	switch {
 	case t.Misread > 0:
-		g.add(f.base(), "stamps", Warning, name, "have the driver write seconds and nanoseconds", "stamps of %s run at %.3g of the recorder's rate, so that they are in another unit: the times of recording are used", name, t.Misread)
+		g.add(f.base(), "stamps", Warning, name, "let the driver write seconds and nanoseconds", "stamps of %s run at %.3g of the recorder's rate, so they are in another unit: the times of recording are used", name, t.Misread)
 	case t.Unused:
-		g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in", "stamps of %s are nearly all the same: the times of recording are used", name)
+		g.add(f.base(), "stamps", Warning, name, "let the driver fill in the stamps", "stamps of %s are nearly all the same: the times of recording are used", name)
 	}
 	if topic.Clock.Name != "" && !t.Stamped {
-		g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in", "stamps of %s are not filled in: the times of recording are used", name)
+		g.add(f.base(), "stamps", Warning, name, "let the driver fill in the stamps", "stamps of %s are not filled in: the times of recording are used", name)
 	}
 	if t.Coarse > 0 && !t.Unused {
 		g.add(f.base(), "stamps", Info, name, "", "several messages of %s have one stamp: they are spread evenly, %s apart", name, seconds(t.Coarse))
 	}
 	if t.Standing > 0 && !t.Unused {
-		g.add(f.base(), "stamps", Warning, name, "have the driver fill the stamps in, from a clock that runs", "the stamp of %s stands still at %s while messages go on: those have the times of recording, and what repeats the one before is left out", name, number(t.Standing, "message"))
+		g.add(f.base(), "stamps", Warning, name, "let the driver fill in the stamps, from a running clock", "the stamp of %s does not change at %s: these have the times of recording, and repeated messages are left out", name, number(t.Standing, "message"))
 	}
 	if t.Untimed > 0 {
 		g.add(f.base(), "untimed", Warning, name, "convert the log again with its times of recording, or record stamps", "%s of %s left out: they have no stamp, and their times of recording are all the same", number(t.Untimed, "message"), name)

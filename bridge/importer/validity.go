@@ -269,7 +269,7 @@ func (j *judge) remarks() (out remarks) {
 		}
 	}
 	if j.resets > 0 {
-		out.add("reset", Info, "", "the estimator of the robot set its state anew %s; a segment begins at each", number(j.resets, "time"))
+		out.add("reset", Info, "", "the robot's estimator reset its state %s; a segment begins at each", number(j.resets, "time"))
 	}
 	return out
 }

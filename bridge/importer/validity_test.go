@@ -153,7 +153,7 @@ func TestResets(t *testing.T) {
 	if !slices.Equal(begins, []int64{0, 300, 700}) {
 		t.Errorf("segments begin at %v ms", begins)
 	}
-	if report := strings.Join(sum.Texts(), "\n"); !strings.Contains(report, "set its state anew 2 times; a segment begins at each") {
+	if report := strings.Join(sum.Texts(), "\n"); !strings.Contains(report, "reset its state 2 times; a segment begins at each") {
 		t.Error(report)
 	}
 }

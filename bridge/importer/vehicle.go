@@ -42,7 +42,7 @@ func (m *Map) refuse(files []*survey) error {
 			if what := m.Refusals[i].shown(f, i); what != "" {
 				return &mapfile.Error{
 					File: m.file, Field: "refuse", Reason: fmt.Sprintf("%s is a log of %s", f.base(), what),
-					Remedy: "take the preset of the vehicle, or write a map of its own: dgm-bridge topics " + f.path + " --suggest; or, if the log is wrong, use this map without its [[refuse]] (--print-map)",
+					Remedy: "use the preset of the vehicle, or write its map: dgm-bridge topics " + f.path + " --suggest; or, if the log is wrong, use this map without its [[refuse]] (--print-map)",
 				}
 			}
 		}
@@ -126,7 +126,7 @@ func (p *plan) disagree(files []*survey) {
 				case text == "":
 					first, text = v, fmt.Sprintf("%g in %s", v, f.base())
 				case v != first:
-					p.leftOut.add("settings", Warning, "", "%s is %s, and %g in %s: one value of an input is not the same in both", name, text, v, f.base()).Remedy = "import recordings of one setting, and train on these; of one file the flights by --from and --to"
+					p.leftOut.add("settings", Warning, "", "%s is %s, and %g in %s: one value of an input means different things in both", name, text, v, f.base()).Remedy = "import recordings with one setting, and train on these; in one file, select flights by --from and --to"
 					return
 				}
 			}

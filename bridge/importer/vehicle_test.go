@@ -48,7 +48,7 @@ role = "state"
 	if len(log.Segments) != 2 || log.Segments[0].X[20] != 20 || log.Segments[1].X[10] < 1050 {
 		t.Errorf("%d segments, %v", len(log.Segments), log.Segments[len(log.Segments)-1].X)
 	}
-	if said := strings.Join(sum.Texts(), "\n"); !strings.Contains(said, "the instance that counts changed 1 time") || strings.Contains(said, "set its state anew") {
+	if said := strings.Join(sum.Texts(), "\n"); !strings.Contains(said, "by the log the selected instance changed 1 time") || strings.Contains(said, "set its state anew") {
 		t.Error(said)
 	}
 }
@@ -174,7 +174,7 @@ func TestSettingsInFlight(t *testing.T) {
 	if got, err := motors(flights(33, 33, 33, 0, 33), "", phase+"[time]\nto = \"650ms\"\n", false); err != nil || !strings.HasPrefix(got, "m1 m2 ") {
 		t.Error(got, err)
 	}
-	const said = "SERVO1_FUNCTION is 26 in a.log, and 27 in a.log: one value of an input is not the same in both"
+	const said = "SERVO1_FUNCTION is 26 in a.log, and 27 in a.log: one value of an input means different things in both"
 	agree := `agree = ["SERVO1_FUNCTION"]`
 	if got, err := motors(flights(26, 26, 26, 27, 26), agree, phase, false); err != nil || !strings.Contains(got, said) {
 		t.Error(got, err)
@@ -233,7 +233,7 @@ derivative = "none"
 				}
 			}
 		}
-		if said := strings.Join(sum.Texts(), "\n"); !strings.Contains(said, "the instance that counts changed 1 time") || strings.Contains(said, "set its state anew") {
+		if said := strings.Join(sum.Texts(), "\n"); !strings.Contains(said, "by the log the selected instance changed 1 time") || strings.Contains(said, "set its state anew") {
 			t.Error(said)
 		}
 	}
@@ -261,7 +261,7 @@ func TestSettingsDiffer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := strings.Join(sum.Texts(), "\n"); strings.Contains(said, "one value of an input is not the same") != (want != "") || !strings.Contains(said, want) {
+		if said := strings.Join(sum.Texts(), "\n"); strings.Contains(said, "one value of an input means different things") != (want != "") || !strings.Contains(said, want) {
 			t.Errorf("%s: %s", text, said)
 		}
 		if err := os.Remove(filepath.Join(dir, "flight.msgpack")); err != nil {

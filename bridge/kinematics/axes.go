@@ -142,10 +142,10 @@ func changesOf(k channel.Kinematics) (all []change) {
 	}
 	return append(all, change{group: groupAttitude, world: true, body: true}, change{group: groupAttitude, world: true}, change{group: groupAttitude, body: true},
 		change{group: groupRates, body: true},
-		change{group: groupAttitude, what: "the inverse, which turns the world into the body", remedy: "have the recorder write the attitude of the body in the world", turn: frames.Quaternion.Conj},
-		change{group: groupAttitude, what: "of a quaternion in the order x, y, z, w, which is read as w, x, y, z", remedy: `name its columns in the other order, or write order = "xyzw"`,
+		change{group: groupAttitude, what: "are the inverse, which turns the world into the body", remedy: "let the recorder write the attitude of the body in the world", turn: frames.Quaternion.Conj},
+		change{group: groupAttitude, what: "come from a quaternion in the order x, y, z, w, read as w, x, y, z", remedy: `name its columns in the other order, or write order = "xyzw"`,
 			turn: func(q frames.Quaternion) frames.Quaternion { return frames.Quaternion{q[3], q[0], q[1], q[2]} }},
-		change{group: groupAttitude, what: "of a quaternion in the order w, x, y, z, which is read as x, y, z, w", remedy: `name its fields in the other order, or write order = "wxyz"`,
+		change{group: groupAttitude, what: "come from a quaternion in the order w, x, y, z, read as x, y, z, w", remedy: `name its fields in the other order, or write order = "wxyz"`,
 			turn: func(q frames.Quaternion) frames.Quaternion { return frames.Quaternion{q[1], q[2], q[3], q[0]} }})
 }
 
@@ -263,11 +263,11 @@ func (s *Search) describe(g *guess, c *change) (what, remedy string) {
 		name := names[c.sign-1]
 		return name + " has the other sign", fmt.Sprintf("under [body] write attitude = %s", turned(names, strings.TrimPrefix(name, "-")))
 	case c.turn != nil:
-		return of + " are " + c.what, c.remedy
+		return of + " " + c.what, c.remedy
 	case axes != "":
 		return fmt.Sprintf("%s are in axes %s, not %s", of, axes, written), fmt.Sprintf("write axes = %q for %s, and frames = %q at the top, in a copy of the map (--print-map)", axes, of, all)
 	}
-	return fmt.Sprintf("%s are turned against the axes of the other states, as %s are against %s", of, c.axes("enu-flu"), "enu-flu"), "write the axes of each state in the map, and frames at its top"
+	return fmt.Sprintf("%s are rotated against the axes of the other states, as %s are against %s", of, c.axes("enu-flu"), "enu-flu"), "write the axes of each state in the map, and frames at its top"
 }
 
 // axes returns written axes as they are turned; "" = they are not known.

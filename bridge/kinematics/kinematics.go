@@ -171,9 +171,9 @@ func (c *Checker) Result(k channel.Kinematics) (worst *Contradiction, remarks []
 	if !k.Equal(&c.declared) {
 		// Why a pair is not declared is known.
 	} else if k.Relation != "" && len(k.Position) == 0 {
-		remarks = append(remarks, "kinematics: of position and velocity nothing is declared: name the states under [body]")
+		remarks = append(remarks, "kinematics: position and velocity are not declared: name the states under [body]")
 	} else if k.Relation != "" && len(k.Attitude) == 0 {
-		remarks = append(remarks, "kinematics: of attitude and rates nothing is declared: name the states under [body]")
+		remarks = append(remarks, "kinematics: attitude and rates are not declared: name the states under [body]")
 	}
 	var unsure []string
 	hidden := c.unsure(k)
@@ -190,7 +190,7 @@ func (c *Checker) Result(k channel.Kinematics) (worst *Contradiction, remarks []
 		}
 	}
 	if len(unsure) > 0 {
-		remarks = append(remarks, fmt.Sprintf("kinematics: declared, but the data do not show it of %s: too little motion, or too much noise", strings.Join(unsure, ", ")))
+		remarks = append(remarks, fmt.Sprintf("kinematics: declared, but not confirmed by the data for %s: too little motion, or too much noise", strings.Join(unsure, ", ")))
 	}
 	if worst != nil {
 		worst.explain(&k)
@@ -217,12 +217,12 @@ func (w *Contradiction) explain(k *channel.Kinematics) {
 	}
 	switch {
 	case w.Slope < 0 && w.Slope > -slopeMax && w.Slope < -slopeMin:
-		w.Remedy = fmt.Sprintf("its sign is turned: under [body] write %s = %s", field, turned(group, w.Channel))
+		w.Remedy = fmt.Sprintf("its sign is inverted: under [body] write %s = %s", field, turned(group, w.Channel))
 	case field == "attitude" && (w.Slope > 50 && w.Slope < 65 || w.Slope > 0.015 && w.Slope < 0.02):
 		w.Remedy = "attitude and rates must be in one unit: rad and rad/s, or deg and deg/s; correct a scale in the map"
 	case w.Slope > 0 && w.Slope < slopeMin && w.Slope > slopeMin*w.Correlation*w.Correlation:
 		// Noise in what the relation is read from lowers the slope by the squared correlation at most.
-		w.Remedy = "what moves it is logged too slowly or is too noisy to follow it: log that faster, or remove kinematics; or names or axes under [body] are wrong"
+		w.Remedy = "its derivative is logged too slowly or is too noisy: log it faster, or remove kinematics; or names or axes under [body] are wrong"
 	default:
 		w.Remedy = fmt.Sprintf("correct the names, signs or units under [body], write axes = %q if the velocity is along them, or remove kinematics", map[bool]string{false: "body", true: "world"}[k.InBody])
 	}

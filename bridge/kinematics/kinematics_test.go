@@ -112,7 +112,7 @@ func TestCheckerComparesKinematicsWithData(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, wrong)
 		}
 	}
-	if wrong, remarks := fly(t, declare(Body{}), 30, func(x []float64) { x[5], x[2] = 0, 1 }).Result(declare(Body{})); wrong != nil || len(remarks) != 1 || !strings.Contains(remarks[0], "not show it of z (") {
+	if wrong, remarks := fly(t, declare(Body{}), 30, func(x []float64) { x[5], x[2] = 0, 1 }).Result(declare(Body{})); wrong != nil || len(remarks) != 1 || !strings.Contains(remarks[0], "not confirmed by the data for z (") {
 		t.Errorf("a height that does not vary: %+v, %q", wrong, remarks)
 	}
 	if wrong, remarks := fly(t, declare(Body{}), 0.02, nil).Result(declare(Body{})); wrong != nil || len(remarks) != 1 || strings.Count(remarks[0], "correlation") != 6 {
@@ -224,9 +224,9 @@ func TestMixedAxes(t *testing.T) {
 		"pitch has the other":   func(x []float64) { x[7] = -x[7] },
 		"x, y, z are in axes e": vector(0, frames.ENU, frames.NED),
 		"roll, pitch, yaw are in axes enu-flu, not ned-frd; or roll, pitch, yaw are in axes ned-flu, not ned-frd; or p, q, r are in axes flu": attitude(func(q frames.Quaternion) frames.Quaternion { return frames.Attitude(q, "ned", "frd", "enu", "flu") }),
-		"roll, pitch, yaw are the inverse":                             attitude(frames.Quaternion.Conj),
-		"roll, pitch, yaw are of a quaternion in the order x, y, z, w": attitude(func(q frames.Quaternion) frames.Quaternion { return frames.Quaternion{q[1], q[2], q[3], q[0]} }),
-		"roll, pitch, yaw are of a quaternion in the order w, x, y, z": attitude(func(q frames.Quaternion) frames.Quaternion { return frames.Quaternion{q[3], q[0], q[1], q[2]} }),
+		"roll, pitch, yaw are the inverse":                                attitude(frames.Quaternion.Conj),
+		"roll, pitch, yaw come from a quaternion in the order x, y, z, w": attitude(func(q frames.Quaternion) frames.Quaternion { return frames.Quaternion{q[1], q[2], q[3], q[0]} }),
+		"roll, pitch, yaw come from a quaternion in the order w, x, y, z": attitude(func(q frames.Quaternion) frames.Quaternion { return frames.Quaternion{q[3], q[0], q[1], q[2]} }),
 	} {
 		states := usual(channel.Angle)
 		for i := range states {

@@ -210,11 +210,11 @@ func TestMetamorphic(t *testing.T) {
 		}, 1, ""},
 		"robot's clock behind":   {func(n []note) []note { return shift(n, 0, 0, -3600*second) }, 1, "clock /odom is 3600.002 s behind the recorder's"},
 		"robot's clock ahead":    {func(n []note) []note { return shift(n, 0, 0, second/3) }, 1, "behind the recorder's"},
-		"both set back by 2 s":   {func(n []note) []note { return shift(n, 400, -2*second, -2*second) }, 2, "the clock was set, or began anew, 1 time"},
-		"both set back by .4 s":  {func(n []note) []note { return shift(n, 400, -2*second/5, -2*second/5) }, 2, "the clock was set, or began anew, 1 time"},
+		"both set back by 2 s":   {func(n []note) []note { return shift(n, 400, -2*second, -2*second) }, 2, "the clock was set, or restarted, 1 time"},
+		"both set back by .4 s":  {func(n []note) []note { return shift(n, 400, -2*second/5, -2*second/5) }, 2, "the clock was set, or restarted, 1 time"},
 		"both set ahead by 1 h":  {func(n []note) []note { return shift(n, 400, 3600*second, 3600*second) }, 2, ""},
-		"robot set back by 30 s": {func(n []note) []note { return shift(n, 400, 0, -30*second) }, 2, "the clock was set, or began anew, 1 time"},
-		"recorder set back":      {func(n []note) []note { return shift(n, 400, -7*second, 0) }, 2, "the clock was set, or began anew, 1 time"},
+		"robot set back by 30 s": {func(n []note) []note { return shift(n, 400, 0, -30*second) }, 2, "the clock was set, or restarted, 1 time"},
+		"recorder set back":      {func(n []note) []note { return shift(n, 400, -7*second, 0) }, 2, "the clock was set, or restarted, 1 time"},
 		"simulation from 0": {func(n []note) []note {
 			return shift(n, 0, 0, -1700*second*1e6)
 		}, 1, ""},

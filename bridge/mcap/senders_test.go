@@ -128,7 +128,7 @@ func TestFewOfAnotherSender(t *testing.T) {
 		}
 	}
 	log, s, err := try(t, "ros2-odometry", nil, written(t, all))
-	if err != nil || len(rows(log)) != 380 || !strings.Contains(strings.Join(s.Texts(), "\n"), `20 of 400 messages of /odom left out, for they are of another sender than the others: { "child_frame_id" = "base_link", "header.frame_id" = "/odom" } (20 messages)`) {
+	if err != nil || len(rows(log)) != 380 || !strings.Contains(strings.Join(s.Texts(), "\n"), `20 of 400 messages of /odom left out, because they have another sender than the rest: { "child_frame_id" = "base_link", "header.frame_id" = "/odom" } (20 messages)`) {
 		t.Error(err, s)
 	}
 }
@@ -246,10 +246,10 @@ func TestPX4ClockOfAMap(t *testing.T) {
 		clock importer.Setting
 		want  string
 	}{
-		"began with the autopilot": {apart, importer.Setting{Name: "px4", Offset: 7}, "clock px4 is 7 s behind the recorder's, as the map says"},
-		"synchronised":             {epoch, importer.Setting{Name: "px4", Offset: 7}, "clock px4 (synchronised) is 7 s behind the recorder's, as the map says"},
+		"began with the autopilot": {apart, importer.Setting{Name: "px4", Offset: 7}, "clock px4 is 7 s behind the recorder's, by the map"},
+		"synchronised":             {epoch, importer.Setting{Name: "px4", Offset: 7}, "clock px4 (synchronised) is 7 s behind the recorder's, by the map"},
 		"both":                     {both, importer.Setting{Name: "px4", Offset: 7}, `clock "px4" of 0.mcap is two: some stamps count since 1970, others do not; write synchronised = true or false beside its name`},
-		"one of both":              {both, importer.Setting{Name: "px4", Offset: 7, Synchronised: &yes}, "clock px4 (synchronised) is 7 s behind the recorder's, as the map says"},
+		"one of both":              {both, importer.Setting{Name: "px4", Offset: 7, Synchronised: &yes}, "clock px4 (synchronised) is 7 s behind the recorder's, by the map"},
 		"none":                     {epoch, importer.Setting{Name: "px5", Offset: 7}, `clock "px5" of the map is not in 0.mcap; there are: px4 (synchronised): correct its name`},
 	} {
 		_, s, err := tryMap(t, "px4-ros2", func(m *importer.Map) { m.Clocks = []importer.Setting{c.clock} }, written(t, c.notes))

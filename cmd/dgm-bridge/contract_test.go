@@ -82,7 +82,7 @@ func TestLossFails(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
-	if _, _, errs := run("import", "csv", "--map", m, filepath.Join(dir, "coarse.csv"), "--out", filepath.Join(dir, "a")); !strings.Contains(errs, "refused, nothing is written: 270 of 300 rows are left out, for they have the time of the row before") || !strings.Contains(errs, "--allow-loss writes") {
+	if _, _, errs := run("import", "csv", "--map", m, filepath.Join(dir, "coarse.csv"), "--out", filepath.Join(dir, "a")); !strings.Contains(errs, "refused, nothing is written: 270 of 300 rows are left out, because they have the time of the row before") || !strings.Contains(errs, "--allow-loss writes") {
 		t.Error(errs)
 	}
 }

@@ -89,7 +89,7 @@ its input held, and the 95 % band is drawn at the predicted times, over the meas
 	f.StringVar(&modelFile, "model", "", "model to predict with")
 	f.StringVar(&schema, "schema", string(export.ROS2), "how messages are written: ros2 (CDR) or json")
 	f.DurationSliceVar(&horizons, "horizons", nil, "how far ahead to predict, e.g. 100ms,500ms (default: a tenth, a quarter, half and all of the model's horizon)")
-	f.DurationVar(&every, "every", 0, "time between states that are predicted from (default: from each)")
+	f.DurationVar(&every, "every", 0, "time between predictions (default: one from each state)")
 	f.StringVar(&foxglove, "foxglove", "", "also write a layout for Foxglove to this file")
 	f.StringVar(&plotJuggler, "plotjuggler", "", "also write a layout for PlotJuggler to this file")
 	cli.Require(cmd, "out")

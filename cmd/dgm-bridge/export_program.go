@@ -83,7 +83,7 @@ horizon. Not exported: adaptation in flight, filter of measurements, covariance 
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "folder to write to")
-	cmd.Flags().IntVar(&planRows, "plan-rows", 0, "rows of a plan (default: as many as the model has points, at most 20)")
+	cmd.Flags().IntVar(&planRows, "plan-rows", 0, "rows of a plan (default: the number of the model's points, at most 20)")
 	cli.Require(cmd, "out")
 	return cmd
 }

@@ -50,10 +50,10 @@ func importCommand(f *format) *cobra.Command {
 		cmd.Long = f.short + ".\nPresets: " + strings.Join(importer.Presets(), ", ") + "." + topicHelp
 		flags.StringVar(&o.mapFile, "map", "", "map of the topics (toml)")
 		flags.StringVar(&o.preset, "preset", "", "a map that comes with the program: "+strings.Join(importer.Presets(), ", "))
-		flags.StringVar(&o.base, "base", "", "topic whose timestamps are the rows', in place of the map's")
-		flags.StringSliceVar(&o.topics, "topic", nil, "which topic is read, of several of a type that the map names")
-		flags.StringToStringVar(&o.where, "where", nil, "of a topic with several senders the one whose messages have a text, as in child_frame_id=base_link")
-		flags.BoolVar(&o.all, "all", false, "keep the robot on the ground, too: leave the map's phases out")
+		flags.StringVar(&o.base, "base", "", "topic whose time stamps are those of the rows, instead of the map's")
+		flags.StringSliceVar(&o.topics, "topic", nil, "topic to read, of several of a type that the map names")
+		flags.StringToStringVar(&o.where, "where", nil, "select one of several senders of a topic by a text in its messages, as in child_frame_id=base_link")
+		flags.BoolVar(&o.all, "all", false, "ignore the map's phases: keep the time on the ground, too")
 		flags.BoolVar(&o.printMap, "print-map", false, "write the preset's map to standard output, and nothing else")
 	}
 	flags.StringVar(&o.out, "out", "", "flight log to write")

@@ -53,9 +53,9 @@ func (k *keeper) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&k.when, "when", "", "record a vehicle and upload: always, or alarm (around alarms of its estimator)")
 	f.StringVar(&k.vehicle, "vehicle", "", "with --when: states come from dgm.state.<vehicle>, alarms from dgm.status.<vehicle>")
-	f.StringVar(&k.dir, "dir", "", "with --when: folder of this service alone in which logs wait")
+	f.StringVar(&k.dir, "dir", "", "with --when: folder in which logs wait, for this service alone")
 	f.DurationVar(&k.around, "around", 2*time.Minute, "with --when: length of a log, and how long before and after an alarm is uploaded")
-	f.Int64Var(&k.megabyte, "most-mb", 10_000, "with --when: most MB that wait in the folder; the oldest logs beyond it are removed")
+	f.Int64Var(&k.megabyte, "most-mb", 10_000, "with --when: limit of the folder in MB; beyond it the oldest logs are removed")
 }
 
 // check returns what is wrong with the flags and files of the command.

@@ -70,10 +70,10 @@ func playCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&c.Vehicle, "vehicle", "", "states go to dgm.state.<vehicle> (default: the log's)")
 	f.Float64Var(&c.Speed, "speed", 1, "times the pace of the log")
-	f.DurationVar(&c.MaxPause, "max-pause", 0, "longest wait between two states (default: as it was)")
+	f.DurationVar(&c.MaxPause, "max-pause", 0, "longest wait between two states (default: as recorded)")
 	f.DurationVar(&c.From, "from", 0, "where to begin, from the log's first sample")
 	f.DurationVar(&wait, "wait", 5*time.Second, "how long to wait for a server")
-	f.BoolVar(&c.Sensors, "sensors", false, "send states that are measured in the same samples as a sensor of their own, to an estimator whose model has a filter")
+	f.BoolVar(&c.Sensors, "sensors", false, "send states measured in the same samples as separate sensors, to an estimator whose model has a filter")
 	f.DurationVar(&c.To, "to", 0, "where to end (default: at the end)")
 	server.Add(f)
 	return cmd

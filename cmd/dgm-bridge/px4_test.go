@@ -158,7 +158,7 @@ func TestPX4Validity(t *testing.T) {
 	out, report := importFlown(t, "ulog", "px4-quadrotor", outdoors)
 	for _, want := range []string{
 		"x, y not measured in 250 of 800 messages of vehicle_local_position: xy_valid of vehicle_local_position is not 1",
-		"the estimator of the robot set its state anew 1 time; a segment begins at each",
+		"the robot's estimator reset its state 1 time; a segment begins at each",
 	} {
 		if !strings.Contains(report, want) {
 			t.Errorf("no %q in\n%s", want, report)

@@ -50,7 +50,7 @@ func nearRemark(f derivative.Found) importer.Remark {
 	case f.Heading != "":
 		return importer.Remark{Kind: "derivative", Severity: importer.Info, Text: fmt.Sprintf("%s moves %s along %s: it is not its derivative", f.Derivative, f.Channel, f.Heading)}
 	case f.Units != "":
-		return importer.Remark{Kind: "unit", Severity: importer.Warning, Text: fmt.Sprintf("%s changes %.4g times as fast as %s has it, as of %s (correlation %.4f): it is not used as its derivative", f.Channel, f.Slope, f.Derivative, f.Units, f.Correlation),
+		return importer.Remark{Kind: "unit", Severity: importer.Warning, Text: fmt.Sprintf("%s changes %.4g times as fast as %s shows, which fits %s (correlation %.4f): it is not used as its derivative", f.Channel, f.Slope, f.Derivative, f.Units, f.Correlation),
 			Remedy: fmt.Sprintf("write scale = %.6g for %s, and the units of both", 1/f.Slope, f.Channel)}
 	}
 	return importer.Remark{Kind: "derivative", Severity: importer.Info, Text: fmt.Sprintf("derivative of %s is perhaps %s (slope %.4f, correlation %.4f): not used", f.Channel, f.Derivative, f.Slope, f.Correlation),

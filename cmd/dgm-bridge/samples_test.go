@@ -20,7 +20,7 @@ func TestRealLogs(t *testing.T) {
 		want                 []string
 	}{
 		{"ulog", "px4-quadrotor", "ulg/esc_status_log.ulg", 34, 8200, []string{
-			"vehicle quadrotor, 306 rows in 1 segment, 38.3144 s", "rows have the timestamps of vehicle_local_position, 7.96 Hz", "slow: x, y, z, vx, vy, vz at 7.96 Hz (vehicle_local_position); m1, m2, m3, m4 at 9.184 Hz (actuator_outputs#1); a horizon of 1 s holds 8 messages", `the lines "vehicle_local_position 20", "actuator_outputs 20" in etc/logging/logger_topics.txt`, "9 rows on the ground or disarmed left out"}},
+			"vehicle quadrotor, 306 rows in 1 segment, 38.3144 s", "rows have the timestamps of vehicle_local_position, 7.96 Hz", "slow: x, y, z, vx, vy, vz at 7.96 Hz (vehicle_local_position); m1, m2, m3, m4 at 9.184 Hz (actuator_outputs#1); a horizon of 1 s has 8 messages", `the lines "vehicle_local_position 20", "actuator_outputs 20" in etc/logging/logger_topics.txt`, "9 rows on the ground or disarmed left out"}},
 		{"ardupilot", "ardupilot-sub", "ardupilot/small.BIN", 43, 7510, []string{
 			"vehicle sub, 87 rows in 1 segment, 8.60021 s", "p, q, r: from IMU, 25 Hz, interpolated", "150 rows on the ground or disarmed left out"}},
 		{"mavlink", "ardupilot-sub", "ardupilot/small.tlog", 51, 35912, []string{

@@ -83,7 +83,7 @@ func topics() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON document")
 	cmd.Flags().BoolVar(&fields, "fields", false, "list the fields of each topic, too")
 	cmd.Flags().StringVar(&kind, "format", "", "format of the file (default: by what it begins with)")
-	cmd.Flags().BoolVar(&suggest, "suggest", false, "write a commented map from what is inside, of a table as well")
+	cmd.Flags().BoolVar(&suggest, "suggest", false, "write a commented map of the file's contents, for tables too")
 	cmd.MarkFlagsMutuallyExclusive("json", "fields", "suggest")
 	return cmd
 }

@@ -166,7 +166,7 @@ func TestSuggest(t *testing.T) {
 	}
 	for _, c := range []struct{ format, file, rows, want string }{
 		{"ulog", "a.ulg", "500 rows", "field = \"q[0]\" # -1 to 1\n"},
-		{"csv", "a.csv", "50 rows", "unit = \"ms\" # s, ms, us, ns, min, h or d: guessed from the step, so that rows come at 200 Hz\n# max_gap = \"1s\" # "},
+		{"csv", "a.csv", "50 rows", "unit = \"ms\" # s, ms, us, ns, min, h or d: guessed from the step: gives rows at 200 Hz\n# max_gap = \"1s\" # "},
 	} {
 		code, out, errs := run("topics", in(c.file), "--suggest")
 		if code != cli.Done || errs != "" || !strings.Contains(out, c.want) {

@@ -52,8 +52,8 @@ With --when, as a service on a robot: record the states of a vehicle in logs of 
 			return k.run(cmd.Context())
 		},
 	}
-	cmd.Flags().DurationVar(&wait, "wait", 24*time.Hour, "give up after so long without a part that was sent")
-	cmd.Flags().StringVar(&config, "config", "", "settings of dgm-estimator: record and upload its vehicles as [upload] there says")
+	cmd.Flags().DurationVar(&wait, "wait", 24*time.Hour, "give up after this time without progress")
+	cmd.Flags().StringVar(&config, "config", "", "settings of dgm-estimator: record and upload its vehicles by [upload]")
 	k.flags(cmd)
 	names.add(cmd)
 	server.Add(cmd.Flags())
