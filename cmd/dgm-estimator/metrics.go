@@ -74,22 +74,22 @@ func writeMetrics(w io.Writer, all []*served) {
 	number("ticks_total", "counter", "Ticks that were due.", func(s *wire.Status) float64 { return float64(s.Ticks) })
 	number("input_age_seconds", "gauge", "Time since the last state was accepted; -1 before the first.", func(s *wire.Status) float64 { return s.InputAge })
 	number("latency_p99_seconds", "gauge", "From a state or tick to its prediction, since the last status.", func(s *wire.Status) float64 { return s.LatencyP99 })
-	number("miscalibrated", "gauge", "Channels and buckets whose intervals cover too little.", func(s *wire.Status) float64 { return float64(s.Miscalibrated) })
+	number("miscalibrated", "gauge", "Channels and buckets with too low coverage.", func(s *wire.Status) float64 { return float64(s.Miscalibrated) })
 	number("swaps_total", "counter", "Model swaps while running.", func(s *wire.Status) float64 { return float64(s.Swaps) })
 	number("plans_unused_total", "counter", "Predictions made without the plan of their state, which had no plan_dt.", func(s *wire.Status) float64 { return float64(s.PlansUnused) })
 	number("adapted_total", "counter", "Predictions corrected by what was learned in flight.", func(s *wire.Status) float64 { return float64(s.Adapted) })
-	number("adapt_share", "gauge", "How much what was learned in flight counts in predictions, or would, 0 to 1.", func(s *wire.Status) float64 { return s.AdaptShare })
-	number("filter_nis", "gauge", "Mean of the normalised innovations squared of the filter: 1 in one that is right, 0 without a filter.", func(s *wire.Status) float64 { return s.NIS })
-	number("filter_whiteness", "gauge", "Correlation of the innovations of the filter from one measurement of a channel to the next: 0 in one that is right.", func(s *wire.Status) float64 { return s.Whiteness })
-	number("filter_rejected_total", "counter", "Measurements that the filter did not use, as outliers.", func(s *wire.Status) float64 { return float64(s.Rejected) })
+	number("adapt_share", "gauge", "Weight of the learned amounts in predictions (with watch: the weight they would have), 0 to 1.", func(s *wire.Status) float64 { return s.AdaptShare })
+	number("filter_nis", "gauge", "Mean of the normalised innovations squared: 1 in a consistent filter, 0 without a filter.", func(s *wire.Status) float64 { return s.NIS })
+	number("filter_whiteness", "gauge", "Correlation of the innovations of successive measurements of a channel: 0 in a consistent filter.", func(s *wire.Status) float64 { return s.Whiteness })
+	number("filter_rejected_total", "counter", "Outliers: measurements that the filter did not use.", func(s *wire.Status) float64 { return float64(s.Rejected) })
 	number("filter_resets_total", "counter", "Times that the filter began again.", func(s *wire.Status) float64 { return float64(s.FilterResets) })
-	number("pace_level", "gauge", "How often the horizon is halved for predictions to keep up with the states: 0 where it is whole.", func(s *wire.Status) float64 { return float64(s.PaceLevel) })
-	number("pace_every", "gauge", "One of so many states is answered for predictions to keep up.", func(s *wire.Status) float64 { return float64(s.PaceEvery) })
-	number("pace_cost_seconds", "gauge", "What a prediction of the whole horizon takes at present.", func(s *wire.Status) float64 { return s.PaceCost })
+	number("pace_level", "gauge", "Number of halvings of the horizon for predictions to keep up with the states: 0 = the whole horizon.", func(s *wire.Status) float64 { return float64(s.PaceLevel) })
+	number("pace_every", "gauge", "One of this number of states is answered for predictions to keep up.", func(s *wire.Status) float64 { return float64(s.PaceEvery) })
+	number("pace_cost_seconds", "gauge", "Present time of a prediction of the whole horizon.", func(s *wire.Status) float64 { return s.PaceCost })
 	number("pace_own_seconds", "gauge", "What the model itself needs of that.", func(s *wire.Status) float64 { return s.PaceOwn })
-	number("pace_echo_seconds", "gauge", "What the computer adds to an answer before work on it begins.", func(s *wire.Status) float64 { return s.PaceEcho })
-	number("pace_time_seconds", "gauge", "What there is for a prediction; 0 where it is not known.", func(s *wire.Status) float64 { return s.PaceTime })
-	number("memory_bytes", "gauge", "Memory that the process has from the operating system.", func(s *wire.Status) float64 { return float64(s.Memory) })
+	number("pace_echo_seconds", "gauge", "Delay by the computer before work on an answer begins.", func(s *wire.Status) float64 { return s.PaceEcho })
+	number("pace_time_seconds", "gauge", "Time available for a prediction; 0 = not known.", func(s *wire.Status) float64 { return s.PaceTime })
+	number("memory_bytes", "gauge", "Memory of the process.", func(s *wire.Status) float64 { return float64(s.Memory) })
 	writeQuantiles(w, statuses)
 	for _, v := range []struct {
 		name, help string
@@ -119,7 +119,7 @@ func writeMetrics(w io.Writer, all []*served) {
 
 // writeAmounts writes by which amounts each robot differs from that of the training data.
 func writeAmounts(w io.Writer, statuses []wire.Status) {
-	fmt.Fprintf(w, "# HELP dgm_amount By how much the robot differs from that of the training data, and the standard deviation of that.\n# TYPE dgm_amount gauge\n")
+	fmt.Fprintf(w, "# HELP dgm_amount Amount by which the robot differs from the training data, and its standard deviation.\n# TYPE dgm_amount gauge\n")
 	for i := range statuses {
 		for _, a := range statuses[i].Amounts {
 			fmt.Fprintf(w, "dgm_amount{vehicle=%q,name=%q,unit=%q,of=\"value\"} %g\n", statuses[i].Vehicle, a.Name, a.Unit, a.Value)

@@ -54,14 +54,14 @@ With --model or --config it uses another model, or other settings, and reports t
 			return err
 		}
 		if sum.Predictions == 0 {
-			return fmt.Errorf("%s: holds no prediction to compare with: it ends before the first; record longer, or take the original", log)
+			return fmt.Errorf("%s: contains no prediction to compare: it ends before the first; record longer, or use the original", log)
 		}
 		end := ""
 		if sum.Torn {
 			end = "; the recording has no end, as after a power cut"
 		}
 		if sum.Lost > 0 {
-			end += fmt.Sprintf("; it lacks %s for which the disk was too slow", cli.Count(int(sum.Lost), "record"))
+			end += fmt.Sprintf("; %s are missing, because the disk was too slow", cli.Count(int(sum.Lost), "record"))
 		}
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s from %s and %s: equal bit for bit%s\n",
 			cli.Count(sum.Predictions, "prediction"), cli.Count(sum.States, "state"), cli.Count(sum.Models, "model"), end)

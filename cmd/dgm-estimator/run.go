@@ -123,9 +123,9 @@ func (v vehicle) prepare(s *settings, key ed25519.PublicKey, log func(string)) (
 	}
 	switch {
 	case m.ID != of:
-		log(fmt.Sprintf("model %s, accepted before as number %d, is used: %s has an older one", m.ID, kept.Sequence, v.Model))
+		log(fmt.Sprintf("using model %s, accepted earlier as number %d: %s has an older one", m.ID, kept.Sequence, v.Model))
 	case key != nil && v.TrustFile == "":
-		log("after a restart older statements are accepted again: set trust_file, or least_sequence")
+		log("after a restart older signatures are accepted again: set trust_file, or least_sequence")
 	}
 	cfg := v.node(m, log)
 	cfg.Accept, cfg.MaxMemory, cfg.Priority, cfg.SwapPermission = accept, s.Models.MaxMemory<<20, s.Realtime.Priority, s.Models.Swap == "permitted"

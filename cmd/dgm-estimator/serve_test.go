@@ -95,7 +95,7 @@ func TestRecordAndReplay(t *testing.T) {
 		}
 		cut := filepath.Join(t.TempDir(), "cut.msgpack")
 		writeFile(t, cut, whole[:200]) // within the model
-		if code, said, failed = execute("replay", "--log", cut); code != cli.Failed || !strings.Contains(failed, "cut.msgpack: holds no prediction") {
+		if code, said, failed = execute("replay", "--log", cut); code != cli.Failed || !strings.Contains(failed, "cut.msgpack: contains no prediction") {
 			t.Errorf("replay of a beginning: code %d, %q, %q", code, said, failed)
 		}
 		other := filepath.Join(t.TempDir(), "other.dgm")

@@ -153,7 +153,7 @@ func (s *settings) parse(text, name string) error {
 		s.each = append(s.each, v)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return fmt.Errorf("%s: unknown key %q; --print-config shows all that there are", name, unknown[0].String())
+		return fmt.Errorf("%s: unknown key %q; --print-config lists all keys", name, unknown[0].String())
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (s *settings) check() error {
 		names[v.Vehicle] = true
 		for _, f := range [...]string{v.Record, v.TrustFile} {
 			if f != "" && files[f] {
-				return fmt.Errorf("vehicle %d: %s is written for another purpose too: give every vehicle a record and a trust_file of its own", i+1, f)
+				return fmt.Errorf("vehicle %d: %s is also written for another purpose: give every vehicle its own record and trust_file", i+1, f)
 			}
 			files[f] = true
 		}
@@ -230,7 +230,7 @@ func (s *vehicle) check() error {
 	}
 	for i, t := range s.Times {
 		if t <= 0 || (i > 0 && t <= s.Times[i-1]) {
-			return fmt.Errorf("times must be positive and ascend, and %v is at place %d", time.Duration(t), i+1)
+			return fmt.Errorf("times must be positive and ascending, but %v is at position %d", time.Duration(t), i+1)
 		}
 	}
 	return nil

@@ -106,8 +106,8 @@ func TestSettingsRefused(t *testing.T) {
 		"[metrics]\nlisten = \"9464\"":         "metrics.listen",
 		"[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nrate = 0.1":                        "vehicle 2: rate is 0.1",
 		"[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nvehicle = \"a\"":                   "is there twice",
-		"record = \"out\"\n[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nvehicle = \"b\"": "of its own",
-		"record = \"out\"\ntrust_file = \"out\"":                                         "of its own",
+		"record = \"out\"\n[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nvehicle = \"b\"": "its own record",
+		"record = \"out\"\ntrust_file = \"out\"":                                         "its own record",
 		"[[vehicles]]\nvehicel = \"a\"":                                                  "unknown key \"vehicles.vehicel\"",
 	} {
 		path := filepath.Join(t.TempDir(), "estimator.toml")

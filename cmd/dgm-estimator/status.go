@@ -100,7 +100,7 @@ func statuses(ctx context.Context, nc *nats.Conn, subject string, within time.Du
 			if len(all) > 0 {
 				return all, nil
 			}
-			return nil, fmt.Errorf("no status came on %s within %v: is an estimator running at this server, and may this client subscribe?", subject, within)
+			return nil, fmt.Errorf("no status came on %s within %v: is an estimator running at this server, and is this client permitted to subscribe?", subject, within)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -128,7 +128,7 @@ func writeStatus(out io.Writer, s *wire.Status) {
 		fmt.Fprint(w, "  latency\tp50 -, p99 -, at most -\n")
 	}
 	if s.PaceTime > 0 {
-		fmt.Fprintf(w, "  pace\tof %s for a prediction the whole horizon takes %s, the model needs %s of that; the computer adds %s; the horizon is %.3g s, one state of %d is answered\n",
+		fmt.Fprintf(w, "  pace\t%s for a prediction; the whole horizon takes %s, of which the model needs %s; the computer adds %s; the horizon is %.3g s, one state of %d is answered\n",
 			ms(s.PaceTime), ms(s.PaceCost), ms(s.PaceOwn), ms(s.PaceEcho), s.PaceReach, max(s.PaceEvery, 1))
 	}
 	if n := s.PlansUnused + s.PlansHeld + s.PlansCut; n > 0 {
@@ -141,7 +141,7 @@ func writeStatus(out io.Writer, s *wire.Status) {
 		fmt.Fprintf(w, "  inputs\tbegin to act after: %s\n", delays)
 	}
 	if s.NIS > 0 {
-		fmt.Fprintf(w, "  filter\tnormalised innovations squared %.2f (1 = it is right), correlation from one to the next %.2f (0 = it is), %d outliers, began again %d times\n", s.NIS, s.Whiteness, s.Rejected, s.FilterResets)
+		fmt.Fprintf(w, "  filter\tnormalised innovations squared %.2f (1 = consistent), correlation of successive innovations %.2f (0 = consistent), %d outliers, %d restarts\n", s.NIS, s.Whiteness, s.Rejected, s.FilterResets)
 	}
 	for _, r := range slices.Concat(s.Reasons, s.Silent) {
 		fmt.Fprintf(w, "  not answered\t%d %s, the last %.0f s ago\n", r.Count, r.Reason, r.Age)
@@ -189,7 +189,7 @@ func writeCoverage(out io.Writer, s *wire.Status) {
 	if K == 0 || len(s.Coverage) != K*len(s.Buckets) || len(s.Factor) != len(s.Coverage) || len(s.Coverage) == 0 || slices.Max(s.Coverage) < 0 {
 		return
 	}
-	fmt.Fprintln(out, "  95 % intervals cover lately (and the factor with which they would cover 95 %)")
+	fmt.Fprintln(out, "  live coverage of 95 % intervals (and the factor with which they would cover 95 %)")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "    ")
 	for _, b := range s.Buckets {

@@ -66,7 +66,7 @@ func TestStatusForPeople(t *testing.T) {
 	if len(all) != 1 || all[0].Vehicle != "pend1" || all[0].Unused == 0 || len(all[0].Channels) != 2 || len(all[0].Alarms) == 0 {
 		t.Errorf("%+v", all)
 	}
-	if stop(); strings.Count(messages.String(), "plans came without plan_dt") != 1 {
+	if stop(); strings.Count(messages.String(), "plans without plan_dt") != 1 {
 		t.Errorf("on the console: %s", messages.String())
 	}
 	for _, args := range [][]string{{"--vehicle", "nobody", "--wait", "100ms"}, {"--nats", "nats://127.0.0.1:1", "--wait", "100ms"}} {

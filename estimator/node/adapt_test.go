@@ -122,7 +122,7 @@ func TestAdaptationAfterARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g := gainOf(t, (&changed{n: n, c: c}).status()); g.Value != 0 || !logged.has("adaptation begins anew") {
+	if g := gainOf(t, (&changed{n: n, c: c}).status()); g.Value != 0 || !logged.has("adaptation is reset") {
 		t.Errorf("of another horizon: %v, logged %q", g.String(), logged.lines)
 	}
 	// A reset before the first state is kept, too.
@@ -296,7 +296,7 @@ func TestAdaptationOverASwap(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.fly(adaptableStep)
-	if g := gainOf(t, r.status()); g.Value != 0 || !logged.has("adaptation begins anew: the model has another horizon") {
+	if g := gainOf(t, r.status()); g.Value != 0 || !logged.has("adaptation is reset: the model has another horizon") {
 		t.Errorf("of another horizon: %v, logged %q", g.String(), logged.lines)
 	}
 }

@@ -123,7 +123,7 @@ func TestRollbackIsASignedStatement(t *testing.T) {
 		{"by another key", "not signed", stranger.rollback(back)},
 		{"for another vehicle", "not for this use", s.rollback(model.Statement{Model: a.ID, Vehicle: "v2", Sequence: 4})},
 		{"with an old number", "not for this use", s.rollback(model.Statement{Model: a.ID, Vehicle: "v1", Sequence: 3})},
-		{"to another model", "is to go back to", s.rollback(model.Statement{Model: b.ID, Vehicle: "v1", Sequence: 4})},
+		{"to another model", "is for model", s.rollback(model.Statement{Model: b.ID, Vehicle: "v1", Sequence: 4})},
 	} {
 		if err := n.command(c.command); err == nil || !strings.Contains(err.Error(), c.part) || n.Model() != b.ID {
 			t.Errorf("%s: %v, model %s", c.name, err, n.Model())

@@ -145,7 +145,7 @@ func (l Link) security() (options []nats.Option, err error) {
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("certificate authority %s: holds no certificate in PEM form", l.CA)
+			return nil, fmt.Errorf("certificate authority %s: contains no PEM certificate", l.CA)
 		}
 	}
 	if l.Cert != "" {

@@ -72,7 +72,7 @@ func (s *models) load(m *model.Model) (*prediction.Loaded, error) {
 	l.Trust = readState(s.trustFile)
 	unix, _ := s.clock()
 	if err := l.RestoreAdaptation(readState(s.adaptFile), unix); err != nil {
-		s.log("adaptation begins anew: " + err.Error())
+		s.log("adaptation is reset: " + err.Error())
 	}
 	err = s.admitTime(l)
 	if m.ID != "" && m.ID == s.flown {
@@ -112,7 +112,7 @@ func (s *models) swap(m *model.Model) error {
 		case kind == "" && l.AdaptNote != "":
 			s.log("adaptation has ended: " + l.AdaptNote)
 		case s.kind != "":
-			s.log("adaptation begins anew: the model has another horizon, or other quantities that can change")
+			s.log("adaptation is reset: the model has another horizon, or other amounts")
 		}
 		s.kind = kind
 	}
@@ -168,7 +168,7 @@ func (n *Node) Refuse(err error) {
 	n.models.refused.Store(&text)
 }
 
-var errNoModelBefore = errors.New("there is no model to go back to: none was swapped")
+var errNoModelBefore = errors.New("there is no previous model: none was swapped")
 
 // Rollback swaps to the model before the one in use and returns its ID. A second
 // Rollback undoes the first.
@@ -212,7 +212,7 @@ func (n *Node) rollbackBy(c *wire.Command) (id string, err error) {
 		return "", err
 	}
 	if s.before != nil && statement.Model != s.before.ID {
-		return "", fmt.Errorf("the statement is to go back to model %.16s, and the one before is %s: sign one for it", statement.Model, s.before.ID)
+		return "", fmt.Errorf("the signed command is for model %.16s, but the previous model is %s: sign a command for it", statement.Model, s.before.ID)
 	}
 	if id, err = n.rollback(); err == nil {
 		s.accepted(statement, id, nil)
@@ -234,7 +234,7 @@ func (s *models) accepted(statement model.Statement, id string, file []byte) {
 	}
 	s.report()
 	if err := s.keep(id, file); err != nil {
-		s.log("the statement accepted is forgotten at a restart: " + err.Error())
+		s.log("the accepted signature will be forgotten at a restart: " + err.Error())
 	}
 }
 
@@ -274,7 +274,7 @@ func (n *Node) command(data []byte) error {
 	case wire.ResetAdaptation:
 		return n.resetAdaptation()
 	default:
-		return fmt.Errorf("action %.40q is not known, there are %s and %s", c.Action, wire.Rollback, wire.ResetAdaptation)
+		return fmt.Errorf("action %.40q is unknown; known are %s and %s", c.Action, wire.Rollback, wire.ResetAdaptation)
 	}
 	id, err := n.rollbackBy(&c)
 	if err != nil {

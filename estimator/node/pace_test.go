@@ -116,7 +116,7 @@ func TestPredictionsKeepUpWithABusyComputer(t *testing.T) {
 	if c.run(9); c.status().PaceLevel == 0 {
 		t.Error("the horizon is whole at once")
 	}
-	if c.run(30); c.status().PaceLevel != 0 || c.status().PaceEvery != 1 || !c.logged.has("there is time again") {
+	if c.run(30); c.status().PaceLevel != 0 || c.status().PaceEvery != 1 || !c.logged.has("time is sufficient again") {
 		t.Errorf("with time again: level %d; log %q", c.status().PaceLevel, c.logged.lines)
 	}
 }

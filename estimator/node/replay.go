@@ -243,14 +243,14 @@ func (p *replay) differs(what string) error {
 		why = append(why, "other configuration: "+c)
 	}
 	if p.r.Lost > 0 {
-		why = append(why, fmt.Sprintf("missing input: the journal lacks %d records before this one, for which the disk was too slow", p.r.Lost))
+		why = append(why, fmt.Sprintf("missing input: %d records before this one are missing, because the disk was too slow", p.r.Lost))
 	}
 	switch here := recording.Platform(); {
 	case len(why) > 0:
 	case here != p.r.Header.Platform:
 		why = append(why, fmt.Sprintf("other program, processor or vector unit: recorded with %s, this is %s", p.r.Header.Platform, here))
 	default:
-		why = append(why, "same model, same configuration, nothing missing, and both times "+here+": the program does not give the same numbers for the same input")
+		why = append(why, "same model, same configuration, no missing record, both on "+here+": the program computes different numbers from the same input")
 	}
 	d.Why = strings.Join(why, "; ")
 	return d

@@ -158,7 +158,7 @@ func TestWrongSecurityFailsAtOnce(t *testing.T) {
 		"empty nkey":          {Link{NKey: empty}, empty},
 		"both":                {Link{NKey: empty, Creds: empty}, "choose one"},
 		"no authority":        {Link{CA: missing}, "certificate authority: open " + missing},
-		"no PEM":              {Link{CA: empty}, "holds no certificate"},
+		"no PEM":              {Link{CA: empty}, "contains no PEM certificate"},
 		"cert without key":    {Link{Cert: cert}, "give both"},
 		"key without cert":    {Link{Key: cert}, "give both"},
 		"key is no key":       {Link{Cert: cert, Key: empty}, "client certificate"},

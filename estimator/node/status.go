@@ -113,7 +113,7 @@ func (n *Node) logAlarms(alarms []wire.Alarm) {
 	}
 	_, was := before[wire.PaceAlarm]
 	if _, is := n.status.alarms[wire.PaceAlarm]; was && !is {
-		n.cfg.Log("there is time again: predictions have their whole horizon, and each state is answered")
+		n.cfg.Log("time is sufficient again: predictions have their whole horizon, and each state is answered")
 	}
 }
 

@@ -168,7 +168,7 @@ func TestFailedCommandsDoNotFloodTheLog(t *testing.T) {
 		}
 		n.receivePeer((&wire.Status{Vehicle: "v1", Instance: fmt.Sprint(i)}).Append(nil))
 	}
-	if len(logged.lines) > 100 || !logged.has("there is no model to go back to") || !logged.has("is not known") {
+	if len(logged.lines) > 100 || !logged.has("there is no previous model") || !logged.has("is unknown") {
 		t.Errorf("%d lines are logged, the last %q", len(logged.lines), logged.lines[len(logged.lines)-1])
 	}
 }
@@ -192,7 +192,7 @@ func TestRollbackByOneMessage(t *testing.T) {
 	if o := command(wire.Command{Action: wire.Rollback}); o.Error == "" || o.Model != m.ID {
 		t.Errorf("rolled back to nothing: %+v", o)
 	}
-	if o := command(wire.Command{Action: "fly"}); !strings.Contains(o.Error, "not known") {
+	if o := command(wire.Command{Action: "fly"}); !strings.Contains(o.Error, "unknown") {
 		t.Errorf("an unknown action: %+v", o)
 	}
 	other := otherPendulum(2)

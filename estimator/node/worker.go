@@ -202,7 +202,7 @@ func (w *worker) takeAll(nc *nats.Conn) (any bool) {
 
 var errPace = errors.New("predictions take so long that not every state is answered: see the alarm pace")
 
-var errLate = errors.New("it came later than all that is kept of the stream")
+var errLate = errors.New("it is older than the states kept of the stream")
 
 // take takes an arrival, and reports whether it is answered: not one of a sensor that came late or has no input.
 func (w *worker) take(nc *nats.Conn, a *intake.Arrival) (answered bool) {
@@ -306,7 +306,7 @@ func (w *worker) publish(nc *nats.Conn, m *prediction.Message, began int64) (wir
 	case errors.Is(err, nats.ErrReconnectBufExceeded):
 		return wire.Disconnected, nil
 	case errors.Is(err, nats.ErrMaxPayload):
-		return wire.Unsent, fmt.Errorf("a prediction of %d bytes, and the server takes %d: ask for fewer points", len(m.Bytes), nc.MaxPayload())
+		return wire.Unsent, fmt.Errorf("a prediction has %d bytes, and the server permits %d: predict at fewer points", len(m.Bytes), nc.MaxPayload())
 	case err != nil:
 		return wire.Unsent, err
 	}

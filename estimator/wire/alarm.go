@@ -54,18 +54,18 @@ func (s *Status) Alarms() []Alarm {
 	case s.InputReason != "" && (silent || s.Input == InputStale):
 		add(true, "input_"+s.InputReason, "no state was accepted for %.1f s, most were refused (%s, %d): %s", age, s.InputReason, s.InputRefused, describe(s.Reasons, s.InputReason))
 	case silent:
-		add(true, "input", "no state came in %.0f s: is the robot sending to %s, with permission to?", age, StateSubject(s.Vehicle))
+		add(true, "input", "no state came in %.0f s: is the robot sending to %s, and is it permitted to?", age, StateSubject(s.Vehicle))
 	case s.Input == InputStale:
 		add(true, "input", "no state was accepted for %.1f s: check the robot and the link", age)
 	}
 	for _, o := range s.Others {
 		add(true, contestedAlarm, "another estimator, instance %.64q, answers for vehicle %s: stop one of them", o.Instance, s.Vehicle)
 	}
-	add(lasts(s.PlansUnused, s.age("plans_unused")), "plans_unused", "plans came without plan_dt and were not used (%d of %d predictions): send plan_dt, the seconds of each row, with every plan; "+
-		"or set untimed_plans, where every sender plans over the model's horizon", s.PlansUnused, s.Published)
+	add(lasts(s.PlansUnused, s.age("plans_unused")), "plans_unused", "plans without plan_dt were not used (%d of %d predictions): send plan_dt, the seconds of each row, with every plan; "+
+		"or set untimed_plans, if every sender plans over the model's horizon", s.PlansUnused, s.Published)
 	add(lasts(s.PlansHeld, s.age("plans_held")), "plans_held", "plans end before the horizon, and their last row is held (%d of %d predictions): plan for the whole horizon, or predict at shorter times", s.PlansHeld, s.Published)
-	add(lasts(s.PlansCut, s.age("plans_cut")), "plans_cut", "plans go on after the model's horizon, and that part is not read (%d of %d predictions): train for a longer horizon, or plan for this one", s.PlansCut, s.Published)
-	add(lasts(s.UnknownKeys, s.age("unknown_keys")), "unknown_keys", "states have keys that this estimator does not know and skips (%d, the first %q): correct the name, or update the estimator", s.UnknownKeys, s.UnknownKey)
+	add(lasts(s.PlansCut, s.age("plans_cut")), "plans_cut", "plans extend beyond the model's horizon, and that part is not read (%d of %d predictions): train for a longer horizon, or plan for this one", s.PlansCut, s.Published)
+	add(lasts(s.UnknownKeys, s.age("unknown_keys")), "unknown_keys", "states have unknown keys, which are skipped (%d, the first %q): correct the name, or update the estimator", s.UnknownKeys, s.UnknownKey)
 	for _, r := range s.Reasons {
 		if lasts(r.Count, r.Age) && (r.Reason != Replaced.String() || s.Mode != ModeRate) {
 			add(true, "reason_"+r.Reason, "states were not answered (%s, %d of %d): %s", r.Reason, r.Count, s.Received, describe(s.Reasons, r.Reason))
@@ -78,19 +78,19 @@ func (s *Status) Alarms() []Alarm {
 			all[len(all)-1].Count = r.Count
 		}
 	}
-	add(lasts(s.FilterResets, s.age("filter_resets")), "filter_lost", "the filter began again (%d times): after a gap between states, or because five measurements in a row did not fit; check link and sensors", s.FilterResets)
-	add(s.NIS > mostNIS, "filter", "innovations of the filter squared are %.3g times what it expects: sensors are noisier than in training, or the robot moves otherwise; train with flights like this one", s.NIS)
-	add(s.Miscalibrated > 0, "miscalibrated", "95 %% intervals cover too little%s: scale them by factor, and train with flights like this one", s.tooNarrow())
+	add(lasts(s.FilterResets, s.age("filter_resets")), "filter_lost", "the filter restarted (%d times): after a gap between states, or after five outliers in a row; check link and sensors", s.FilterResets)
+	add(s.NIS > mostNIS, "filter", "squared innovations of the filter are %.3g times their variance: sensors are noisier than in training, or the robot moves differently; train with flights like this one", s.NIS)
+	add(s.Miscalibrated > 0, "miscalibrated", "the coverage of 95 %% intervals is too low%s: scale them by factor, and train with flights like this one", s.tooNarrow())
 	add(s.Adapt == AdaptOn && s.AdaptNote != "", "adapt", "adaptation is on and learns nothing: %s", s.AdaptNote)
 	if s.AdaptShare > changedShare {
 		if text := s.Changes(); text != "" {
-			add(true, "changed", "the robot differs from that of the training data: %s. Look for the cause where nothing was changed (load, battery, propellers, friction), and train with flights like this one", text)
+			add(true, "changed", "the robot differs from the training data: %s. If you did not change it, find the cause (load, battery, propellers, friction); train with flights like this one", text)
 		}
 	}
 	reduced := s.reduced()
 	add(reduced != "", PaceAlarm, "%s", reduced)
 	add(enough && lasts(s.Late, s.age("late")) && share(s.Late) > lateShare, "late", "%d of %d predictions were late: predict at fewer points, at a lower rate, or on a less busy computer", s.Late, s.Published)
-	add(enough && lasts(s.NoHistory, s.age("no_history")) && share(s.NoHistory) > withoutShare, "no_history", "%d of %d predictions are without the history that the model reads: states come slower than those it was trained on, or are lost (%d gaps)",
+	add(enough && lasts(s.NoHistory, s.age("no_history")) && share(s.NoHistory) > withoutShare, "no_history", "%d of %d predictions lack the history that the model reads: states are slower than in training, or lost (%d gaps)",
 		s.NoHistory, s.Published, s.HistoryGaps)
 	add(s.Recording != "" && s.Recording != "on", "recording", "the recording has ended: %s", s.Recording)
 	add(s.Refused != "", "model", "the last model offered was refused: %s", s.Refused)
@@ -106,12 +106,12 @@ func (s *Status) reduced() string {
 	if s.PaceEvery > 1 {
 		text += fmt.Sprintf(" and one state of %d is answered", s.PaceEvery)
 	}
-	text += fmt.Sprintf(": the whole horizon takes %.3g ms, of which the model needs %.3g ms, and there are %.3g ms, of which the computer takes %.2g ms before work begins; ",
+	text += fmt.Sprintf(": the whole horizon takes %.3g ms, of which the model needs %.3g ms; %.3g ms are available, of which the computer takes %.2g ms before work begins; ",
 		1e3*s.PaceCost, 1e3*s.PaceOwn, 1e3*s.PaceTime, 1e3*s.PaceEcho)
 	if s.PaceOwn > paceShare*s.PaceTime {
 		return text + "the model is too slow: predict at fewer points or at a lower rate, or train a smaller model"
 	}
-	return text + "the computer is too busy: end what else it does, or give the estimator a priority or a processor of its own"
+	return text + "the computer is too busy: end other programs, or give the estimator a priority or its own processor"
 }
 
 // describe returns the meaning and remedy of a reason, and its last error.

@@ -119,7 +119,7 @@ func (b *PlausibilityLimits) covariance(P0 []float64, K int) error {
 			lower, upper := P0[i*K+j], P0[j*K+i]
 			scale := math.Sqrt(P0[i*K+i]) * math.Sqrt(P0[j*K+j])
 			if math.Abs(lower-upper) > asymmetry*scale {
-				return fail(Covariance, "P0", "elements (%d,%d) and (%d,%d) are %g and %g, so it is not symmetric", i, j, j, i, lower, upper)
+				return fail(Covariance, "P0", "elements (%d,%d) and (%d,%d) are %g and %g: it is not symmetric", i, j, j, i, lower, upper)
 			}
 			b.scaled[i*K+j] = 0
 			if scale > 0 {
@@ -131,7 +131,7 @@ func (b *PlausibilityLimits) covariance(P0 []float64, K int) error {
 		b.scaled[i*K+i] = 1 + asymmetry
 	}
 	if k := indefinite(b.scaled, K); k >= 0 {
-		return fail(Covariance, "P0", "is not positive semidefinite: state %d is correlated more than it can be", k)
+		return fail(Covariance, "P0", "is not positive semidefinite: the correlations of state %d are too large", k)
 	}
 	return nil
 }

@@ -37,19 +37,19 @@ const (
 
 var reasonText = [Reasons]struct{ name, description string }{
 	OK:           {"ok", "the state was answered"},
-	Malformed:    {"malformed", "the message is not a msgpack map as PROTOCOL.md describes it: correct the sender"},
+	Malformed:    {"malformed", "the message is not a msgpack map as in PROTOCOL.md: correct the sender"},
 	WrongVersion: {"version", "the message is of a version of the protocol that this estimator does not support: update the sender or the estimator"},
 	WrongLayout:  {"layout", "the sender's channels are not the model's: other names, units or order; send those of the model (a query with want = model returns them), or load the model of this vehicle"},
 	WrongSize:    {"size", "a vector does not have the length that the channels of the model require: send all states and inputs of the model (a query with want = model returns them)"},
 	NotANumber:   {"nan", "a number is NaN or infinite"},
-	Covariance:   {"covariance", "P0 is no covariance: not symmetric, negative, or larger than plausible: check the filter that makes it"},
+	Covariance:   {"covariance", "P0 is no covariance: not symmetric, negative, or implausibly large: check the filter that computes it"},
 	Future:       {"future", "the state's time is ahead of this computer's clock: set the clocks, or set clock = \"robot\""},
 	Old:          {"old", "the state's time is too long ago: set the clocks, remove a delay of the link, or set clock = \"robot\""},
-	OutOfOrder:   {"order", "the state is older than one already accepted: reordered by the link, or two senders"},
+	OutOfOrder:   {"order", "the state is older than an accepted one: reordered by the link, or two senders"},
 	Duplicate:    {"duplicate", "the state was already accepted: sent twice, or two senders"},
 	Replaced:     {"replaced", "a newer state arrived before the prediction from this one: states arrive faster than predictions are made"},
 	NonFinite:    {"nonfinite", "the prediction was not finite and was withheld"},
-	Disconnected: {"disconnected", "the link was down or failed after the state arrived; nothing is sent later"},
+	Disconnected: {"disconnected", "the link was down or failed after the state arrived; no prediction is sent late"},
 	Expired:      {"expired", "the prediction was no longer valid when it could be sent"},
 	Unsent:       {"unsent", "the link refused the message"},
 	Flooded:      {"flooded", "states arrive faster than they can be decoded and are dropped: find the sender that floods the subject"},
@@ -59,7 +59,7 @@ var reasonText = [Reasons]struct{ name, description string }{
 	Jump:         {"jump", "seq or t is far ahead of the last accepted state: a corrupt message, or a restarted sender, which is accepted from its second state on"},
 	Magnitude:    {"magnitude", "a state or an input is so large that rounding hides the prediction: check the sensor, the units and the origin"},
 	SecondSender: {"second_sender", "a second robot sends states under the name of this vehicle: give each robot a name of its own"},
-	Unsettled:    {"unsettled", "the filter has seen too few states since it began: it needs eight in a row, and one of each sensor"},
+	Unsettled:    {"unsettled", "the filter has had too few states since its start: it needs eight in a row, and one of each sensor"},
 }
 
 func (r Reason) String() string {

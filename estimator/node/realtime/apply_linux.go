@@ -34,12 +34,12 @@ func (s *Settings) Apply() error {
 			set.Set(c)
 		}
 		if err := everyThread(func(tid int) error { return unix.SchedSetaffinity(tid, &set) }); err != nil {
-			refused = append(refused, fmt.Errorf("the process cannot be bound to processors %v (%w): name such as there are", s.CPUs, err))
+			refused = append(refused, fmt.Errorf("the process cannot be bound to processors %v (%w): name existing ones", s.CPUs, err))
 		}
 	}
 	if s.Priority > 0 {
 		if err := everyThread(func(tid int) error { return fifo(tid, s.Priority) }); err != nil {
-			refused = append(refused, fmt.Errorf("real-time priority %d cannot be had (%w): raise LimitRTPRIO, or set priority = 0", s.Priority, err))
+			refused = append(refused, fmt.Errorf("real-time priority %d is not permitted (%w): raise LimitRTPRIO, or set priority = 0", s.Priority, err))
 		}
 	}
 	return errors.Join(refused...)

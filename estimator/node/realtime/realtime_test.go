@@ -61,7 +61,7 @@ func TestProcessorsThatAreNotThere(t *testing.T) {
 		t.Skip("processors can be chosen on Linux only")
 	}
 	err := (&Settings{CPUs: []int{1023}}).Apply()
-	if err == nil || !strings.Contains(err.Error(), "name such as there are") {
+	if err == nil || !strings.Contains(err.Error(), "name existing ones") {
 		t.Errorf("bound to processor 1023: %v", err)
 	}
 }
