@@ -8,10 +8,10 @@
 //	dgm.model.<vehicle>     operator  ⇄ estimator   [Command], [Outcome]
 //
 // Messages are msgpack maps with string keys; vectors are bins of little-endian
-// float64. Append appends a message to a slice, Decode decodes one into the memory
-// of the last: in steady state neither allocates. Every length is bounded before
-// memory is allocated, unknown fields are skipped, and a message that is refused is
-// an [*Error] with the [Reason] by which it is counted.
+// float64. Append appends a message to a slice. Decode reuses the memory
+// of the previous message. In steady state neither allocates. Every length is bounded before
+// memory is allocated, and unknown fields are skipped. A refused message returns
+// an [*Error] with the [Reason] under which it is counted.
 package wire
 
 // Version is the version of the messages that this package writes and the only one
