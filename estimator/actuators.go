@@ -9,8 +9,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/history"
 )
 
-// Actuators make what acts of the input over a horizon and of that before it, see package actuator. Without the whole history the
-// input at the start was held before. A nil value is of inputs that act at once.
+// Actuators apply dead time and lag to the input over the horizon and before it, see package actuator. Without
+// the whole history they assume that the input at the start was held before. A nil value applies none.
 type Actuators struct {
 	responses   []actuator.Response // P
 	spec        history.Spec
@@ -21,7 +21,8 @@ type Actuators struct {
 	u           []float64 // P
 }
 
-// NewActuators returns those of inputs with responses (P) to the commands that a history of K states has; nil where none acts late.
+// NewActuators returns the Actuators of inputs whose commands have the responses (P), for a history of K states;
+// nil if no input has a dead time or a lag.
 func NewActuators(responses []actuator.Response, spec history.Spec, K int, horizon float64) *Actuators {
 	if !actuator.Acts(responses) {
 		return nil
@@ -30,7 +31,8 @@ func NewActuators(responses []actuator.Response, spec history.Spec, K int, horiz
 	return &Actuators{responses: responses, spec: spec, row: K + P, horizon: horizon, out: actuator.NewOutput(responses), change: actuator.NewOutput(responses), u: make([]float64, P)}
 }
 
-// Start begins with the input u after a history (rows of K+P as in Query.History), and returns what acts of it, see Acting.
+// Start begins with the input u after a history (rows of K+P as in Query.History), and returns the acting input,
+// see Acting.
 func (a *Actuators) Start(u channel.Command, history []float64) channel.Signal {
 	if a == nil || u == nil {
 		return u
@@ -46,7 +48,7 @@ func (a *Actuators) Start(u channel.Command, history []float64) channel.Signal {
 	return a.out
 }
 
-// Acting returns what acts of the input u of the last Start, until the next one.
+// Acting returns the acting input for the input u of the last Start. It is valid until the next call.
 func (a *Actuators) Acting(u channel.Command) channel.Signal {
 	if a == nil || u == nil {
 		return u
@@ -54,7 +56,7 @@ func (a *Actuators) Acting(u channel.Command) channel.Signal {
 	return a.out
 }
 
-// Direction begins with a change of the input that the last Start had; that before it does not change.
+// Direction begins with a change of the input of the last Start; the input before the start does not change.
 func (a *Actuators) Direction(du channel.Command) {
 	if a == nil || du == nil {
 		return
@@ -66,7 +68,8 @@ func (a *Actuators) Direction(du channel.Command) {
 	a.follow(a.change, du)
 }
 
-// Changing returns what acts of the change du of the last Direction, until the next one.
+// Changing returns the change of the acting input for the change du of the last Direction. It is valid until the
+// next call.
 func (a *Actuators) Changing(du channel.Command) channel.Signal {
 	if a == nil || du == nil {
 		return du
@@ -100,7 +103,8 @@ func (a *Actuators) Gradient(dst []float64) {
 	}
 }
 
-// Share returns how much of what acts of input p from a to b, or at a, is due to a row of the plan.
+// Share returns the share of a row of the plan in the acting input p, as a mean from one time to another, or at
+// one time.
 func (a *Actuators) Share(plan *feature.Plan, row, p int, from, to float64) float64 {
 	begin, end := plan.Held(row)
 	if row == 0 && !a.whole {

@@ -9,8 +9,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/program"
 )
 
-// Batch answers many questions at the same times on several processors. It allocates nothing
-// after NewBatch, but for gradients and for means of plans of another size or step. It is not safe for concurrent use.
+// Batch answers many questions concurrently on several processors. It allocates nothing after NewBatch, except
+// for gradients and for means of plans of another size or step. It is not safe for concurrent use.
 type Batch struct {
 	m       *model.Model
 	workers []batchWorker
@@ -23,8 +23,8 @@ type Batch struct {
 	blocks  bool // sixteen questions are answered at once
 }
 
-// Corrected makes all later answers those of a robot of today: means and deviations, not derivatives. next returns a
-// correction for one worker; nil ends it.
+// Corrected corrects the means and deviations of all later answers, but not their derivatives, by what
+// adaptation has learned. next returns a correction for one worker; nil ends it.
 func (b *Batch) Corrected(next func() Correction) {
 	for i := range b.workers {
 		if b.workers[i].correction = nil; next != nil {
@@ -48,8 +48,8 @@ type batchWorker struct {
 	correction Correction // nil = none
 }
 
-// NewBatch takes the memory for predictions of a model at the given times, as New, by so
-// many workers, at least one, each of which keeps a processor busy.
+// NewBatch allocates the memory for predictions of a model at the given times, as New does, by at least one
+// worker. Each worker keeps a processor busy.
 func NewBatch(m *model.Model, times []float64, workers int) (*Batch, error) {
 	first, err := NewFast(m, times)
 	if err != nil {
@@ -58,8 +58,8 @@ func NewBatch(m *model.Model, times []float64, workers int) (*Batch, error) {
 	return newBatch(first, workers)
 }
 
-// Batch returns a Batch for other times, which shares with f what depends on the model
-// alone. The two may be used by different goroutines.
+// Batch returns a Batch for other times, which shares with f the data that depend on the model alone. Different
+// goroutines may use the two.
 func (f *Fast) Batch(times []float64, workers int) (*Batch, error) {
 	first, err := f.For(times)
 	if err != nil {
@@ -84,15 +84,14 @@ func newBatch(first *Fast, workers int) (*Batch, error) {
 	return b, nil
 }
 
-// Times returns the T times that are predicted at, s.
+// Times returns the T times of the predictions, s.
 func (b *Batch) Times() []float64 { return b.workers[0].own.Times }
 
 // Model returns the model that is evaluated. It must not be changed.
 func (b *Batch) Model() *model.Model { return b.m }
 
-// Predict answers questions. It returns a *QuestionError if a row of them does not fit the
-// model, is not finite or has no finite answer; what dst holds is then not to be used. It
-// panics if a length of dst does not fit the questions.
+// Predict answers questions. It returns a *QuestionError if a row does not fit the model, is not finite or has
+// no finite answer; dst is then invalid. It panics if a length of dst does not fit the questions.
 func (b *Batch) Predict(dst *Predictions, q *Questions) error {
 	n, err := q.Count(b.m)
 	if err != nil {

@@ -108,9 +108,9 @@ func (d *Prediction) WithCorrelation() *Prediction {
 	return d
 }
 
-// Covariance writes the covariance of the states at every time to dst (T×K×K, state units), by
-// Correlation, whose memory may be dst, and Std. Its diagonal is Std². That of a measurement has ObsStd² there, and else
-// the same: the noise of the sensors is independent.
+// Covariance writes the covariance of the states at every time to dst (T×K×K, state units), from Correlation and
+// Std. dst may be the memory of Correlation. The diagonal is Std². The covariance of a measurement has ObsStd²
+// on its diagonal and is otherwise the same, since the sensors' noise is independent.
 func (d *Prediction) Covariance(dst []float64) {
 	K := len(d.Mean) / len(d.Times)
 	if len(dst) != len(d.Mean)*K || len(d.Correlation) != len(dst) {

@@ -96,8 +96,8 @@ func interpolates(m *model.Model, c *compiled) bool {
 	return true
 }
 
-// For returns a Fast of the same model for other times, which shares with f what
-// depends on the model alone. The two may be used by different goroutines.
+// For returns a Fast of the same model for other times, which shares with f the data that depend on the model
+// alone. Different goroutines may use the two.
 func (f *Fast) For(times []float64) (*Fast, error) {
 	m := f.plain.m
 	times, err := checkTimes(m, times)
@@ -123,11 +123,10 @@ func newFast(plain *Predictor, c *compiled) *Fast {
 // Model returns the model that is evaluated. It must not be changed.
 func (f *Fast) Model() *model.Model { return f.plain.m }
 
-// NewPrediction returns a prediction with memory for what Predict writes.
+// NewPrediction returns a prediction with memory for the results of Predict.
 func (f *Fast) NewPrediction() *Prediction { return f.plain.NewPrediction() }
 
-// Unit returns the name of the vector unit that evaluates the model, or "plain" where the
-// Predictor does.
+// Unit returns the name of the vector unit that evaluates the model, or "plain" if the Predictor does.
 func (f *Fast) Unit() string {
 	if f.c == nil {
 		return "plain"
@@ -182,5 +181,5 @@ func (f *Fast) Predict(dst *Prediction, q *Query) (ok bool) {
 	return f.finish(dst, q)
 }
 
-// Vectors returns the name of the vector unit of this processor that a Fast uses.
+// Vectors returns the name of this processor's vector unit that a Fast uses.
 func Vectors() string { return simd.Best().String() }

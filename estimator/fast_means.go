@@ -1,8 +1,8 @@
 package estimator
 
-// Means is Predict without variances: Std, ObsStd, RMSRatio and Half50 are left as they are,
-// Jacobian and derivatives too. Mean is bit for bit that of Predict. OOD has no part of the
-// posterior's variance, so it is at most that of Predict.
+// Means is Predict without variances: it does not write Std, ObsStd, RMSRatio, Half50, Jacobian and derivatives.
+// Mean is bit for bit that of Predict. OOD does not include the posterior's variance, so it is at most that of
+// Predict.
 func (f *Fast) Means(dst *Prediction, q *Query) (ok bool) {
 	p := f.plain
 	if !p.accepts(dst, q) {

@@ -9,7 +9,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/program"
 )
 
-// Gradient is that of a scalar cost of a prediction, with the memory that Adjoint takes.
+// Gradient is the gradient of a scalar cost of a prediction, with the memory that Adjoint needs.
 type Gradient struct {
 	X0   []float64 // K, by the start state
 	Plan []float64 // rows·P, by Query.Plan, or by Query.U where no plan is given (rows = 1)
@@ -28,16 +28,17 @@ func (p *Predictor) NewGradient(numbers int) *Gradient {
 // NewGradient takes the memory for gradients by plans of so many numbers, rows·P, or P for queries without a plan.
 func (f *Fast) NewGradient(numbers int) *Gradient { return f.plain.NewGradient(numbers) }
 
-// Adjoint writes the gradient of a cost c(Mean, Std) by the start state and by the plan to dst, for ∂c/∂Mean and
-// ∂c/∂Std (T×K each; std nil = 0), by the adjoint of the model's program: exact at all times. It evaluates the query
-// itself. What Std contributes where the query has a covariance of the start is taken by central differences, two predictions
-// for each number of the state and of the plan. ok is false if a number of the query or of the gradient is not finite. It
-// panics if a length does not fit the model. The first gradient of a condition takes the memory.
+// Adjoint writes the gradient of a cost c(Mean, Std) by the start state and by the plan to dst, for given
+// ∂c/∂Mean and ∂c/∂Std (T×K each; std nil = 0). It uses the adjoint of the model's program, which is exact at
+// all times, and evaluates the query itself. If the query has a covariance of the start, the part of Std is
+// computed by central differences, two predictions for each number of the state and of the plan. ok is false if
+// a number of the query or of the gradient is not finite. It panics if a length does not fit the model. The
+// first gradient of a condition allocates the memory.
 func (p *Predictor) Adjoint(dst *Gradient, q *Query, mean, std []float64) (ok bool) {
 	return adjoint(&p.adjoints, p, p, doubleStep, dst, q, mean, std)
 }
 
-// Adjoint is that of a Predictor, in single precision.
+// Adjoint is Predictor.Adjoint in single precision.
 func (f *Fast) Adjoint(dst *Gradient, q *Query, mean, std []float64) (ok bool) {
 	if f.c == nil {
 		return f.plain.Adjoint(dst, q, mean, std)

@@ -25,8 +25,8 @@ func affordable(m *model.Model, times int) error {
 	return nil
 }
 
-// Memory returns about how many bytes are allocated by Fasts of one model, one for each of
-// the given numbers of times, which share what depends on the model alone.
+// Memory returns approximately how many bytes the Fasts of one model allocate, one Fast for each of the given
+// numbers of times. They share the data that depend on the model alone.
 func Memory(m *model.Model, times ...int) int64 {
 	bytes := compiledMemory(m)
 	for _, n := range times {

@@ -52,9 +52,9 @@ type Predictor struct {
 	adjoints      adjoints[float64]
 }
 
-// New takes all memory for predictions at the given times, in seconds within
-// (0, horizon]; nil asks for the model's own points. It re-evaluates the model's
-// self-checks and refuses a model whose numbers this program does not reproduce.
+// New allocates all memory for predictions at the given times, in seconds within (0, horizon]; nil means the
+// model's own points. It evaluates the model's self-checks, and refuses a model whose numbers this program does
+// not reproduce.
 func New(m *model.Model, times []float64) (*Predictor, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func build(m *model.Model, times []float64) *Predictor {
 	return p
 }
 
-// NewPrediction returns a prediction with memory for what Predict writes.
+// NewPrediction returns a prediction with memory for the results of Predict.
 func (p *Predictor) NewPrediction() *Prediction {
 	n := len(p.times) * p.m.K
 	return &Prediction{

@@ -12,8 +12,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/ood"
 )
 
-// PriorDynamicsSpec describes the part of the prior mean that is no Gaussian process: a
-// stack of components.
+// PriorDynamicsSpec describes the stack of components: the part of the prior mean that is not a Gaussian
+// process.
 type PriorDynamicsSpec struct {
 	Stack     []model.Component
 	History   history.Spec        // what the stack reads before the start
@@ -107,11 +107,10 @@ func (b *PriorDynamics) Start(x0 []float64, u channel.Command, r model.Readout, 
 	b.fade.start(x0)
 }
 
-// Leverage returns that of the last Start, by the first direct map of the stack; 0 without
-// one.
+// Leverage returns the leverage of the last Start by the first direct map of the stack; 0 without one.
 func (b *PriorDynamics) Leverage() float64 { return b.fade.leverage }
 
-// StartLeverage is Leverage as if the input at the start were held; components fade with it.
+// StartLeverage is Leverage with the input at the start held; it determines how far components fade.
 func (b *PriorDynamics) StartLeverage() float64 {
 	if b.fade.direct == nil {
 		return 0
@@ -119,8 +118,8 @@ func (b *PriorDynamics) StartLeverage() float64 {
 	return b.fade.direct.StartLeverage()
 }
 
-// RangeFactor returns the value of that of the first direct map at t seconds after the last Start, by
-// which components count that fade; 1 without one.
+// RangeFactor returns the range factor of the first direct map at t seconds after the last Start; components
+// that fade are multiplied by it. It is 1 without a direct map.
 func (b *PriorDynamics) RangeFactor(t float64) float64 {
 	if b.fade.direct == nil {
 		return 1
@@ -128,7 +127,7 @@ func (b *PriorDynamics) RangeFactor(t float64) float64 {
 	return b.fade.direct.RangeFactor(t, false).Value
 }
 
-// Condition returns that of the last Start.
+// Condition returns the condition of the last Start.
 func (b *PriorDynamics) Condition() model.Condition { return b.condition }
 
 // At writes the displacement from x0 of the last Start at t seconds after it to dst
@@ -201,10 +200,9 @@ func apart(sum, mean, squares float64) float64 {
 	return math.Max(0, squares-2*sum*mean+sum*sum)
 }
 
-// Spread returns how far components and members are apart at the time of the last At (K,
-// state units): the root of the mean square distance of the components from their weighted
-// sum, with the variance between members of a component. Components without any weight in
-// the condition do not enter. It is valid until the next At.
+// Spread returns the spread of components and members at the time of the last At (K, state units): the root of
+// the mean square distance of the components from their weighted sum, plus the variance between members of a
+// component. Components without a weight in the condition are not included. It is valid until the next At.
 func (b *PriorDynamics) Spread() []float64 { return b.spread }
 
 // setKnots prepares weight for time t, with rate its derivative too.

@@ -51,9 +51,9 @@ type Prediction struct {
 	OutOfDistribution bool      // OOD > 1
 }
 
-// Tube holds for each of model.TubeLevels the factor with which a whole trajectory, all states
-// at all times to the horizon, stays within Mean ± factor·Std with that probability, measured
-// ones within Mean ± factor·ObsStd; 0 = not known.
+// Tube has a factor for each of model.TubeLevels. With that probability a whole trajectory (all states at all
+// times to the horizon) stays within Mean ± factor·Std, and a measured one within Mean ± factor·ObsStd. 0 = not
+// known.
 type Tube [len(model.TubeLevels)]float64
 
 // condition returns what was predicted under.
@@ -81,8 +81,8 @@ func (d *Prediction) WithInputJacobian(numbers int) *Prediction {
 
 const wrongLength = "estimator: a length does not fit the model"
 
-// Correction is what a worker's answers are corrected by: what adaptation has learned of the robot of today. Predictions are
-// made from Effective of a query, and then corrected; both are of the worker's goroutine.
+// Correction corrects a worker's answers by what adaptation has learned. The worker predicts from Effective of a
+// query, and then calls Correct. Both run on the worker's goroutine.
 type Correction interface {
 	Effective(q *Query) *Query
 	Correct(dst *Prediction, q *Query) bool

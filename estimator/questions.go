@@ -8,7 +8,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
-// Rows are those of one field of questions: one for all of them, one for each, or none.
+// Rows are the rows of one field of questions: one for all questions, one for each, or none.
 type Rows struct {
 	Name    string
 	X       []float64
@@ -96,8 +96,8 @@ func (v *Rows) covariances(n int) bool {
 	return true
 }
 
-// CountQuestions returns the number N of questions to which rows belong, each of which has
-// none, one or N rows; else a *QuestionError.
+// CountQuestions returns the number N of questions to which rows belong. Each field has no row, one row or N
+// rows; else the error is a *QuestionError.
 func CountQuestions(rows ...*Rows) (n int, err error) {
 	for _, v := range rows {
 		own, err := v.count()
@@ -112,8 +112,7 @@ func CountQuestions(rows ...*Rows) (n int, err error) {
 	return n, nil
 }
 
-// Questions are many queries to one model. See Query for the fields, of each of which there
-// is one for all questions or one for each.
+// Questions are many queries to one model. Each field of Query has one row for all questions or one for each.
 type Questions struct {
 	States, P0, U, Plans, History Rows
 	PlanStep                      float64
@@ -123,8 +122,8 @@ type Questions struct {
 	MeanAdjoint, StdAdjoint Rows
 }
 
-// NewQuestions returns questions to a model whose plans and histories have so many rows. The
-// caller sets X of the fields.
+// NewQuestions returns questions to a model, with the given numbers of rows of plans and histories. The caller
+// sets X of the fields.
 func NewQuestions(m *model.Model, planRows, historyRows int) Questions {
 	return Questions{
 		States:  Rows{Name: "states", Size: m.K, Content: "states", Channels: m.Channels[:m.K]},
@@ -142,7 +141,7 @@ func (q *Questions) At(i int) Query {
 	return Query{X0: q.States.Row(i), P0: q.P0.Row(i), U: q.U.Row(i), Plan: q.Plans.Row(i), PlanStep: q.PlanStep, History: q.History.Row(i)}
 }
 
-// Count returns the number of questions, or what is wrong with them for a model.
+// Count returns the number of questions, or an error if they do not fit the model.
 func (q *Questions) Count(m *model.Model) (n int, err error) {
 	n, err = CountQuestions(&q.States, &q.P0, &q.U, &q.Plans, &q.History, &q.MeanAdjoint, &q.StdAdjoint)
 	row := m.K + m.P
@@ -163,11 +162,11 @@ func (q *Questions) Count(m *model.Model) (n int, err error) {
 	return n, nil
 }
 
-// Predictions are the answers to N questions. The caller has the memory; a nil field is not
-// written. Where Mean, OOD and NoHistory alone are not nil no variance is computed, and OOD
-// is that of Fast.Means. Where derivatives and covariances are not asked for, no covariance of the start is
-// given, and there are as many questions as a plan has rows and sixteen at least, sixteen are evaluated at
-// once: their answers differ from those of a Fast by about 10⁻⁵ standard deviations.
+// Predictions are the answers to N questions. The caller provides the memory; a nil field is not written. If
+// only Mean, OOD and NoHistory are not nil, no variance is computed, and OOD is that of Fast.Means. Sixteen
+// questions are evaluated at once if neither derivatives nor covariances are requested, no covariance of the
+// start is given, and there are at least sixteen questions and at least as many as a plan has rows. These
+// answers differ from a Fast's by about 10⁻⁵ standard deviations.
 type Predictions struct {
 	Mean          []float64 // N×T×K
 	Std, ObsStd   []float64 // N×T×K

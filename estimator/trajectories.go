@@ -6,10 +6,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
-// Trajectories draws trajectories of the state from predictions: at every time each channel
-// has the mean and the standard deviation of the prediction, a trajectory is smooth in
-// time, and channels go together as joint and process describe: at every time their covariance
-// is that of the prediction. It is not safe for concurrent use.
+// Trajectories draws trajectories of the state from predictions. At every time their means and covariance are
+// those of the prediction, and each trajectory is smooth in time. It is not safe for concurrent use.
 type Trajectories struct {
 	joint     *joint
 	process   process
@@ -19,8 +17,8 @@ type Trajectories struct {
 	drawn     []float64 // T×K, of Violation; nil = not yet asked for
 }
 
-// NewTrajectories takes the memory for predictions of a model at the times, in seconds and
-// ascending; nil asks for the model's own points.
+// NewTrajectories allocates the memory for predictions of a model at the times, in seconds and ascending; nil
+// means the model's own points.
 func NewTrajectories(m *model.Model, times []float64) (*Trajectories, error) {
 	p, err := New(m, times)
 	if err == nil {

@@ -29,8 +29,8 @@ func (f *Fast) Verify() error {
 	return f.agrees(probed(build(f.plain.m, times), f.plain.m), f.g.interpolated(), at)
 }
 
-// VerifyFirst is Verify of others of the same model, whose times are the first of those of f, by f, which was verified.
-// Nothing else uses them meanwhile.
+// VerifyFirst is Verify of other Fasts of the same model, whose times are the first of those of f, by comparison
+// with f, which was verified. Nothing else may use them meanwhile.
 func (f *Fast) VerifyFirst(others []*Fast) error {
 	want := probed(f, f.plain.m)
 	for _, other := range others {

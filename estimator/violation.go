@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Limits are half-spaces and boxes of the states that are violated within.
+// Limits are half-spaces and boxes of the states. A state inside of one violates it.
 type Limits struct {
 	HalfSpaces []float64 // rows of K+1: a, b; violated where a·x > b
 	Boxes      []float64 // rows of 2K: low, high; violated where low ≤ x ≤ high in all states, ±Inf is no bound
@@ -24,8 +24,7 @@ func violated(box, x []float64) bool {
 	return true
 }
 
-// Check returns a *QuestionError, which names half_spaces or boxes, if the limits are none of K
-// states.
+// Check returns a *QuestionError, which names half_spaces or boxes, if the limits do not fit K states.
 func (l *Limits) Check(K int) error {
 	half, boxes := Rows{Name: "half_spaces"}, Rows{Name: "boxes"}
 	if n := len(l.HalfSpaces); n%(K+1) != 0 {
@@ -45,7 +44,7 @@ func (l *Limits) Check(K int) error {
 	return nil
 }
 
-// ViolationDraws is how many trajectories a probability is taken of where nothing else is asked for.
+// ViolationDraws is the default number of trajectories from which a probability is estimated.
 const ViolationDraws = 1000
 
 // Violation returns, after Start, the share of n drawn trajectories that violates one of the limits

@@ -2,12 +2,13 @@ package filter
 
 import "math"
 
-// Attitude is an attitude among the channels: roll φ, pitch θ and yaw ψ of one period. Of each there are two triples of angles,
+// Attitude gives the channels of an attitude: roll φ, pitch θ and yaw ψ of one period. Each attitude has two
+// triples of angles,
 //
 //	(φ, θ, ψ) and (φ + ½ turn, ½ turn − θ, ψ + ½ turn)
 //
-// of which sensors give the one whose pitch is within a quarter of a turn. Where a body goes over the vertical, they change to the
-// other; so does the filter.
+// and sensors report the one whose pitch is within a quarter of a turn. When a body passes gimbal lock (±90°
+// pitch), they change to the other triple; so does the filter.
 type Attitude struct {
 	Roll, Pitch, Yaw int
 	Follows          []int // states that are derivatives of the pitch: their sign changes

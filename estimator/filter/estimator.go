@@ -7,8 +7,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
-// Estimator makes the states that a model predicts from of what is measured: the filter of the model, and what follows from it
-// for predictions. A node, the library and a replay use the same one. It is not safe for concurrent use.
+// Estimator computes the states that a model predicts from, from measurements: it has the model's filter and its
+// effects on predictions. Node, library and replay use the same one. It is not safe for concurrent use.
 type Estimator struct {
 	Filter *Filter
 
@@ -18,8 +18,8 @@ type Estimator struct {
 	start      []float64 // K×K, or of length 0
 }
 
-// NewEstimator returns that of a model that has seen nothing; nil and no error where the model has no filter. The error is that
-// of New.
+// NewEstimator returns the estimator of a model before its first sample; nil and no error if the model has no
+// filter. The error is that of New.
 func NewEstimator(m *model.Model) (*Estimator, error) {
 	f, err := Of(m.Filter, m.Channels[:m.K], m.P)
 	if f == nil || err != nil {
@@ -42,12 +42,13 @@ type Taken struct {
 	Dropped bool // it was measured before the newest sample, and nothing before it is known: it was not used
 }
 
-// KeepLate has the last samples kept, so that one that is measured before the newest may come late, by a second at most. It
-// allocates at the first call.
+// KeepLate keeps the last samples, so that a sample may arrive up to a second late. It allocates at the first
+// call.
 func (e *Estimator) KeepLate() { e.Filter.KeepLate(lateSamples) }
 
-// Take takes a sample at t, ns: y (K) with NaN for what was not measured, u (P) from t on. With late, see KeepLate, one of before the
-// newest is taken at its time, and its u is not read; without, the filter begins anew.
+// Take takes a sample at t, ns: y (K) with NaN for unmeasured channels, u (P) from t on. With late, see
+// KeepLate, an older sample is filtered at its own time, and its u is not read. Without late, an older sample
+// restarts the filter.
 func (e *Estimator) Take(t int64, y, u []float64, late bool) (of Taken) {
 	by := e.Filter.Last() - t
 	if late && by > 0 && by < latest {
@@ -59,15 +60,15 @@ func (e *Estimator) Take(t int64, y, u []float64, late bool) (of Taken) {
 	return of
 }
 
-// Changed has the samples from now on taken as those of a robot that differs so from the model.
+// Changed makes the filter use a changed robot's dynamics for later samples.
 func (e *Estimator) Changed(by *priordynamics.Change) {
 	if e.learned != nil {
 		e.learned.Changed(by)
 	}
 }
 
-// State writes the state (K) to predict from after the sample y (K) was taken: the estimate. Until it counts, what was not
-// measured is NaN, and settled false.
+// State writes the estimate (K), from which to predict, after the sample y (K) was taken. Until the filter has
+// settled, unmeasured states are NaN and settled is false.
 func (e *Estimator) State(dst, y []float64) (settled bool) {
 	settled = e.Filter.Settled()
 	copy(dst, e.Filter.Estimate())
@@ -82,9 +83,9 @@ func (e *Estimator) State(dst, y []float64) (settled bool) {
 // unusual is how many times its usual one a variance is at least when predictions have what it has more: a sensor is silent.
 const unusual = 1.5
 
-// StartCovariance returns the covariance (K×K) that a prediction from the estimate starts with, until the next call; empty for
-// that of the sensors, which predictions have by themselves. It is not empty where a variance is unusual: then it is that of the
-// sensors, and what the estimate has more than those that the model was trained on.
+// StartCovariance returns the covariance (K×K) with which a prediction from the estimate starts, until the next
+// call. It is empty for the sensors' covariance, which predictions assume by default. If a variance is unusually
+// large, it is the sensors' covariance plus the excess of the estimate over those of the training.
 func (e *Estimator) StartCovariance() []float64 {
 	K, usual := e.model.K, e.model.Filter.Usual
 	e.start = e.start[:0]

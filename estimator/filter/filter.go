@@ -90,7 +90,7 @@ type Filter struct {
 	trace *Trace // nil = nothing is recorded
 }
 
-// New returns a filter that has seen nothing. The error names what contradicts itself in the configuration.
+// New returns a filter before its first sample. The error names a contradiction in the configuration.
 func New(c Config, inputs int) (*Filter, error) {
 	k := len(c.Channels)
 	if c.Process == nil {
@@ -129,18 +129,19 @@ func New(c Config, inputs int) (*Filter, error) {
 	}, nil
 }
 
-// Reset forgets the state, as before the first sample. What was counted stays.
+// Reset forgets the state, as before the first sample. Counters are kept.
 func (f *Filter) Reset() { f.began = false }
 
-// Rejected returns how many measurements of each channel were outliers (K). It is valid until the next call.
+// Rejected returns the number of outliers of each channel (K). It is valid until the next call.
 func (f *Filter) Rejected() []int { return f.total }
 
-// Innovations returns ν of each channel at the last sample (K), and the test ratio ν²/(Gate² S), which is above 1 of an outlier
-// (K); NaN where nothing was measured, and at the sample that the filter began with. Both are views.
+// Innovations returns ν of each channel at the last sample (K), and the test ratio ν²/(Gate² S) (K), which is
+// above 1 for an outlier. Both are NaN for unmeasured channels, and at the first sample of the filter. Both are
+// views.
 func (f *Filter) Innovations() (nu, ratio []float64) { return f.nu, f.ratio }
 
-// Settled reports whether the filter has seen enough since it began for its estimate to count: at once where no variance has a
-// limit.
+// Settled reports whether the filter has had enough samples since its start for its estimate to count: at once
+// if no variance has a limit.
 func (f *Filter) Settled() bool { return f.began && f.settled }
 
 // settle notes when the estimate counts. It does from then on, until the robot moves otherwise than the process: a variance that
@@ -163,7 +164,7 @@ func (f *Filter) settle() {
 // Estimate returns the state (K) at the last sample, a view. Angles are near the measurements.
 func (f *Filter) Estimate() []float64 { return f.x[:f.k] }
 
-// Covariance writes that of the state at the last sample to dst (K×K row-major).
+// Covariance writes the covariance of the state at the last sample to dst (K×K row-major).
 func (f *Filter) Covariance(dst []float64) {
 	for i := range f.k {
 		copy(dst[i*f.k:(i+1)*f.k], f.p[i*f.n:])

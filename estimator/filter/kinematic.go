@@ -5,7 +5,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
-// Chain is a position of which nothing measures the rate: an acceleration that wanders, integrated twice.
+// Chain is a position without a measured rate: a wandering acceleration, integrated twice.
 type Chain struct {
 	Position, Rate int     // places of the channels
 	Q              float64 // intensity of the white noise that drives the acceleration, unit²/s⁵

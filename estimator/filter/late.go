@@ -3,9 +3,9 @@ package filter
 // Last returns the time of the newest sample, ns.
 func (f *Filter) Last() int64 { return f.last }
 
-// Late takes a sample of a time before the newest, y (K) with NaN for what was not measured: what was made of the later ones
-// is made again, with it. The input stays what it was. It reports false, and takes nothing, where no sample before it is
-// kept, see KeepLate, or where the filter began anew since then. Innovations are those of the late sample.
+// Late takes a sample of a time before the newest, y (K) with NaN for unmeasured channels, and filters the later
+// samples again. The input does not change. It reports false, and takes nothing, if no earlier sample is kept,
+// see KeepLate, or if the filter has restarted since. Innovations are those of the late sample.
 func (f *Filter) Late(t int64, y []float64) (r Result, ok bool) {
 	l := &f.late
 	later := 0

@@ -55,8 +55,8 @@ func (s *state) set(o *state) {
 	copy(s.before, o.before)
 }
 
-// KeepLate has the filter keep its last samples, so many, for those that come late. It allocates their memory at the first
-// call.
+// KeepLate makes the filter keep its last samples, as many as given, so that samples may come late. It allocates
+// their memory at the first call.
 func (f *Filter) KeepLate(samples int) {
 	if len(f.late.after) == samples {
 		return

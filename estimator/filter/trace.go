@@ -10,7 +10,7 @@ type Trace struct {
 	transition, work []float64
 }
 
-// Record has the filter append what it does from now on to t, nil = to nothing.
+// Record makes the filter append its steps from now on to t; nil ends it.
 func (f *Filter) Record(t *Trace) {
 	if f.trace = t; t != nil {
 		t.N, t.transition, t.work = f.n, make([]float64, f.n*f.n), make([]float64, f.n*f.n)
