@@ -31,7 +31,7 @@ var noiseKnots = []float64{0, 0.03, 0.1, 0.3, 1}
 // foldCount is how often the data are parted for choosing and calibrating.
 const foldCount = 4
 
-// Config holds every choice of a training. Template is its commented form.
+// Config has all settings of a training. Template is its commented form.
 type Config struct {
 	Recipe        string   `toml:"recipe"`
 	Horizon       Duration `toml:"horizon"`
@@ -106,7 +106,7 @@ type TrainingConfig struct {
 	Rows        int     `toml:"rows"`
 }
 
-// FoldConfig switches what is fitted by cross-validation.
+// FoldConfig switches the parts that are fitted by cross-validation.
 type FoldConfig struct {
 	Secondary     bool    `toml:"companion"` // secondary linear model
 	NetworkWeight bool    `toml:"gain"`
@@ -141,7 +141,7 @@ const choose = "choose"
 //go:embed train.toml
 var Template string
 
-// Default returns the configuration that Template holds.
+// Default returns the configuration of Template.
 func Default() Config {
 	c, err := Config{}.Parse(strings.NewReader(Template), "default configuration")
 	if err != nil {
@@ -188,8 +188,8 @@ func (c Config) published() Config {
 	return c
 }
 
-// Parse reads a configuration on top of c; what it leaves out stays, or is of the recipe that
-// it names. An unknown key is an error.
+// Parse reads a configuration on top of c. A setting that it leaves out keeps its value, or has that of the
+// recipe that it names. An unknown key is an error.
 func (c Config) Parse(r io.Reader, name string) (Config, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -215,7 +215,7 @@ func (c Config) Parse(r io.Reader, name string) (Config, error) {
 	return c, nil
 }
 
-// Check returns the first setting that cannot be, named as in the file, or nil.
+// Check returns the first invalid setting, named as in the file, or nil.
 func (c *Config) Check() error {
 	t := &c.Training
 	for _, r := range []struct {

@@ -25,7 +25,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// Result is a trained model with what the stages of its training returned.
+// Result is a trained model with the results of the stages of its training.
 type Result = summary.Result
 
 // assembly is what a model is made of, but for the data it is conditioned on.

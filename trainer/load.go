@@ -69,9 +69,9 @@ type Problem struct {
 // Vehicle is the kind of the note on a log of another robot than the first one's.
 const Vehicle datacheck.Kind = "vehicle"
 
-// Load checks the logs and cuts them into flights. Logs of different channels
-// are an error that names the first difference, and so is a recording that is
-// there twice: what is held out of one copy would be learned from the other.
+// Load checks the logs and cuts them into flights. Logs with different channels are an error that names the
+// first difference. A recording that is given twice is an error, too, because the training would see the
+// held-out part of one copy in the other.
 func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 	d := &Data{}
 	for i, log := range logs {
@@ -144,7 +144,7 @@ func (d *Data) invariant(path string, horizon float64) {
 	}
 }
 
-// Estimated is the kind of the note on a state that nothing measures and a filter estimates.
+// Estimated is the kind of the note on an unmeasured state that a filter estimates.
 const Estimated datacheck.Kind = "estimated"
 
 // estimate has a filter estimate the states: the rates of positions that have none, and where all states are measured those

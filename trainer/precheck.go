@@ -12,10 +12,9 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// Precheck returns, in a second, what training with these settings would refuse the
-// data for: no window of the horizon in what is left after the hold-out, too few of
-// them, a state that never moves, nothing that a prediction could depend on, too
-// little for the simplest model. nil if it would begin.
+// Precheck returns, in a second, the reason why training with these settings would refuse the data: no window of
+// the horizon after the hold-out, too few windows, a state that never moves, no state or input that a prediction
+// could depend on, or too little data for the simplest model. nil if training would begin.
 func Precheck(d *Data, cfg Config) *Problem {
 	H, task := cfg.Horizon.Seconds(), d.task(cfg.Horizon)
 	known, windows := parted(d, cfg, H)

@@ -28,11 +28,10 @@ import (
 // after them completes the model and needs the rest.
 const netShare = 0.6
 
-// Train fits a model to the data, stage by stage, see the package. What it does is counted in
-// work, not in time: the same data and settings give the same model on every machine of a
-// kind, however busy. When ctx ends or the time limit is reached, it finishes what there is
-// and sets Partial; it is an error only if not even one member could be conditioned. report,
-// unless nil, is called with the progress.
+// Train fits a model to the data, stage by stage, see the package. It counts work, not time: the same data and
+// settings give the same model on every machine of a kind, however busy. When ctx ends or the time limit is
+// reached, it completes the model so far and sets Partial; it is an error only if not even one member could be
+// conditioned. report, unless nil, is called with the progress.
 func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Result, error) {
 	if p := Precheck(d, cfg); p != nil {
 		return nil, errors.New(p.Text)
@@ -237,7 +236,7 @@ func affordableRows(folded calibration.Folds, ensemble nets.Ensemble, posterior 
 	return min(posterior.Rows, b.Affordable(time.Since(began), few.Rows, times)), nil
 }
 
-// Progress is how far a training is.
+// Progress is the progress of a training.
 type Progress = budget.Progress
 
 // Report returns the contents of the report of a training: logs and files are the names

@@ -15,8 +15,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// Check returns the first thing in a map that is wrong, named by key, as a
-// *mapfile.Error. The attitudes of a table become channels, its columns fields.
+// Check returns the first fault in a map, named by key, as a *mapfile.Error. It converts the attitudes of a
+// table to channels, and its columns to fields.
 func (m *Map) Check() error {
 	if err := m.checkTop(); err != nil {
 		return err

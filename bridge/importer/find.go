@@ -235,8 +235,8 @@ func whereOf(t *telemetry.Topic) Where {
 	return w
 }
 
-// Differing returns what selects each of several topics, as of one name and several senders: the
-// texts in which they differ.
+// Differing returns what selects each of several topics with one name and several senders: the texts in which
+// they differ.
 func Differing(all []*telemetry.Count) (out []Where) {
 	for _, c := range all {
 		w := whereOf(c.Topic)

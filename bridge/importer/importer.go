@@ -16,7 +16,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// Job is what is imported, how and where to.
+// Job describes an import.
 type Job struct {
 	Format string           // name of the format, for the log's header
 	Open   telemetry.Opener // nil for tables, which Map describes
@@ -48,7 +48,7 @@ type Summary struct {
 	Clocks   []Clock            // of the senders, file after file
 }
 
-// Measured is how much of a channel is in a log.
+// Measured reports how often a channel is measured in a log.
 type Measured struct {
 	Name    string  `json:"name"`
 	Samples int     `json:"measured"` // rows in which it is measured

@@ -9,8 +9,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// LossError reports that an import would leave out what the map asked for. The summary that
-// comes with it says the rest.
+// LossError reports that an import would leave out data that the map requires. The summary returned with it has
+// the rest.
 type LossError struct {
 	File    string
 	Reasons []Remark // one or more

@@ -16,9 +16,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// Map describes how a recording becomes a flight log: the content of map.toml. Its
-// channels are read from fields of topics, or from columns of a table of text, which
-// time.column begins.
+// Map describes how a recording becomes a flight log: the content of map.toml. Its channels are read from fields
+// of topics, or, if time.column is set, from columns of a text table.
 type Map struct {
 	Like      string     `toml:"like"`    // (optional) a preset whose states, phases and conditions this map has, where it says nothing else
 	Vehicle   string     `toml:"vehicle"` // one token, as in the subjects of its messages
@@ -55,14 +54,14 @@ type Time struct {
 	Instance *int   `toml:"instance"` // (optional) of base; defaults to the lowest
 }
 
-// Setting is what is known of a sender's clock and is then not estimated.
+// Setting gives the known offset of a sender's clock, which is then not estimated.
 type Setting struct {
 	Name         string  `toml:"name"`         // as an import reports it
 	Offset       float64 `toml:"offset_s"`     // s: recorder's time = stamp + offset
 	Synchronised *bool   `toml:"synchronised"` // (optional) of two clocks of this name the one that counts since 1970, or the other
 }
 
-// Source names the fields of a log that values are read from.
+// Source names the fields of a log from which values are read.
 type Source struct {
 	Topic      string   `toml:"topic"`
 	Type       string   `toml:"type"`       // in place of topic: the one whose messages are of this type, such as nav_msgs/msg/Odometry
@@ -134,8 +133,8 @@ type Channel struct {
 	of *Attitude // whose angles they are
 }
 
-// Attitude describes four columns of a table that are a quaternion, and the three
-// channels made of it: roll, pitch and yaw, continuous within a segment.
+// Attitude describes four columns of a table with a quaternion, and the three channels made of it: roll, pitch
+// and yaw, continuous within a segment.
 type Attitude struct {
 	Columns []string     `toml:"columns"` // four
 	Order   string       `toml:"order"`   // wxyz or xyzw
@@ -147,7 +146,7 @@ type Attitude struct {
 	Noise   float64      `toml:"noise"`   // (optional) known std of the three, in unit
 }
 
-// Phase describes when the robot is in the part of a log that is wanted.
+// Phase describes the part of a log to keep.
 type Phase struct {
 	Topic    string    `toml:"topic"`
 	Instance *int      `toml:"instance"` // (optional)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Outputs describes which outputs drive the motors, where the settings of the robot say it.
-// In Field {} is the number of an output, or of a motor, from 1, and {0} the same from 0.
+// Outputs describes which outputs drive the motors, by settings of the robot. In Field {} is the number of an
+// output, or of a motor, from 1, and {0} the same from 0.
 type Outputs struct {
 	Field     string            `toml:"field"`
 	Parameter string            `toml:"parameter"` // (optional) the setting with the function of output {}

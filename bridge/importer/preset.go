@@ -35,7 +35,7 @@ func ParseMap(name string, data []byte) (*Map, error) {
 	return m, cmp.Or(m.inherit(), m.Check())
 }
 
-// Presets returns the names of the maps that come with the program.
+// Presets returns the names of the built-in maps.
 func Presets() []string {
 	entries, err := presets.ReadDir("presets")
 	if err != nil {
@@ -48,7 +48,7 @@ func Presets() []string {
 	return names
 }
 
-// PresetText returns the text of a preset, to be read and changed by people.
+// PresetText returns the text of a preset, for people to read and change.
 func PresetText(name string) (string, error) {
 	text, err := presets.ReadFile(path.Join("presets", name+".toml"))
 	if err != nil {

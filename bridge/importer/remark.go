@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Severity says how much a remark matters.
+// Severity is the importance of a remark.
 type Severity string
 
 // The severities.
@@ -17,7 +17,7 @@ const (
 	Loss    Severity = "loss"    // why the import is refused: so much is left out
 )
 
-// Remark is one thing that the user should know about an import.
+// Remark is one message to the user about an import.
 type Remark struct {
 	Kind     string   `json:"kind"` // a word for scripts, such as gap or clock
 	Severity Severity `json:"severity"`

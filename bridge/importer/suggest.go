@@ -32,10 +32,10 @@ type seen struct {
 	turns     []frames.Turns // the same
 }
 
-// Suggest reads a log and writes a map of what is in it: the preset that fits, or
-// the fields of the topic that looks most like a state; the other topics are named with
-// their rates. A nil open is of a table of text: its first rows show the time and the
-// columns. progress, if not nil, is called now and then with the share that is read.
+// Suggest reads a log and writes a map of its contents: the preset that fits, or the fields of the topic that
+// looks most like a state; the other topics are listed with their rates. A nil open means a text table: its
+// first rows show the time and the columns. progress, if not nil, is called now and then with the share that is
+// read.
 func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opener, progress func(float64)) error {
 	if open == nil {
 		return SuggestTable(w, path, nil)

@@ -12,9 +12,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// SuggestTable writes a map of a table: its time, and a channel for each column of
-// numbers that vary; those that look like no state of their own are commented out. open, if
-// not nil, opens tables that are not of text.
+// SuggestTable writes a map of a table: its time, and a channel for each column of varying numbers. Columns that
+// do not look like independent states are commented out. open, if not nil, opens tables that are not text.
 func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	o, err := csv.Look(path, open)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/timebase"
 )
 
-// Clock is what an import found of one sender's clock.
+// Clock is an import's result about one sender's clock.
 type Clock struct {
 	Name   string  `json:"name"`
 	Sync   bool    `json:"synchronised"` // its stamps count since 1970

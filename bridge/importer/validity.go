@@ -10,9 +10,8 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
-// Validity describes when the values of channels count: the estimator of a robot declares
-// those that it does not know. A condition whose topic or field is not in a log has no
-// effect.
+// Validity describes when the values of channels count, by a field in which the robot's estimator declares them
+// valid. A condition whose topic or field is not in a log has no effect.
 type Validity struct {
 	Channels []string  `toml:"channels"` // names
 	Topic    csv.Names `toml:"topic"`    // of the field; it may be that of the channels or another. Of several the first that is there counts
@@ -23,8 +22,8 @@ type Validity struct {
 	Mask     uint32    `toml:"mask"`     // (optional) only these bits of the field are compared
 }
 
-// Reset describes where the estimator of a robot set its state anew: the values jump there
-// without motion, and a segment begins.
+// Reset describes how to detect a reset of the robot's estimator: the values jump without motion, and a segment
+// begins.
 type Reset struct {
 	Topic  string    `toml:"topic"`
 	Type   string    `toml:"type"`   // in place of topic: the type of its messages

@@ -13,7 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
-// Refusal describes by what a log shows that it is of another kind of vehicle than the map.
+// Refusal describes how a log of another kind of vehicle is recognised.
 type Refusal struct {
 	Parameter string            `toml:"parameter"` // a setting of the robot; or
 	Topic     string            `toml:"topic"`     // the topic of a field, whose first value counts; or
@@ -27,8 +27,8 @@ type Refusal struct {
 	begins *regexp.Regexp // of Begins; nil without
 }
 
-// Primary describes which instance of several topics counts: the one that a field names, as
-// it changes. A log without the field is read as if it were not there.
+// Primary selects the instance of several topics by the value of a field, as it changes. It has no effect on a
+// log without the field.
 type Primary struct {
 	Topics []string `toml:"topics"`
 	Topic  string   `toml:"topic"`

@@ -19,7 +19,7 @@ type Amount struct {
 	Std   float64 `json:"std"`
 }
 
-// Amounts returns all parameters of a state, of a model of its kind that can adapt.
+// Amounts returns all parameters of a state, for a model of its kind that can adapt.
 func (s *State) Amounts(m *model.Model) []Amount {
 	e, a, err := Parameters(m)
 	if err != nil || a.Parameters(e) != len(s.Theta) {
@@ -49,8 +49,9 @@ func (s *State) Amounts(m *model.Model) []Amount {
 // surely is how much of what θ adds must be in what is published at least before the filter of the state moves by θ, too.
 const surely = 0.75
 
-// Change sets how the robot of today differs from the equation of the model: what θ says, as far as it is certain to count. A state that was
-// estimated with a wrong θ makes all predictions worse, those without adaptation too, so that less than what is published counts here.
+// Change sets dst to the change of the model's equation by θ, to the extent that θ is certain to count. This is
+// less than in published predictions, because a state estimated with a wrong θ worsens all predictions, also
+// those without adaptation.
 func (f *Filter) Change(dst *priordynamics.Change) {
 	dst.Set(f.equation, &f.of, f.state.Theta, math.Max(0, (f.state.counting()-surely)/(1-surely)))
 }
@@ -66,8 +67,8 @@ func (s *State) counting() float64 {
 	return sum / all
 }
 
-// Share returns how much adaptation counts in the published mean: the mean over channels and
-// buckets of the weights of all experts but the one without adaptation.
+// Share returns the weight of adaptation in the published mean: the mean over channels and buckets of the
+// weights of all experts except the one without adaptation.
 func (s *State) Share() float64 { return s.share(shifted) }
 
 // share returns the mean weight of the experts from one on.

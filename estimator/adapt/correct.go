@@ -11,8 +11,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
-// Corrector applies what was learned to predictions of one model. It is not safe for
-// concurrent use.
+// Corrector applies learned amounts to predictions of one model. It is not safe for concurrent use.
 type Corrector struct {
 	m             *model.Model
 	rollout       *priordynamics.Adapted
@@ -28,7 +27,7 @@ type Corrector struct {
 	other         instant // behind them
 }
 
-// NewCorrector takes all memory for a model that can adapt, see Parameters.
+// NewCorrector allocates all memory for a model that can adapt, see Parameters.
 func NewCorrector(m *model.Model) *Corrector {
 	e, a, err := Parameters(m)
 	if err != nil {
@@ -45,13 +44,14 @@ func (f *Filter) Effective(q *estimator.Query) *estimator.Query {
 	return f.corrector.Effective(q, &f.state)
 }
 
-// Correct applies what the filter has learned to a prediction of its model.
+// Correct applies the learned amounts to a prediction of the filter's model.
 func (f *Filter) Correct(dst *estimator.Prediction, q *estimator.Query) bool {
 	return f.corrector.Correct(dst, q, &f.state)
 }
 
-// Correct applies a state to a prediction that was made from Effective of a query, or from the query
-// itself without a call of that: mean, deviations and, where they are, derivatives of the mean. It returns false where what it would add is not finite.
+// Correct applies a state to a prediction made from Effective of a query, or from the query itself without a
+// call of Effective. It corrects mean, deviations and, if present, derivatives of the mean. It returns false if
+// the correction is not finite.
 func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *State) bool {
 	K, horizon := c.m.K, 0.0
 	for _, t := range dst.Times {

@@ -21,8 +21,9 @@ type effective struct {
 	used             bool      // by the last Effective
 }
 
-// Effective returns the query from which to predict before Correct: that with the inputs that act, where a gain is
-// known, θ counts and that has predicted better; else q. It is valid until the next call.
+// Effective returns the query from which to predict before Correct. It has the inputs changed by their gains, if
+// a gain is known, θ counts and the changed inputs have predicted better; else it is q. It is valid until the
+// next call.
 func (c *Corrector) Effective(q *estimator.Query, s *State) *estimator.Query {
 	if c.effective.used = s.Acting[0] > 0 && len(q.Plan) <= mostPlan && s.gainsCount(c.m.K, c.m.P); !c.effective.used {
 		return q
@@ -77,8 +78,8 @@ func (c *Corrector) take() (used bool) {
 	return used
 }
 
-// ByCommands makes the gradient of a prediction of the last Effective, which is by the inputs that act, that by the
-// inputs of the query.
+// ByCommands converts the gradient of a prediction of the last Effective from the changed inputs to the inputs
+// of the query.
 func (c *Corrector) ByCommands(g *estimator.Gradient) {
 	if c.take() {
 		scale(g.Plan, c.effective.gains, 0, c.m.P)

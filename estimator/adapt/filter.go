@@ -41,8 +41,7 @@ const Buckets = 5
 // window.
 var fractions, every = [Buckets]float64{0.04, 0.1, 0.25, 0.5, 1}, [Buckets]int{1, 1, 2, 2, 4}
 
-// Filter learns how the robot of today differs from that of the training data. It is not
-// safe for concurrent use.
+// Filter learns how the robot differs from the training data. It is not safe for concurrent use.
 type Filter struct {
 	m          *model.Model
 	equation   *priordynamics.Model
@@ -97,8 +96,8 @@ type window struct {
 	pastBy     []float64 // B×K×q, its sensitivities
 }
 
-// New takes all memory. predict makes a predictor of the model at some times, s. The error
-// wraps ErrNone for a model that cannot adapt.
+// New allocates all memory. predict returns a predictor of the model for given times, s. The error wraps ErrNone
+// for a model that cannot adapt.
 func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Filter, error) {
 	e, a, err := Parameters(m)
 	if err != nil {
@@ -156,7 +155,7 @@ func kind(m *model.Model, a priordynamics.Adaptation) string {
 	return b.String()
 }
 
-// Reset forgets everything that was learned.
+// Reset forgets all learned amounts.
 func (f *Filter) Reset() {
 	f.initialise(&f.state)
 	f.forget()
@@ -192,11 +191,11 @@ func (f *Filter) forget() {
 	f.inputs.reset()
 }
 
-// State returns what was learned. It is valid until the next call of a method.
+// State returns the learned state. It is valid until the next call of a method.
 func (f *Filter) State() *State { return &f.state }
 
-// Restore takes what was learned elapsed s ago, by this filter's model or by one of the same
-// kind. On an error nothing has changed.
+// Restore takes a state learned elapsed s ago, by this filter's model or by one of the same kind. On an error
+// nothing has changed.
 func (f *Filter) Restore(s *State, elapsed float64) error {
 	if err := s.check(&f.state); err != nil {
 		return err
@@ -224,8 +223,8 @@ func (f *Filter) Restore(s *State, elapsed float64) error {
 	return nil
 }
 
-// Adopt takes what a filter of another model of the same kind has learned of the robot: the
-// parameters. What it knows of the errors of its model begins anew. On an error nothing has changed.
+// Adopt takes the parameters that the filter of another model of the same kind has learned. Its knowledge of the
+// errors of its model is reset. On an error nothing has changed.
 func (f *Filter) Adopt(s *State) error {
 	own := f.state.Clone()
 	f.initialise(own)

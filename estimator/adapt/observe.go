@@ -6,9 +6,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
-// Observed learns from a sample: the state x (K) at t, ns on the robot's clock, and the input
-// u (P) that is held from then on. Samples that are not finite or implausible are left out; after a gap, and
-// where the clock goes back, what waits is dropped.
+// Observed learns from a sample: the state x (K) at t, ns on the robot's clock, and the input u (P) held from
+// then on. Samples that are not finite or implausible are left out. A gap, or a clock that goes back, drops the
+// pending windows.
 func (f *Filter) Observed(t int64, x, u []float64) {
 	if len(u) != f.m.P || !f.plausible(x, u) || f.seen && t == f.last {
 		return

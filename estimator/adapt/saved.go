@@ -25,7 +25,7 @@ var (
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// Append appends a state, learned up to a time, ns, Unix, to dst.
+// Append appends a state, learned up to a time (ns, Unix), to dst.
 func (s *State) Append(dst []byte, unix int64) []byte {
 	return msgbin.Append(dst, func(w *msgbin.Writer) {
 		from := w.Len()
@@ -39,8 +39,8 @@ func (s *State) Append(dst []byte, unix int64) []byte {
 	})
 }
 
-// RestoreSaved is Restore of what Append wrote, at a time, ns, Unix. A state from the future is
-// not restored: nobody knows how long ago it was learned.
+// RestoreSaved is Restore of the output of Append, at a time, ns, Unix. A state from the future is not restored,
+// because its age is unknown.
 func (f *Filter) RestoreSaved(b []byte, unix int64) error {
 	r := msgbin.NewReader(b)
 	if n, err := r.Array(6); err != nil || n != 6 {

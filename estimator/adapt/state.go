@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// State is what was learned, a plain value.
+// State is the learned state, a plain value.
 type State struct {
 	Kind            string    // what the numbers mean: channels, inputs and parameters, see Filter.Kind
 	Rate            []float64 // K, unit of the biases and dampings, state units per second
@@ -22,8 +22,7 @@ type State struct {
 	Ledger          []float64 // B×K×4: sums of late, see ledgerEntries
 }
 
-// Numbers appends all numbers of a state, in an order that depends on nothing but the
-// lengths.
+// Numbers appends all numbers of a state, in an order that depends only on the lengths.
 func (s *State) Numbers(dst []float64) []float64 {
 	for _, v := range s.parts() {
 		dst = append(dst, *v...)

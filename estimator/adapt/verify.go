@@ -23,9 +23,8 @@ const (
 	small           = 1e-3
 )
 
-// VerifyBuild learns from a recorded flight and corrects predictions by it, and returns an error
-// unless all numbers are those of when it was recorded: a program that was built wrongly, or a
-// processor that calculates wrongly, shifts predictions by what it has learned.
+// VerifyBuild learns from a recorded flight and corrects predictions, and returns an error unless all numbers
+// equal the recorded ones. It detects wrong builds and processors, which would shift predictions.
 func VerifyBuild() error {
 	want, err := referenceNumbers("answers")
 	if err != nil {

@@ -35,7 +35,7 @@ const (
 	latest      = int64(1e9)
 )
 
-// Taken is what became of a sample.
+// Taken is the effect of a sample on an Estimator.
 type Taken struct {
 	Result
 	Late    bool // it was measured before the newest sample, and has taken its place

@@ -44,7 +44,7 @@ const (
 	longest = 0.05
 )
 
-// Reset is why a filter has begun anew.
+// Reset is the reason why a filter has restarted.
 type Reset int
 
 // The reasons.
@@ -62,7 +62,7 @@ func (r Reset) String() string {
 	return [...]string{"none", "first sample", "gap", "time went back", "lost", "diverged"}[r]
 }
 
-// Result is what a sample has done.
+// Result is the effect of a sample.
 type Result struct {
 	Used, Rejected int     // channels
 	Reset          Reset   // None = the filter went on

@@ -11,8 +11,9 @@ type Chain struct {
 	Q              float64 // intensity of the white noise that drives the acceleration, unit²/s⁵
 }
 
-// Kinematic is the process of positions of which only derivatives are known to be: each chain is an integrated Wiener
-// process (Särkkä & Solin 2019, Applied Stochastic Differential Equations, chapter 6.3), other channels are free.
+// Kinematic is the process of positions without known dynamics: each chain is an integrated Wiener process
+// (Särkkä & Solin 2019, Applied Stochastic Differential Equations, chapter 6.3), other channels are random
+// walks.
 type Kinematic struct {
 	K      int // channels
 	Chains []Chain

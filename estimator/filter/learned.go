@@ -6,8 +6,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/program"
 )
 
-// Learned is the process of a difference equation, whose derivative is exact: it is the tangent of its program. Rates are
-// driven by white noise, which their positions integrate; other channels are free.
+// Learned is the process of a difference equation. Its derivative is exact: the tangent of its program. White
+// noise drives the rates, and positions integrate it; other channels are random walks.
 type Learned struct {
 	Chains []Chain   // with the intensity of the noise of the rate, unit²/s³
 	Free   []float64 // K, variance that a step adds to a channel of no chain, unit²
@@ -21,7 +21,7 @@ type Learned struct {
 	part, total              []float64 // K×K
 }
 
-// NewLearned takes all memory for an equation of k states and p inputs.
+// NewLearned allocates all memory for an equation of k states and p inputs.
 func NewLearned(m *priordynamics.Model, k, p int) *Learned {
 	code := dynamics.Step(m, k, p)
 	l := &Learned{
@@ -52,7 +52,7 @@ func NewLearned(m *priordynamics.Model, k, p int) *Learned {
 	return l
 }
 
-// Changed moves a robot that differs so from the equation from now on.
+// Changed makes later steps those of a changed robot.
 func (l *Learned) Changed(by *priordynamics.Change) {
 	for k := range l.k {
 		l.machine.Set(l.bias, k, 0, 0, by.Bias[k]*l.step)
@@ -64,7 +64,7 @@ func (l *Learned) Changed(by *priordynamics.Change) {
 // Dim returns K.
 func (l *Learned) Dim() int { return l.k }
 
-// Step implements Process. Without an input it reads none: the equation's inputs are 0 then.
+// Step implements Process. Without an input the equation's inputs are 0.
 func (l *Learned) Step(next, f, q, x, u []float64, dt float64) {
 	K := l.k
 	copy(next, x)

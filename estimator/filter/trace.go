@@ -1,6 +1,6 @@
 package filter
 
-// Trace records what a smoother needs of the samples of a filter of n states, one behind the other.
+// Trace records the samples of a filter of n states, one after the other, for a smoother.
 type Trace struct {
 	N                int       // n
 	Begins           []bool    // whether the filter began with the sample: nothing before it counts

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Alarm is something in a status that somebody should act on.
+// Alarm is a problem in a status that somebody should act on.
 type Alarm struct {
 	Name string `json:"name" msg:"name,optional"` // the same for the same cause
 	Text string `json:"text" msg:"text,optional"` // what is wrong and what to do
@@ -34,8 +34,8 @@ const contestedAlarm = "contested"
 // PaceAlarm is the name of the alarm that less is predicted than was asked for, so that predictions keep up with the states.
 const PaceAlarm = "pace"
 
-// Alarms returns what is wrong by a status, with what to do. What is counted is an alarm
-// until a minute has passed without another.
+// Alarms returns the problems in a status with their remedies. An alarm about counted events lasts until a
+// minute has passed without another event.
 func (s *Status) Alarms() []Alarm {
 	var all []Alarm
 	add := func(on bool, name, format string, args ...any) {
@@ -146,11 +146,11 @@ func (s *Status) tooNarrow() string {
 	return " (" + strings.Join(names, ", ") + ")"
 }
 
-// Known reports whether an alarm is logged where its cause is noticed.
+// Known reports whether the estimator already logs the alarm where its cause is detected.
 func (a *Alarm) Known() bool { return a.Name == contestedAlarm || a.Name == "model" }
 
-// Changes lists the amounts that differ from 0 by more than three of their standard deviations,
-// the surest first: "gain m1 −20 ± 3 %, bias vz −0.82 ± 0.04 m/s²"; empty where none does.
+// Changes lists the amounts that differ from 0 by more than three standard deviations, the most significant
+// first: "gain m1 −20 ± 3 %, bias vz −0.82 ± 0.04 m/s²"; empty if there are none.
 func (s *Status) Changes() string {
 	var sure []*Amount
 	for i := range s.Amounts {

@@ -6,7 +6,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
-// PlausibilityLimits are what the states of a vehicle are checked against.
+// PlausibilityLimits are the limits that states of a vehicle are checked against.
 type PlausibilityLimits struct {
 	Layout string    // fingerprint of the model's channels
 	Spelt  string    // (optional) another one that states may have, see LayoutAsSpelt
@@ -33,21 +33,21 @@ const rounding = 1e-3
 // leave no digit of a prediction for as long as it is read.
 const absurd = 1e9
 
-// Coarse reports whether x is so large that neighbouring floats are farther apart
-// than a small share of scale, the usual distance of a prediction from its state.
+// Coarse reports whether x is so large that the spacing of floats there exceeds a small share of scale, the
+// usual distance of a prediction from its state.
 func Coarse(x, scale float64) bool {
 	x = math.Abs(x)
 	return math.Nextafter(x, math.Inf(1))-x > rounding*scale
 }
 
-// ImplausibleInput reports whether an input with a mean and a standard deviation is too large to
-// predict from, or to be in a history.
+// ImplausibleInput reports whether an input with a mean and a standard deviation is too large for a prediction
+// or a history.
 func ImplausibleInput(u, mean, std float64) bool {
 	return math.Abs(u) > absurd*(math.Abs(mean)+std) || Coarse(u, std)
 }
 
-// Check returns an *Error for the first thing in a decoded state that is not
-// plausible, or nil. It does not check times and order.
+// Check returns an *Error for the first implausible value in a decoded state, or nil. It does not check times
+// and order.
 func (b *PlausibilityLimits) Check(s *State) error {
 	if s.Layout != "" && s.Layout != b.Layout && s.Layout != b.Spelt && s.Layout != b.Whole {
 		return fail(WrongLayout, "layout", "%q, and the model's channels have %q", s.Layout, b.Layout)

@@ -8,7 +8,7 @@ const (
 	ResetAdaptation = "reset_adaptation" // forget what adaptation has learned
 )
 
-// Command asks an estimator to do something with its models.
+// Command is a request to an estimator about its models.
 type Command struct {
 	Action    string `msg:"action"`             // Rollback or ResetAdaptation
 	Statement []byte `msg:"statement,omitzero"` // (optional) which model to go back to, see model.SignRollback
@@ -37,7 +37,7 @@ func (o *Outcome) Append(dst []byte) []byte { return encode(dst, outcomeKeys, o)
 // Decode reads a message into o.
 func (o *Outcome) Decode(b []byte) error { return decode(b, outcomeKeys, o) }
 
-// SwapPermission is what a vehicle publishes at least once in [PermissionHolds] while its model may be replaced.
+// SwapPermission is a vehicle's permission to replace its model, published at least once in PermissionHolds.
 type SwapPermission struct {
 	Permitted bool `msg:"permitted"`
 }

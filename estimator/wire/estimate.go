@@ -2,8 +2,8 @@ package wire
 
 import "github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 
-// Estimate is what the filter of a model makes of the measurements up to a state message, where nothing measures some of
-// the states. K is len(Channels).
+// Estimate is the estimate of a model's filter after a state message, if some states are not measured. K is
+// len(Channels).
 type Estimate struct {
 	Vehicle    string    `msg:"vehicle"`
 	Model      string    `msg:"model"`                    // ID of the model

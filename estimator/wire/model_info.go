@@ -2,8 +2,8 @@ package wire
 
 import "github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 
-// ModelInfo is the answer to a Query for WantModel: what a planner must know to make states
-// and plans for the model in use.
+// ModelInfo is the answer to a Query for WantModel: the data that a planner needs to send states and plans to
+// the model in use.
 type ModelInfo struct {
 	Vehicle       string    `msg:"vehicle"`
 	Model         string    `msg:"model"`                        // ID of the model

@@ -27,8 +27,8 @@ const (
 	WantAdjoint   = "adjoint"   // gradients of a cost, by MeanAdjoint and StdAdjoint
 )
 
-// Query asks for predictions from a batch of states under given inputs. N is the
-// number of states, or of inputs or plans where there is one state for all of them.
+// Query asks for predictions from a batch of states under given inputs. N is the number of states; with one
+// state for all, it is the number of inputs or plans.
 type Query struct {
 	Want    string    `msg:"want,optional"`               // (optional) one, or several separated by commas; defaults to WantPredict
 	States  []float64 `msg:"states,optional,most=answer"` // states×K row-major; none for WantModel
@@ -192,7 +192,7 @@ func (q *Query) decodeAboveZero(r *msgbin.Reader, planDt, samples msgbin.Raw) (e
 // Bounds of what is wanted: names, and bytes of one.
 const mostWants, mostWant = 16, 64
 
-// Answer is the answer to a Query. Fields that were not asked for are empty.
+// Answer is the answer to a Query. Fields that were not requested are empty.
 type Answer struct {
 	Vehicle  string   `msg:"vehicle"`
 	Model    string   `msg:"model"`
@@ -230,7 +230,7 @@ type Answer struct {
 
 var answerKeys = msgbin.KeysOf[Answer](limits)
 
-// Fits reports whether the numbers are within the range of the floats of Dtype.
+// Fits reports whether the numbers are in the range of the floats of Dtype.
 func (a *Answer) Fits() bool {
 	most := math.MaxFloat64
 	if a.Dtype == float32s {
@@ -249,8 +249,7 @@ func (a *Answer) Fits() bool {
 	return true
 }
 
-// Append appends the message to dst, with floats of 32 bits where Dtype is "f4" and of
-// 64 else.
+// Append appends the message to dst, with 32-bit floats if Dtype is "f4", else with 64-bit floats.
 func (a *Answer) Append(dst []byte) []byte {
 	all := *a
 	if all.Dtype != float32s {

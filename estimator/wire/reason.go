@@ -2,8 +2,8 @@ package wire
 
 import "fmt"
 
-// Reason is why a state, or at a fixed rate a tick, was not answered by a
-// prediction. Every received state and every tick is counted.
+// Reason is the reason why a state, or at a fixed rate a tick, was not answered by a prediction. Every received
+// state and every tick is counted.
 type Reason uint8
 
 // The reasons. Their names, not their numbers, are on the wire.
@@ -69,7 +69,7 @@ func (r Reason) String() string {
 	return reasonText[r].name
 }
 
-// Description returns the meaning of the reason and, where there is one, the remedy.
+// Description returns the meaning of the reason and its remedy, if there is one.
 func (r Reason) Description() string {
 	if r >= Reasons {
 		return ""
@@ -77,7 +77,7 @@ func (r Reason) Description() string {
 	return reasonText[r].description
 }
 
-// Error is why a message is refused.
+// Error is the reason why a message is refused.
 type Error struct {
 	Reason Reason
 	Field  string // the field's name on the wire; empty = the message as a whole

@@ -30,10 +30,9 @@ var stateKeys = msgbin.KeysOf[State](limits)
 // Append appends the message to dst.
 func (s *State) Append(dst []byte) []byte { return encode(dst, stateKeys, s) }
 
-// Decode reads a message of a vehicle with K states and P inputs into the memory
-// of s. Optional fields that it lacks are empty. It checks the form and the
-// lengths; PlausibilityLimits check the numbers. After an *Error, Seq and T are those
-// of the message, 0 where they cannot be read, and the rest of s is undefined.
+// Decode reads a message of a vehicle with K states and P inputs into the memory of s. Missing optional fields
+// are empty. It checks the form and the lengths; PlausibilityLimits check the numbers. After an *Error, Seq and
+// T are those of the message, or 0 if they cannot be read, and the rest of s is undefined.
 func (s *State) Decode(b []byte, K, P int) error {
 	s.Seq, s.T = 0, 0
 	r := msgbin.AcquireReader(b)
@@ -74,14 +73,12 @@ func (s *State) Decode(b []byte, K, P int) error {
 	return v.rows(&s.Plan, *plan, P)
 }
 
-// Layout returns the fingerprint of the channels of a state: the first 16 hex digits
-// of the SHA-256 of one line "role name unit\n" for each state, then for each input,
-// in order, the unit as channel.CanonicalUnit spells it. A model of other channels
-// refuses states with this fingerprint, even where the lengths agree.
+// Layout returns the fingerprint of the channels of a state: the first 16 hex digits of the SHA-256 of one line
+// "role name unit\n" for each state, then for each input, in order, the unit as channel.CanonicalUnit spells it.
+// A model with other channels refuses states with this fingerprint, even if the lengths agree.
 func Layout(all []channel.Channel) string { return layout(all, channel.CanonicalUnit) }
 
-// LayoutAsSpelt is the fingerprint with the units as they are spelt, which senders of the
-// first programs have.
+// LayoutAsSpelt is the fingerprint with the units as spelt, which senders of the first releases use.
 func LayoutAsSpelt(all []channel.Channel) string {
 	return layout(all, func(unit string) string { return unit })
 }

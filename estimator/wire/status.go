@@ -22,9 +22,8 @@ const (
 	InputStale = "stale" // the last state is too old to predict from
 )
 
-// Status is the state of an estimator, published once a second. Counters count from
-// the start of the process; rates, latencies and allocations are of the time since
-// the last status.
+// Status is the state of an estimator, published once a second. Counters start with the process; rates,
+// latencies and allocations are those since the last status.
 type Status struct {
 	Vehicle     string        `msg:"vehicle"`
 	Model       string        `msg:"model"`             // ID of the model
@@ -124,8 +123,8 @@ const (
 	RoleShadow = "shadow" // predicts beside the one in use and is not published
 )
 
-// LoadedModel is a model that predicts. The fields from Windows to DifferenceStd are of a shadow: how it and the model in use
-// compare with what was measured over the same windows.
+// LoadedModel is a model that predicts. The fields from Windows to DifferenceStd are those of a shadow: they
+// compare it and the model in use with the measurements over the same windows.
 type LoadedModel struct {
 	Model string `msg:"model,optional"`
 	Role  string `msg:"role,optional"`  // RoleFlown or RoleShadow
@@ -152,7 +151,7 @@ const (
 	AdaptOn    = "on"    // predictions are corrected
 )
 
-// Amount is one quantity by which the robot differs from that of the training data.
+// Amount is one parameter by which the robot differs from the training data.
 type Amount struct {
 	Name  string  `msg:"name,optional"`  // "bias vx", "gain m1", "damping vx"
 	Unit  string  `msg:"unit,optional"`  // a gain is in %
@@ -173,7 +172,7 @@ func (a *Amount) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s ± %.*f %s", a.Name, number, digits, a.Std, a.Unit))
 }
 
-// Shadow returns the shadow, nil where there is none.
+// Shadow returns the shadow; nil if there is none.
 func (s *Status) Shadow() *LoadedModel {
 	for i := range s.Models {
 		if s.Models[i].Role == RoleShadow {
@@ -183,7 +182,7 @@ func (s *Status) Shadow() *LoadedModel {
 	return nil
 }
 
-// Phase is a part of the time of a prediction.
+// Phase is a part of the latency of a prediction.
 type Phase struct {
 	Name string  `msg:"phase,optional"` // decode, predict, encode or publish
 	P50  float64 `msg:"p50,optional"`   // s
@@ -200,7 +199,7 @@ type ReasonCount struct {
 	Age    float64 `msg:"age,optional"`  // s since a status first had this count; 0 = unknown
 }
 
-// CounterAge is how long ago a counter grew.
+// CounterAge is the time since a counter grew.
 type CounterAge struct {
 	Name string  `msg:"name,optional"` // of a field of the status: late, no_history, plans_unused, plans_held, plans_cut or unknown_keys
 	Age  float64 `msg:"age,optional"`  // s since a status first had its value

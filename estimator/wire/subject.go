@@ -33,10 +33,10 @@ func PredictSubject(vehicle string) string { return predictPrefix + vehicle }
 // StatusSubject returns the subject of a vehicle's status.
 func StatusSubject(vehicle string) string { return statusPrefix + vehicle }
 
-// EstimateSubject returns the subject of what a filter estimates of a vehicle's state.
+// EstimateSubject returns the subject of a filter's estimates of a vehicle's state.
 func EstimateSubject(vehicle string) string { return estimatePrefix + vehicle }
 
-// EstimatorInbox returns the prefix of the subjects on which what runs on a vehicle is answered.
+// EstimatorInbox returns the prefix of the inboxes of programs on a vehicle.
 func EstimatorInbox(vehicle string) string { return "_INBOX_estimator." + vehicle }
 
 // IsInbox reports whether a subject is one on which a client waits for answers: _INBOX or a role's own prefix, _INBOX_<role>,
@@ -56,11 +56,11 @@ func ModelSubject(vehicle string) string { return modelPrefix + vehicle }
 // SwapSubject returns the subject on which a vehicle permits swaps of its model.
 func SwapSubject(vehicle string) string { return swapPrefix + vehicle }
 
-// CheckVehicle returns nil if the name can be one token of a subject that
-// needs no escaping anywhere: 1 to 64 letters, digits, '-' and '_' of ASCII.
+// CheckVehicle returns nil if the name is a valid token of a subject that needs no escaping: 1 to 64 letters,
+// digits, '-' and '_' of ASCII.
 func CheckVehicle(name string) error { return checkToken("vehicle", name) }
 
-// CheckSensor returns nil if a sensor can have the name: the same characters.
+// CheckSensor returns nil if name is a valid name of a sensor: the same characters as for a vehicle.
 func CheckSensor(name string) error { return checkToken("sensor", name) }
 
 func checkToken(what, name string) error {
