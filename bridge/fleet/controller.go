@@ -179,7 +179,7 @@ func (c *Controller) decide(r *Rollout, installed map[string]Installation) {
 	case r.overruled(&now):
 		r.to(StageStopped, fmt.Sprintf("%s was given model %s: %s", canary, now.Flown.Model, now.Reason))
 	case uses(&state, r) && left(&state.Status):
-		r.to(StageReturned, fmt.Sprintf("%s: %d series of the model's intervals cover too little", canary, state.Status.Miscalibrated))
+		r.to(StageReturned, fmt.Sprintf("%s: the coverage of %d series of the model's intervals is too low", canary, state.Status.Miscalibrated))
 	case r.Stage == StageCanary && !uses(&state, r) && time.Since(r.Since) > r.Rule.Longest:
 		r.to(StageReturned, fmt.Sprintf("%s has not used it for %v: %s", canary, r.Rule.Longest, cmp.Or(state.Status.Refused, "it gives no reason")))
 	case r.Stage == StageCanary && uses(&state, r) && !shown(&state.Status, r.Rule.Windows) && time.Since(r.Since) > r.Rule.Longest:
@@ -224,7 +224,7 @@ func (c *Controller) decideFollowers(r *Rollout, installed map[string]Installati
 		}
 		state := c.Robots.Of(v)
 		if uses(&state, r) && left(&state.Status) {
-			r.leaveOut(v, "went back: its intervals cover too little")
+			r.leaveOut(v, "went back: the coverage of its intervals is too low")
 			continue
 		}
 		if s := state.Status.Shadow(); state.Live() && s != nil && s.Model == r.Model.Model {

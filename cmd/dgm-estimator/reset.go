@@ -59,7 +59,7 @@ forgets the amounts by which the robot differs from the training data, and learn
 		if o.Error != "" {
 			return errors.New(o.Error)
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: adaptation begins anew\n", vehicle)
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: adaptation is reset\n", vehicle)
 		return nil
 	}
 	return cmd

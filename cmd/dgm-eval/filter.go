@@ -14,7 +14,7 @@ import (
 // filterScore is how the filter of a model did on the logs.
 type filterScore struct {
 	Used      bool     `json:"used"`
-	NIS       float64  `json:"nis"`       // mean normalised innovation squared: 1 in a filter that is right
+	NIS       float64  `json:"nis"`       // mean normalised innovation squared: 1 in a consistent filter
 	Whiteness float64  `json:"whiteness"` // correlation of the innovations from one to the next: 0 in one
 	Rejected  int      `json:"rejected"`  // outliers
 	Estimated []string `json:"estimated"`

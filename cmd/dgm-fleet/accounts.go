@@ -40,7 +40,7 @@ func (a *accounts) write() (files []string, err error) {
 		return nil, err
 	}
 	if exists(keyFile(keys, signerKey)) && a.valid == 0 {
-		return nil, cli.Usage("the credentials of %s end: give --valid, for how long the new ones are", a.dir)
+		return nil, cli.Usage("the credentials of %s expire: give --valid, the validity of the new ones", a.dir)
 	}
 	if err := rotated(a.dir, a.rotate); err != nil {
 		return nil, err
@@ -84,9 +84,9 @@ func (a *accounts) check() error {
 	case (a.cert == "") != (a.key == ""):
 		return cli.Usage("--server-cert and --server-key go together")
 	case !loopback(host) && a.cert == "":
-		return cli.Usage("--listen %s is reached from other computers, and without --server-cert and --server-key everybody on the way reads and writes along", a.listen)
+		return cli.Usage("--listen %s is reachable from other computers; without --server-cert and --server-key everybody on the network can read and change messages", a.listen)
 	case a.websocket != "" && len(a.origins) == 0:
-		return cli.Usage("--websocket needs --origins, the addresses of the pages that may use it: else every page that a browser shows may")
+		return cli.Usage("--websocket needs --origins, the addresses of the pages that may use it: otherwise every page in a browser may")
 	}
 	return nil
 }

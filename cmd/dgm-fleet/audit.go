@@ -72,7 +72,7 @@ Without --nats it starts the server that dgm-fleet setup --accounts describes it
 	f := cmd.Flags()
 	f.StringVar(&url, "nats", "", "address of a running server (default: one is started)")
 	f.StringVar(&dir, "keys", "", "folder with the keys of its roles")
-	f.Var(&valid, "valid", "without --nats: its credentials end, as those of dgm-fleet setup --valid")
+	f.Var(&valid, "valid", "without --nats: its credentials expire, like those of dgm-fleet setup --valid")
 	f.BoolVar(&asJSON, "json", false, "one JSON document on standard output and nothing else")
 	return cmd
 }

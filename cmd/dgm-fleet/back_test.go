@@ -129,7 +129,7 @@ func TestACanaryGoesBack(t *testing.T) {
 	var out bytes.Buffer
 	began := time.Now()
 	err = rollOut(promised, c, in, &operator{group: r.Group, model: narrow.ID}, r.Rule, &lines{w: &out})
-	if err == nil || !strings.Contains(err.Error(), "cover too little") {
+	if err == nil || !strings.Contains(err.Error(), "is too low") {
 		t.Fatalf("%v: %s", err, out.String())
 	}
 	decided, err := in.Get(t.Context(), "p1")

@@ -171,11 +171,11 @@ func (d *demo) run(ctx context.Context, dir string, out io.Writer) error {
 			return err
 		}
 	}
-	stage(fmt.Sprintf("after %g s of its motion a payload of %g times its mass is on %s; a log of that is uploaded", d.after, d.payload, name(0)))
+	stage(fmt.Sprintf("after %g s of motion a payload of %g times the mass is put on %s; its log is uploaded", d.after, d.payload, name(0)))
 	if err := d.retrain(ctx, c, dir, screen); err != nil {
 		return err
 	}
-	stage("its new model is tried: shadow, canary, promoted")
+	stage("its new model is tested: shadow, canary, promoted")
 	trying, tried := context.WithCancel(ctx)
 	defer tried()
 	go func() { _ = d.watch(trying, c, in, screen) }() // the rollout does not need it

@@ -192,7 +192,7 @@ their users. Run it again before that, and copy the files again: a running progr
 				return err
 			}
 			if nc.ConnectedClusterName() == "" {
-				fmt.Fprintln(cmd.ErrOrStderr(), "dgm-fleet: one replica: set sync_interval: always in the server's jetstream block, else a power failure loses what was acknowledged in the last two minutes")
+				fmt.Fprintln(cmd.ErrOrStderr(), "dgm-fleet: one replica: set sync_interval: always in the server's jetstream block, else a power failure loses the data acknowledged in the last two minutes")
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), "The fleet's stores are ready.")
 			return err
@@ -201,9 +201,9 @@ their users. Run it again before that, and copy the files again: a running progr
 	f := cmd.Flags()
 	f.Var(&keep, "keep", "how long logs are kept, such as 90d (default: without limit)")
 	f.Var(&keepJobs, "keep-jobs", "how long states of jobs are kept after their end")
-	f.Int64Var(&s.LogBytes, "log-bytes", 0, "most bytes of each store of logs, the common one and that of each of --robots; uploads beyond it are refused (default: an equal part of half of the server's room; in a cluster without limit)")
-	f.Int64Var(&s.ModelBytes, "model-bytes", 0, "most bytes of each store of models, likewise (default: an equal part of an eighth of the server's room; in a cluster without limit)")
-	f.StringSliceVar(&a.robots, "robots", nil, "vehicles with stores, and with --accounts keys, of their own")
+	f.Int64Var(&s.LogBytes, "log-bytes", 0, "limit in bytes of each store of logs, the common one and those of --robots; uploads beyond it are refused (default: an equal part of half of the server's space; in a cluster without limit)")
+	f.Int64Var(&s.ModelBytes, "model-bytes", 0, "limit in bytes of each store of models (default: an equal part of an eighth of the server's space; in a cluster without limit)")
+	f.StringSliceVar(&a.robots, "robots", nil, "vehicles with their own stores, and with --accounts their own keys")
 	f.StringVar(&a.dir, "accounts", "", "folder in which to write a server's configuration, nats.conf, and keys, one for each role")
 	f.BoolVar(&removeOld, "remove-old", false, "remove the key-value stores of earlier versions with their contents; nothing reads them")
 	f.Var(&a.valid, "valid", "with --accounts: how long credentials are valid from now on, such as 30d (default: keys that do not expire)")
@@ -213,7 +213,7 @@ their users. Run it again before that, and copy the files again: a running progr
 	f.StringVar(&a.key, "server-key", "", "with --accounts: private key of the certificate")
 	f.StringVar(&a.websocket, "websocket", "", "with --accounts: address for browsers (default: none)")
 	f.StringSliceVar(&a.origins, "origins", nil, "with --websocket: addresses of the pages that may use it")
-	f.IntVar(&s.Replicas, "replicas", 0, "copies of everything, on as many servers of a cluster: 3 or 5 (default: 3 in a cluster, else 1)")
+	f.IntVar(&s.Replicas, "replicas", 0, "copies of all data, each on another server of a cluster: 3 or 5 (default: 3 in a cluster, else 1)")
 	server.Add(f)
 	return cmd
 }
@@ -236,5 +236,5 @@ func tidy(cmd *cobra.Command, nc *nats.Conn, remove bool) error {
 
 // oldStores says which stores of earlier versions there are, and how to remove them.
 func oldStores(names []string) string {
-	return fmt.Sprintf("key-value stores of an earlier version are there, which nothing reads: %s; to remove them: dgm-fleet setup --remove-old", strings.Join(names, ", "))
+	return fmt.Sprintf("there are unused key-value stores of an earlier version: %s; to remove them: dgm-fleet setup --remove-old", strings.Join(names, ", "))
 }

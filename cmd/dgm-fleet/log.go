@@ -66,7 +66,7 @@ run, which detects a log that was replaced as a whole, and stores the newest dec
 				err = l.print(cmd.OutOrStdout())
 			}
 			if err == nil && !l.OK {
-				err = errors.New("the log of decisions is not as it was signed, or vehicles do not follow it")
+				err = errors.New("the log of decisions was changed, or vehicles do not follow it")
 			}
 			return err
 		},

@@ -119,7 +119,7 @@ func printRobots(out io.Writer, s *fleet.Status) error {
 	doubt := ""
 	if !s.Verified {
 		if doubt = " (not verified)"; len(s.Rollouts) > 0 || decisions > 0 {
-			fmt.Fprintln(w, "what was decided is not verified: no public key; give --public-key")
+			fmt.Fprintln(w, "decisions are not verified without a public key: give --public-key")
 		}
 	}
 	for _, text := range s.Faults {

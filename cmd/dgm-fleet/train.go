@@ -91,7 +91,7 @@ func submit(ctx context.Context, c client, o choice, cfg trainer.Config, out io.
 		}
 	}
 	if len(by) == 0 {
-		return nil, fmt.Errorf("no log of a vehicle %s was uploaded in the time asked for; dgm-bridge upload stores logs, dgm-fleet status lists them", o.vehicle)
+		return nil, fmt.Errorf("no log of a vehicle %s was uploaded in this time; dgm-bridge upload stores logs, dgm-fleet status lists them", o.vehicle)
 	}
 	for _, vehicle := range slices.Sorted(maps.Keys(by)) {
 		s, err := c.queue.Submit(ctx, fleet.NewJob(vehicle, by[vehicle], cfg.TOML(), cli.Version()), o.again)

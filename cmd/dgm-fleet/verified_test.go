@@ -56,7 +56,7 @@ func TestTheStatusVerifiesDecisions(t *testing.T) {
 		args     []string
 		has, not []string
 	}{
-		{nil, []string{"11111111 (not verified)", "not verified: no public key"}, nil},
+		{nil, []string{"11111111 (not verified)", "not verified without a public key"}, nil},
 		{[]string{"--public-key", public}, []string{"00000000", `! decision 2, "installation.p1": `}, []string{"11111111", "not verified"}},
 		{[]string{"--json"}, []string{`"verified": false`, "11111111forged11"}, []string{"faults"}},
 		{[]string{"--json", "--public-key", public}, []string{`"verified": true`, "00000000honest00", `"faults": [`}, []string{"11111111forged11"}},

@@ -152,7 +152,7 @@ typedef struct {
 #define DGM_LATE UINT32_C(2)      /* the sample was measured before the newest one, and took its place in time */
 #define DGM_DROPPED UINT32_C(4)   /* it was measured before all that is known, and was not used */
 
-/* Why a filter began anew, in dgm_estimate.reset. */
+/* Why a filter restarted, in dgm_estimate.reset. */
 enum {
 	DGM_RESET_NONE = 0,
 	DGM_RESET_FIRST = 1,     /* sample */
@@ -177,7 +177,7 @@ typedef struct {
 	double *ratio;      /* (optional) K, squared innovation over that at which a measurement is an outlier: above 1 it was rejected */
 	size_t ratio_n;
 	size_t used, rejected; /* measurements */
-	double nis;            /* normalised innovations squared, of mean used in a filter that is right */
+	double nis;            /* normalised innovations squared, of mean used in a consistent filter */
 	uint32_t reset, flags;
 } dgm_estimate;
 

@@ -30,7 +30,7 @@ type Config struct {
 	Settled  []float64 // (optional) K, variances of states up to which an estimate counts; 0 = any
 	Sensors  []bool    // (optional) K, channels that sensors measure: an estimate counts once each of them was
 	Attitude *Attitude // (optional) channels that are the attitude of a body
-	MaxGap   float64   // s without a sample, after which the filter begins anew
+	MaxGap   float64   // s without a sample, after which the filter restarts
 }
 
 const (
@@ -66,7 +66,7 @@ func (r Reset) String() string {
 type Result struct {
 	Used, Rejected int     // channels
 	Reset          Reset   // None = the filter went on
-	NIS            float64 // sum of ν²/S of the channels used: of mean Used in a filter that is right
+	NIS            float64 // sum of ν²/S of the channels used: of mean Used in a consistent filter
 	Lagged         float64 // sum of the products of ν/√S with that of the channel's measurement before: of mean 0 in one
 	Pairs          int     // of these
 	Log            float64 // log likelihood of what was measured, nat; of an outlier that at the gate

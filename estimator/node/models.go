@@ -303,7 +303,7 @@ func (n *Node) resetAdaptation() error {
 	if !reset {
 		return errors.New("resetting adaptation: nothing is learned: adaptation is switched off, or the model cannot adapt")
 	}
-	n.log.limited("adaptation was reset: it begins anew")
+	n.log.limited("adaptation is reset")
 	return nil
 }
 

@@ -17,7 +17,7 @@ type Estimate struct {
 	Settled    bool      `msg:"settled"`                  // whether predictions start from it
 	Innovation []float64 `msg:"innovation,most=channels"` // K, measurement − its prediction; NaN = not measured
 	Ratio      []float64 `msg:"ratio,most=channels"`      // K, test ratio: above 1 the measurement was an outlier and is not used; NaN = not measured
-	NIS        float64   `msg:"nis"`                      // mean of the normalised innovations squared of late: 1 in a filter that is right
+	NIS        float64   `msg:"nis"`                      // mean of the normalised innovations squared of late: 1 in a consistent filter
 	Rejected   uint64    `msg:"rejected"`                 // measurements that were outliers, so far
 	Sensors    []string  `msg:"sensors,most=channels"`    // channels that were measured in this message
 	Sensor     string    `msg:"sensor,omitzero"`          // (optional) of the state message

@@ -94,10 +94,10 @@ type Status struct {
 	AdaptShare float64 `msg:"adapt_share,optional"` // how much what was learned counts in mean and std, or would, 0 to 1
 	Adapted    uint64  `msg:"adapted,optional"`     // predictions with the flag Adapted
 
-	NIS          float64 `msg:"nis,optional"`           // normalised innovations squared of the filter, mean: 1 = it is right; 0 = there is none
-	Whiteness    float64 `msg:"whiteness,optional"`     // correlation of its innovations from one measurement of a channel to the next: 0 = it is right
+	NIS          float64 `msg:"nis,optional"`           // normalised innovations squared of the filter, mean: 1 = consistent; 0 = there is no filter
+	Whiteness    float64 `msg:"whiteness,optional"`     // correlation of its innovations between successive measurements of a channel: 0 = consistent
 	Rejected     uint64  `msg:"rejected,optional"`      // measurements that the filter did not use, as outliers
-	FilterResets uint64  `msg:"filter_resets,optional"` // times that the filter began again: after a gap, because time went back, it was lost, or a number was not finite
+	FilterResets uint64  `msg:"filter_resets,optional"` // restarts of the filter: after a gap, because time went back, it was lost, or a number was not finite
 
 	InputChannels []string  `msg:"input_channels,optional,most=channels"` // P, of the model; the next two are of them
 	DeadTime      []float64 `msg:"dead_time,optional,most=channels"`      // P, s from a command until its input begins to act; −1 = not known

@@ -1,4 +1,4 @@
-"""What a model scores on flights, by dgm-eval, and its predictions beside what was measured."""
+"""Scores of a model on flights, by dgm-eval, and its predictions compared with measurements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Report(Dict[str, Any]):
 
 
 class Evaluation(Dict[str, Any]):
-    """What a model scores on flights, the document of dgm-eval --json; a notebook shows a table."""
+    """The scores of a model on flights, the document of dgm-eval --json; a notebook shows a table."""
 
     @property
     def verdict(self) -> str:
@@ -99,7 +99,7 @@ class Evaluated:
             shutil.copyfile(source.with_suffix(kind), target.with_suffix(kind))
 
     def evaluate(self, t: Any, x: Any, u: Any = None, *, adapt: bool = False) -> Evaluation:
-        """What the model scores on other flights; adapt: also with adaptation in flight."""
+        """Scores of the model on other flights; adapt: also with adaptation in flight."""
         flights = self._flights(t, x, u)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "flights.msgpack")
@@ -139,7 +139,7 @@ class Evaluated:
         """What the model's filter makes of a flight up to each sample: the states (n, K) and their standard deviations (n, K), NaN
         until it has settled. ValueError where the model has no filter: then all states are as measured."""
         if not self.filtered:
-            raise ValueError("the model has no filter: its states are as measured")
+            raise ValueError("the model has no filter, so there are no estimates")
         return self._estimates(self._flights(t, x, u)[0])
 
     def _estimates(self, f: log.Flight) -> Tuple[np.ndarray, np.ndarray]:

@@ -40,7 +40,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the filter of a model makes of the measurements up to a state."""
+    """The estimate of a model's filter after the measurements up to a state."""
 
     seq: int  # of the state
     t: float  # s
@@ -52,7 +52,7 @@ class Estimate:
     settled: bool  # predictions start from it
     innovation: Floats  # (K) measured less predicted; NaN = not measured
     ratio: Floats  # (K) test ratio: above 1 is an outlier; NaN = not measured
-    nis: float  # normalised innovations squared, mean: 1 in a filter that is right
+    nis: float  # normalised innovations squared, mean: 1 in a consistent filter
     rejected: int  # outliers so far
     sensors: Sequence[str]  # channels that were measured
 

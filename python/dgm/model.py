@@ -55,7 +55,7 @@ class Prediction:
         return f"<Prediction: {many}of {shape[-1]} states at {shape[-2]} times up to {self.times[-1]:g} s{end}; {flagged} of {self.ood.size} out of distribution>"
 
     def interval(self, level: float = 0.95) -> Tuple[Floats, Floats]:
-        """Lower and upper ends (T, K) of the interval that holds the state with probability 0.5 or 0.95."""
+        """Lower and upper ends (T, K) of the interval that contains the state with probability 0.5 or 0.95."""
         if self.std is None:
             raise ValueError("std: was not wanted, and intervals follow from it")
         if level == 0.95:
@@ -75,7 +75,7 @@ class Jacobians(NamedTuple):
 
 
 class Gradient(NamedTuple):
-    """That of a cost of a prediction."""
+    """The gradient of a cost of a prediction."""
 
     x: Floats  # (K)
     plan: Floats  # (R, P); by u with R = 1 where no plan is given
@@ -93,7 +93,7 @@ RESETS = ("", "first sample", "gap", "time went back", "lost", "diverged")
 
 @dataclass(frozen=True)
 class StateEstimate:
-    """What a model's filter makes of the samples so far: predict(e.x, P0=e.P0) predicts from it."""
+    """The estimate of a model's filter after the samples so far: predict(e.x, P0=e.P0) predicts from it."""
 
     x: Floats  # (K) the state; NaN where no sensor measures it and the estimate does not count yet
     P0: Optional[Floats]  # (K, K) covariance for predict where the state is less certain than usual, else None
@@ -102,11 +102,11 @@ class StateEstimate:
     ratio: Floats  # (K) squared innovation over that at which a measurement is an outlier: above 1 it was rejected
     used: int  # measurements
     rejected: int  # measurements
-    nis: float  # normalised innovations squared, of mean used in a filter that is right
+    nis: float  # normalised innovations squared, of mean used in a consistent filter
     settled: bool  # the estimate counts
     late: bool  # the sample was measured before the newest one, and took its place in time
     dropped: bool  # it was measured before all that is known, and was not used
-    reset: str  # why the filter began anew with it; "" = it went on
+    reset: str  # why the filter restarted with it; "" = it did not
 
 
 class Model(Evaluated):
@@ -278,7 +278,7 @@ class Model(Evaluated):
 
     @property
     def amounts(self) -> Dict[str, Tuple[float, float, str]]:
-        """What was learned of the robot of today: value, standard deviation and unit by name ("gain m1", "bias vx"); empty before a sample."""
+        """The amounts learned by learn: value, standard deviation and unit by name ("gain m1", "bias vx"); empty before a sample."""
         out: Dict[str, Tuple[float, float, str]] = {}
         name, unit = ctypes.create_string_buffer(200), ctypes.create_string_buffer(80)
         value, std = ctypes.c_double(), ctypes.c_double()

@@ -66,7 +66,7 @@ class QueryClient:
         return msgpack.unpackb(m.data)
 
     async def model(self) -> Dict[str, Any]:
-        """What a planner must know before it plans: channels, units, input_channels, model_horizon, horizon, history …"""
+        """The model's data for planners: channels, units, input_channels, model_horizon, horizon, history …"""
         fields = await self.ask(want="model")
         return {**fields, "horizon": vector(fields["horizon"])}
 

@@ -12,7 +12,7 @@ import (
 
 // Score is how a filter did on flights.
 type Score struct {
-	NIS      float64 // mean of ν²/S of the measurements used: 1 in a filter that is right
+	NIS      float64 // mean of ν²/S of the measurements used: 1 in a consistent filter
 	Used     int     // measurements
 	Rejected int     // outliers
 

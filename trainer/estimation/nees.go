@@ -12,7 +12,7 @@ import (
 )
 
 // NEES returns the sum of the normalised errors squared of what a filter makes of flights that Apply returned and whose exact
-// states are known since, over the number of states, and of how many samples: eᵀ P⁻¹ e / n, of mean 1 in a filter that is right. States that the filter does not move, or of which the exact value is not known, do not count.
+// states are known since, over the number of states, and of how many samples: eᵀ P⁻¹ e / n, of mean 1 in a consistent filter. States that the filter does not move, or of which the exact value is not known, do not count.
 func NEES(flights []window.Flight, spec *model.Filter, states []channel.Channel) (sum float64, samples int, err error) {
 	K := len(states)
 	p := make([]float64, K*K)

@@ -25,7 +25,7 @@ type estimate struct {
 // Estimate is what is known of the filter.
 type Estimate struct {
 	Samples  uint64                // taken
-	NIS      float64               // normalised innovations squared of the last ones, mean: 1 in a filter that is right
+	NIS      float64               // normalised innovations squared of the last ones, mean: 1 in a consistent filter
 	Lagged   float64               // mean of the products of normalised innovations with those before, of a channel
 	Rejected uint64                // measurements that were outliers
 	Resets   [filter.Resets]uint64 // by reason
@@ -105,7 +105,7 @@ func (e *estimate) count(r filter.Result, unsettled bool) {
 	}
 }
 
-// Whiteness returns the correlation of the innovations of a channel from one measurement to the next: 0 in a filter that is right.
+// Whiteness returns the correlation of the innovations of a channel from one measurement to the next: 0 in a consistent filter.
 func (e *Estimate) Whiteness() float64 {
 	if e.NIS == 0 {
 		return 0
