@@ -76,13 +76,13 @@ def read(path: Union[str, pathlib.Path], measured: Sequence[str], inputs: Sequen
             for key in LATE & set(one):
                 raise MapError(f"{label}: the node does not know the key {key!r}")
             if one.get("frame") and one["frame"] != one.get("axes", one["frame"]):
-                raise MapError(f"{label}: frame {one['frame']!r} differs from axes {one['axes']!r}: the node turns no axes; publish in the model's")
+                raise MapError(f"{label}: frame {one['frame']!r} differs from axes {one['axes']!r}: the node rotates no axes; publish in the model's")
             where = {str(k): str(v) for k, v in {**document.get("where", {}), **one.get("where", {})}.items()}
             if not isinstance(one.get("topic", ""), str):
-                raise MapError(f"{label}: topic is a list: write the one that the robot publishes")
+                raise MapError(f"{label}: topic is a list: write the topic that the robot publishes")
             key_ = (one.get("topic", ""), one.get("type", ""), tuple(sorted(where.items())))
             if not key_[0] and not key_[1]:
-                raise MapError(f"{label}: has neither topic nor type: it is of a table, not of messages")
+                raise MapError(f"{label}: has neither topic nor type: it describes a table, not messages")
             source = sources.setdefault(key_, Source(key_[0], key_[1], where))
             for name, get in _getters(one, channels, label).items():
                 if name in {"state": measured, "input": inputs}.get(one.get("role", ""), (*measured, *inputs)):
@@ -92,7 +92,7 @@ def read(path: Union[str, pathlib.Path], measured: Sequence[str], inputs: Sequen
     for n, v in enumerate(document.get("valid", [])):
         of = [s for s in sources.values() if (s.topic, s.type) == (v.get("topic", ""), v.get("type", "")) or v.get("topic", "") in ("", s.topic) and v.get("type") == s.type]
         if not of:
-            raise MapError(f"{path}: valid {n + 1} is of a topic that no channel of the model is read from: the node does not know that")
+            raise MapError(f"{path}: valid {n + 1} names a topic from which no channel of the model is read: the node does not support that")
         for s in of:
             s.checks.append((_valid(v), [channels.index(c) for c in v["channels"] if c in channels]))
     missing = [c for c in (*measured, *inputs) if c not in found]

@@ -114,7 +114,7 @@ class Predictor(LifecycleNode):
         model, map_, latency = self.setting("model"), self.setting("map"), self.setting("latency")
         unknown = [n for n in self.get_parameters_by_prefix("") if n not in PARAMETERS and n not in OF_ROS and not n.startswith("qos_overrides.")]
         if unknown:
-            raise ValueError(f"{', '.join(unknown)}: no parameter of this node, which has {', '.join(PARAMETERS)}")
+            raise ValueError(f"{', '.join(unknown)}: unknown parameters; the node has {', '.join(PARAMETERS)}")
         if not model or not map_:
             raise ValueError("model and map: both are needed: --model flight.dgm --map map.toml")
         self.model = dgm.Model.load(model)
@@ -368,7 +368,7 @@ class Predictor(LifecycleNode):
                 wrong.append(name)
         s.level, s.message = DiagnosticStatus.OK, f"{len(took)} predictions in the last second"
         if wrong:
-            s.level, s.message = DiagnosticStatus.WARN, f"the intervals of {', '.join(wrong)} do not hold"
+            s.level, s.message = DiagnosticStatus.WARN, f"the 95 % intervals of {', '.join(wrong)} cover less than 80 %"
         if not self.active:
             s.level, s.message = DiagnosticStatus.WARN, "not active"
         elif not took:

@@ -97,7 +97,7 @@ def test_joints_are_found_by_their_names_in_every_message(tmp_path):
     ("[[channel]", "map.toml"),
     ("frames = 'ned-frd'" + ODOMETRY, "'frames'"),
     (ODOMETRY + '[[valid]]\nchannels = ["x"]\ntopic = "/status"\nfield = "ok"\nequals = [1]\n', "of a topic that no channel"),
-    (ODOMETRY.replace('axes = "enu-flu"', 'axes = "enu-flu"\nframe = "ned-frd"'), "turns no axes"),
+    (ODOMETRY.replace('axes = "enu-flu"', 'axes = "enu-flu"\nframe = "ned-frd"'), "rotates no axes"),
     (ODOMETRY.replace("scale = 2", 'times = "battery"'), "'times'"),
     (ODOMETRY.replace("scale = 2", "scal = 2"), "'scal'"),
     (ODOMETRY.replace('"pose.x", "pose.y"', '"pose.x"'), "2 names and 1 fields"),
