@@ -7,12 +7,12 @@
  *
  *   K states, P inputs, T times, N questions, S samples, R rows of a plan, H rows of history
  *
- * All memory of questions and answers is the caller's; the library keeps no pointer to it.
+ * The caller owns all memory of questions and answers; the library keeps no pointer to it.
  * Every size is passed and checked. Every function may be called from any thread at any time,
- * dgm_close during a dgm_predict too. Functions return DGM_OK or what went wrong, and then
- * write a text, ended by 0 and cut to error_size, to error unless that is NULL.
+ * also dgm_close during a dgm_predict. Functions return DGM_OK or an error code. With an error
+ * they write a text, ended by 0 and cut to error_size, to error unless that is NULL.
  *
- * The library holds a Go runtime: a process must not use it after fork without exec, nor
+ * The library contains a Go runtime: a process must not use it after fork without exec, nor
  * unload it with dlclose. */
 #ifndef DGM_H
 #define DGM_H
@@ -31,19 +31,19 @@ enum {
 	DGM_CLOSED = 2,      /* the model is closed, or was never open */
 	DGM_FILE = 3,        /* the file cannot be read or is no model of this version */
 	DGM_NOT_FINITE = 4,  /* a question has no finite answer; are state, inputs and plan plausible? */
-	DGM_UNSUPPORTED = 5, /* the model or this version of the library has none of that */
+	DGM_UNSUPPORTED = 5, /* the model or this version of the library does not support it */
 	DGM_INTERNAL = 6     /* a defect of the library */
 };
 
-/* What is wanted, in dgm_query.want. An unknown bit is DGM_UNSUPPORTED. */
+/* Requested results, in dgm_query.want. An unknown bit is DGM_UNSUPPORTED. */
 #define DGM_MEAN UINT64_C(1)     /* N×T×K */
 #define DGM_STD UINT64_C(2)      /* N×T×K, of the state */
 #define DGM_OBS_STD UINT64_C(4)  /* N×T×K, of a measurement of it */
 #define DGM_JACOBIAN UINT64_C(8) /* N×T×K×K, d mean(t) / d state */
 #define DGM_SAMPLES UINT64_C(16) /* N×S×T×K, trajectories drawn from the distribution */
 #define DGM_INPUT_JACOBIAN UINT64_C(32) /* N×T×K×R×P, d mean(t) / d plan; N×T×K×P by u without one */
-#define DGM_COVARIANCE UINT64_C(64) /* N×T×K×K, of the states at a time: its diagonal is std²; by the errors
-                                       of the training's folds, in files from before by derivatives alone */
+#define DGM_COVARIANCE UINT64_C(64) /* N×T×K×K, of the states at a time: its diagonal is std²; correlations
+                                       are those of fold errors, in older files those of derivatives alone */
 #define DGM_ADJOINT UINT64_C(128) /* gradients of a cost, by its derivatives by mean and std: see mean_adjoint */
 #define DGM_VIOLATION UINT64_C(256) /* N×M×T, probability to violate each half-space, then each box */
 
@@ -59,7 +59,7 @@ enum {
 
 typedef uint64_t dgm_model; /* an open model; 0 is none */
 
-/* size is sizeof of the structure: later versions append fields, and read what is there. */
+/* size is sizeof of the structure: later versions append fields, and accept the smaller size. */
 
 typedef struct {
 	size_t size;
@@ -71,7 +71,7 @@ typedef struct {
 	uint64_t can;           /* what may be wanted */
 	char id[80];            /* of the model */
 	size_t estimated;       /* states that no sensor measures: dgm_update estimates them */
-	uint32_t filtered;      /* 1: dgm_update filters what is measured; 0: it returns it */
+	uint32_t filtered;      /* 1: dgm_update filters measurements; 0: it returns them */
 } dgm_info;
 
 /* Each field of a question has one row for all N questions, or one for each; the counts are
@@ -105,11 +105,11 @@ typedef struct {
 	const double *half_spaces; /* (optional) with DGM_VIOLATION: rows of K+1, a and b: violated where a.x > b */
 	size_t half_spaces_n;
 	const double *boxes; /* (optional) with DGM_VIOLATION: rows of 2K, the low, then the high bounds of the states:
-	                        violated where the state is inside in all of them; +-INFINITY is no bound */
+	                        violated if all states are inside; +-INFINITY is no bound */
 	size_t boxes_n;
 } dgm_query;
 
-/* Memory for what is wanted, of exactly so many numbers; what is not wanted may be NULL. */
+/* Memory for requested results, of exactly the given sizes; others may be NULL. */
 typedef struct {
 	size_t size;
 	double *mean;     /* N×T×K */
@@ -148,9 +148,9 @@ typedef struct {
 } dgm_answer;
 
 /* Flags of an estimate. */
-#define DGM_UNSETTLED UINT32_C(1) /* the estimate does not count yet: what no sensor measures is NaN in x */
-#define DGM_LATE UINT32_C(2)      /* the sample was measured before the newest one, and took its place in time */
-#define DGM_DROPPED UINT32_C(4)   /* it was measured before all that is known, and was not used */
+#define DGM_UNSETTLED UINT32_C(1) /* the filter has not settled: unmeasured states are NaN in x */
+#define DGM_LATE UINT32_C(2)      /* the sample was measured before the newest one, and filtered at its own time */
+#define DGM_DROPPED UINT32_C(4)   /* it was measured before all stored samples, and was not used */
 
 /* Why a filter restarted, in dgm_estimate.reset. */
 enum {
@@ -162,7 +162,7 @@ enum {
 	DGM_RESET_DIVERGED = 5   /* a number was not finite, or a variance not positive */
 };
 
-/* What dgm_update makes of a sample. Memory is of exactly so many numbers; what is not wanted may be NULL. */
+/* The result of dgm_update. Memory has exactly the given sizes; unwanted fields may be NULL. */
 typedef struct {
 	size_t size;
 	double *x;          /* K, the state to predict from: dgm_query.states */
@@ -205,14 +205,14 @@ int dgm_get_channel(dgm_model model, size_t channel, char *name, size_t name_siz
 int dgm_get_latency(dgm_model model, size_t input, double *dead_time, double *lag, char *error, size_t error_size);
 
 /* dgm_get_program writes the model's programs for plans of plan_rows rows that divide the horizon, as the document of
- * PROGRAM-FORMAT.md: what other languages evaluate and differentiate themselves. *written is the document's size, bytes;
- * with program_n = 0 nothing else is done. */
+ * PROGRAM-FORMAT.md, for other languages to evaluate and differentiate. *written is the document's size, bytes;
+ * with program_n = 0 only the size is written. */
 int dgm_get_program(dgm_model model, size_t plan_rows, uint8_t *program, size_t program_n, size_t *written,
 	char *error, size_t error_size);
 
 /* dgm_history resamples samples before a state to the rows that the model reads: x (n×K) and
  * u (n×P) at t (n, s from the state, ascending, at most 0). rows (history_n numbers, at least
- * dgm_info.history_rows×(K+P)) takes *used of them, the newest first, fewer where the samples
+ * dgm_info.history_rows×(K+P)) receives *used rows, the newest first; fewer if the samples
  * do not reach back far enough. */
 int dgm_history(dgm_model model, const double *state, const double *t, const double *x, const double *u, size_t n,
 	double *rows, size_t history_n, size_t *used, char *error, size_t error_size);
@@ -220,25 +220,25 @@ int dgm_history(dgm_model model, const double *state, const double *t, const dou
 /* dgm_get_measured writes for each state 1 where a sensor measures it, and 0 where dgm_update estimates it: measured_n is K. */
 int dgm_get_measured(dgm_model model, uint8_t *measured, size_t measured_n, char *error, size_t error_size);
 
-/* dgm_update takes a sample at t, ns, and estimates the state: y (K) with NaN for what was not measured, u (P) the input that is
- * applied from then on, or NULL with 0 numbers for the one before. Sensors may come at rates of their own, each with what it
- * measures; one that comes late, by less than a second, takes its place in time, its u is not read. An estimator makes the same
- * of the same samples. An open model has one robot: open it once for each. */
+/* dgm_update takes a sample at t, ns, and estimates the state: y (K) with NaN for unmeasured states, u (P) the input
+ * applied from then on, or NULL with 0 numbers for the previous input. Sensors may have different rates, each with its own
+ * states. A sample that is late by less than a second is filtered at its own time, and its u is not read. An estimator computes
+ * the same from the same samples. An open model serves one robot: open it once for each. */
 int dgm_update(dgm_model model, int64_t t, const double *y, size_t y_n, const double *u, size_t u_n, dgm_estimate *estimate,
 	char *error, size_t error_size);
 
-/* dgm_learn adds a sample of the robot of today: its state x (K) and the input u (P) that is applied from then on, at
- * t, ns, each after the one before. Means and standard deviations of later dgm_predict are corrected by what the samples
- * show, as an estimator with adapt = "on" does; derivatives and covariances stay those of the model. A model that
- * cannot adapt is DGM_UNSUPPORTED. */
+/* dgm_learn adds a sample of the present robot: its state x (K) and the input u (P) applied from then on, at
+ * t, ns, each after the one before. The samples correct means and standard deviations of later dgm_predict,
+ * as in an estimator with adapt = "on"; derivatives and covariances are not corrected. A model that
+ * cannot adapt returns DGM_UNSUPPORTED. */
 int dgm_learn(dgm_model model, int64_t t, const double *x, size_t x_n, const double *u, size_t u_n, char *error, size_t error_size);
 
 /* dgm_forget forgets all samples of dgm_learn and dgm_update. */
 int dgm_forget(dgm_model model, char *error, size_t error_size);
 
-/* dgm_get_amount writes amount i of what was learned, "gain m1" in %, "bias vx" in the state's unit per second: name and
- * unit, cut to their sizes, value and standard deviation. There are none before the first sample, and DGM_WRONG is returned
- * after the last. */
+/* dgm_get_amount writes the learned amount i, such as "gain m1" in % or "bias vx" in the state's unit per second: name and
+ * unit, cut to their sizes, value and standard deviation. There is none before the first sample; beyond the last amount it
+ * returns DGM_WRONG. */
 int dgm_get_amount(dgm_model model, size_t i, char *name, size_t name_size, char *unit, size_t unit_size, double *value,
 	double *std, char *error, size_t error_size);
 
