@@ -194,7 +194,7 @@ func TestBadSchemas(t *testing.T) {
 		{"ros2msg", "int8[0] x", "is not an array of 1 to"},
 		{"ros2msg", "int8[99999999999] x", "is not an array of 1 to"},
 		{"ros2msg", "int8[3 x", "is not a type"},
-		{"ros2msg", "A x\n===\nMSG: pkg/A\nOuter y", "holds itself"},
+		{"ros2msg", "A x\n===\nMSG: pkg/A\nOuter y", "contains itself"},
 		{"ros2msg", "===\nint8 x", "is not followed by MSG:"},
 		{"ros2idl", "module pkg { struct Outer { long double x; }; };", "long double is not read"},
 		{"ros2idl", "module pkg { struct Outer { sequence<sequence<long>> x; }; };", "which ROS 2 does not have"},

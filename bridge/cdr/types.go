@@ -111,7 +111,7 @@ func (ts *types) join(t *Type, depth int) error {
 	case t.state == 2:
 		return nil
 	case t.state == 1:
-		return fmt.Errorf("type %s holds itself", t.Name)
+		return fmt.Errorf("type %s contains itself", t.Name)
 	case depth > maxDepth:
 		return fmt.Errorf("types are nested more than %d deep", maxDepth)
 	}

@@ -33,7 +33,7 @@ func TestBadTables(t *testing.T) {
 		{"empty file", shortMap, "", []string{"a.csv: the file is empty; export it again"}},
 		{"blank file", shortMap, "\n \n", []string{"the file is empty"}},
 		{"only comments", shortMap, "# nothing\n", []string{"a.csv: the file is empty; export it again"}},
-		{"header only", shortMap, "t,x\n", []string{"a.csv: the file names its columns and holds no row"}},
+		{"header only", shortMap, "t,x\n", []string{"a.csv: the file names its columns and has no row"}},
 		{"missing column", shortMap, "time,X,y\n1,2,3\n", []string{`a.csv: line 1: there is no column "t"; there are: time, X, y`}},
 		{"case differs", shortMap, "t,y,X\n1,2,3\n", []string{`there is no column "x"; there are: X, t, y`}},
 		{"no header", shortMap, "1,2\n3,4\n", []string{`a.csv: there is no column "t"; there are: 1, 2; its first line has numbers: name the columns in it, or use their numbers, as in column = "1"`}},

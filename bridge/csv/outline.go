@@ -91,7 +91,7 @@ func Look(path string, open Opener) (*Outline, error) {
 		}
 	}
 	if o.Rows == 0 {
-		return nil, t.fail(0, "", "the file names its columns and holds no row", "export it again")
+		return nil, t.fail(0, "", "the file names its columns and has no row", "export it again")
 	}
 	for i := range o.Columns {
 		if c := &o.Columns[i]; c.clocks() {

@@ -325,7 +325,7 @@ func (r *Reader) number(column, cell string) (float64, error) {
 func (r *Reader) atEnd() error {
 	switch {
 	case !r.started:
-		return r.fail(0, "", "the file names its columns and holds no row", "export it again")
+		return r.fail(0, "", "the file names its columns and has no row", "export it again")
 	case !r.begun:
 		return r.fail(0, "time.from and time.to", "no row is between them in a file that lasts "+seconds(r.final-r.first),
 			"both count from the file's first sample; correct them or time.unit in the map")

@@ -241,7 +241,7 @@ func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
 	other := artificial.New(artificial.Size{K: 3, P: 1, Features: 8, Points: 5, Horizon: 1}, 1)
 	for want, o := range map[string]export.Options{
-		"the model is of another robot than the log":       {Schema: export.ROS2, Model: other},
+		"model and log are from different robots":          {Schema: export.ROS2, Model: other},
 		"give horizons that rise, up to the model's 1s":    {Schema: export.ROS2, Model: m, Horizons: []time.Duration{2 * time.Second}},
 		"horizon 100ms: give horizons that rise, up to th": {Schema: export.ROS2, Model: m, Horizons: []time.Duration{200 * time.Millisecond, 100 * time.Millisecond}},
 	} {

@@ -44,7 +44,7 @@ func newForecast(m *model.Model, channels []channel.Channel, horizons []time.Dur
 		mine = append(mine, channel.Select(channels, role)...)
 	}
 	if err := channel.SameLayout(m.Channels, mine); err != nil {
-		return nil, fmt.Errorf("the model is of another robot than the log: %w", err)
+		return nil, fmt.Errorf("model and log are from different robots: %w", err)
 	}
 	f := &forecast{K: m.K}
 	if len(horizons) == 0 {

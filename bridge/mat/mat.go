@@ -106,7 +106,7 @@ func read(data []byte) (*Table, error) {
 	}
 	t := &Table{Counted: f.left}
 	if t.Bytes, t.Rows = int64(len(data)), f.length(); t.Rows == 0 {
-		return nil, errors.New(strings.Join(append([]string{"it holds no vector or matrix of numbers"}, f.left.LeftOut()...), "; "))
+		return nil, errors.New(strings.Join(append([]string{"it has no vector or matrix of numbers"}, f.left.LeftOut()...), "; "))
 	}
 	for _, a := range f.arrays {
 		n, stride, step := a.cols, 1, a.rows // a column of the matrix for each

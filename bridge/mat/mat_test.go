@@ -90,10 +90,10 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, data := range map[string][]byte{
-		"is cut off or damaged":     whole[:1000],
-		"no file of MATLAB":         whole[:100],
-		"holds no vector or matrix": whole[:128],
-		"level 5":                   bytes.Replace(whole, []byte("MATLAB 5.0"), []byte("MATLAB 4.0"), 1),
+		"is cut off or damaged":   whole[:1000],
+		"no file of MATLAB":       whole[:100],
+		"has no vector or matrix": whole[:128],
+		"level 5":                 bytes.Replace(whole, []byte("MATLAB 5.0"), []byte("MATLAB 4.0"), 1),
 	} {
 		path := filepath.Join(t.TempDir(), "a.mat")
 		if err := os.WriteFile(path, data, 0o600); err != nil {

@@ -113,7 +113,7 @@ func (t *Table) begin() error {
 		return why != ""
 	})
 	if len(t.arrays) == 0 {
-		return errors.New(strings.Join(append([]string{"it holds no array of numbers with more than one row; save each column of a table as an array"}, t.LeftOut()...), "; "))
+		return errors.New(strings.Join(append([]string{"it has no array of numbers with more than one row; save each column of a table as an array"}, t.LeftOut()...), "; "))
 	}
 	for _, a := range t.arrays {
 		for i := range a.cols {

@@ -54,7 +54,7 @@ times that without adaptation. The exit code is 1 if one is not ok.`,
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
 			f.StringVar(&o.model, "model", "", "model of the pendulum or the quadrotor to fly, instead of those trained now")
-			f.StringVar(&o.models, "models", "", "folder that keeps trained models; those that it holds are not trained again")
+			f.StringVar(&o.models, "models", "", "folder that keeps trained models; models in it are not trained again")
 			f.StringSliceVar(&o.sets, "sets", adaptSets(), "simulated robots and recordings, separated by commas")
 			f.StringVar(&o.changes, "changes", "", "only changes of simulated robots whose `name` contains it, such as lie")
 			f.StringVar(&o.checks.path, "checks", "", "`file` to write every comparison of live trust to, a table for python/studies/conformal.py")

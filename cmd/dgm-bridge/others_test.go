@@ -39,7 +39,7 @@ func TestOtherFiles(t *testing.T) {
 	}{
 		"a.xlsx":    {zipped("[Content_Types].xml"), "a workbook of a spreadsheet, which is not read: save each sheet as CSV"},
 		"a.zip":     {zipped("log.csv"), "an archive (zip), which is not read: unzip "},
-		"a.npz":     {zipped("x.npy"), "holds no array"},
+		"a.npz":     {zipped("x.npy"), "has no array"},
 		"a.tar":     {tarred.Bytes(), "the file is an archive (tar); unpack it with tar -xf"},
 		"a.csv.bz2": {[]byte("BZh91AY&SY"), "packed with bzip2, which is not read: bunzip2 -k "},
 		"a.csv.xz":  {[]byte("\xfd7zXZ\x00\x00\x04"), "packed with xz, which is not read: xz -dk "},

@@ -85,7 +85,7 @@ func (s *settings) combine(cmd *cobra.Command, config string, times []time.Durat
 	}
 	for _, name := range ofVehicle {
 		if _, ok := given[name]; ok && len(s.each) > 0 {
-			return cli.Usage("--%s is of one vehicle, and %s describes %d: set it there", name, config, len(s.each))
+			return cli.Usage("--%s is for one vehicle, but %s describes %d: set it there", name, config, len(s.each))
 		}
 	}
 	if given["points"] != "" || times != nil {

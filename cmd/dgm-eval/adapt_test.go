@@ -10,8 +10,8 @@ func TestAdaptIsRefused(t *testing.T) {
 	writeModel(t, dir+"/a.dgm")
 	writeLog(t, dir+"/b.msgpack", shaft, 400)
 	for message, args := range map[string][]string{
-		"nothing to adapt":  {"--model", dir + "/a.dgm", "--log", dir + "/b.msgpack", "--adapt"},
-		"--adapt is of one": {"--compare", "--model", dir + "/a.dgm", "--log", dir + "/b.msgpack", "--adapt"},
+		"nothing to adapt":      {"--model", dir + "/a.dgm", "--log", dir + "/b.msgpack", "--adapt"},
+		"--adapt evaluates one": {"--compare", "--model", dir + "/a.dgm", "--log", dir + "/b.msgpack", "--adapt"},
 	} {
 		c := command()
 		c.SetArgs(args)

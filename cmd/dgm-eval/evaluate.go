@@ -190,7 +190,7 @@ func load(m *model.Model, want []channel.Channel, path, modelPath string, messag
 		fmt.Fprintf(messages, "note: %s: %s are not in %s and are left out\n", path, quoted(others), modelPath)
 	}
 	if log.Vehicle != m.Vehicle {
-		fmt.Fprintf(messages, "note: the log is of vehicle %q, the model of %q\n", log.Vehicle, m.Vehicle)
+		fmt.Fprintf(messages, "note: the vehicle of the log is %q, that of the model %q\n", log.Vehicle, m.Vehicle)
 	}
 	return log, nil
 }

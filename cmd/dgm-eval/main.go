@@ -137,11 +137,11 @@ func (o *options) complete() error {
 	case len(o.logs) == 0:
 		return cli.Usage("no log given: dgm-eval --model flight.dgm --log other.msgpack")
 	case o.adapt && o.compare:
-		return cli.Usage("--adapt is of one model: leave out --compare, or --adapt")
+		return cli.Usage("--adapt evaluates one model: leave out --compare, or --adapt")
 	case o.faults && (o.compare || o.adapt || o.plot != "" || o.estimates != "" || o.truth != ""):
 		return cli.Usage("--faults scores no predictions: leave out --compare, --adapt, --plot, --estimates and --truth")
 	case len(o.nominal) > 0 && !o.faults:
-		return cli.Usage("--nominal is of --faults")
+		return cli.Usage("--nominal needs --faults")
 	case len(o.models) > 1 && !o.compare:
 		return cli.Usage("%d models given: --compare evaluates them beside each other", len(o.models))
 	case o.compare && o.plot != "":
@@ -157,7 +157,7 @@ func (o *options) complete() error {
 	case !o.startTold && o.StartNoise == 0:
 		return cli.Usage("--start-told=false needs --start-noise: without noise the log's own states are the start")
 	case o.compare && o.estimates != "":
-		return cli.Usage("--estimates is of one evaluation: leave out --compare, or --estimates")
+		return cli.Usage("--estimates needs a single evaluation: leave out --compare, or --estimates")
 	case o.estimates != "" && !strings.EqualFold(filepath.Ext(o.estimates), ".csv"):
 		return cli.Usage("--estimates %s: only .csv is supported", o.estimates)
 	case o.plot != "" && !strings.EqualFold(filepath.Ext(o.plot), ".svg"):

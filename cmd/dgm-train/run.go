@@ -208,7 +208,7 @@ func (o *options) checkRecipient() error {
 	case o.fleet != "" && o.vehicle != "":
 		return cli.Usage("--vehicle and --fleet are both given; a signature is for one of them")
 	case o.sign == "" && (o.fleet != "" || o.vehicle != "" || o.sequence != 0 || o.valid != 0):
-		return cli.Usage("--vehicle, --fleet, --sequence and --valid are of a signature: give --sign, the private key; the vehicle of a model is that of its logs")
+		return cli.Usage("--vehicle, --fleet, --sequence and --valid need --sign, the private key; the vehicle of a model is that of its logs")
 	}
 	return nil
 }

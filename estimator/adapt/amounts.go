@@ -89,7 +89,7 @@ type Predictor interface {
 }
 
 // ErrNone is why a model cannot adapt.
-var ErrNone = errors.New("the model holds nothing to adapt: no rates, or no difference equation; train it again")
+var ErrNone = errors.New("the model has nothing to adapt: no rates, or no difference equation; train it again")
 
 // mostParameters bounds the time of learning, which grows with the cube of their number: a
 // window of 96 takes a few milliseconds, one of 400 half a second, in which no state is
@@ -122,7 +122,7 @@ func Parameters(m *model.Model) (*priordynamics.Model, priordynamics.Adaptation,
 type noneOf int
 
 func (n noneOf) Error() string {
-	return fmt.Sprintf("the model holds nothing to adapt: its %d parameters take too long to learn, at most %d do not; train one of fewer states", int(n), mostParameters)
+	return fmt.Sprintf("the model cannot adapt: its %d parameters take too long to learn, at most %d are possible; train a model of fewer states", int(n), mostParameters)
 }
 
 func (n noneOf) Is(err error) bool { return err == ErrNone }

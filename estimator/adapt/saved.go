@@ -75,7 +75,7 @@ func (f *Filter) RestoreSaved(b []byte, unix int64) error {
 		return fmt.Errorf("%w: its checksum does not fit", errSaved)
 	}
 	if at > unix {
-		return fmt.Errorf("adaptation: the saved state is of %.0f s in the future: was the clock set?", seconds(at-unix))
+		return fmt.Errorf("adaptation: the saved state is %.0f s in the future: was the clock set?", seconds(at-unix))
 	}
 	if n := s.robot(); version < savedVersion && len(numbers) > n {
 		f.initialise(s)

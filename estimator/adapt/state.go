@@ -72,7 +72,7 @@ func (s *State) Clone() *State {
 // check returns what is wrong with a state of the same lengths as want.
 func (s *State) check(want *State) error {
 	if s.Kind != want.Kind {
-		return fmt.Errorf("adaptation: the state is of %s, the model has %s", s.Kind, want.Kind)
+		return fmt.Errorf("adaptation: the saved state has %s, the model has %s", s.Kind, want.Kind)
 	}
 	theirs := want.parts()
 	for i, part := range s.parts() {

@@ -80,11 +80,11 @@ func Check(all []Channel) error {
 		case c.Name == "":
 			return fmt.Errorf("channel %d: name is empty", i)
 		case !visible(c.Name):
-			return fmt.Errorf("channel %q: name holds a character that cannot be shown; use letters, digits and signs", c.Name)
+			return fmt.Errorf("channel %q: name has a character that cannot be shown; use letters, digits and signs", c.Name)
 		case !visible(c.Unit):
-			return fmt.Errorf("channel %q: unit %q holds a character that cannot be shown; use letters, digits and signs", c.Name, c.Unit)
+			return fmt.Errorf("channel %q: unit %q has a character that cannot be shown; use letters, digits and signs", c.Name, c.Unit)
 		case !visible(c.Frame):
-			return fmt.Errorf("channel %q: frame %q holds a character that cannot be shown; use letters, digits and signs", c.Name, c.Frame)
+			return fmt.Errorf("channel %q: frame %q has a character that cannot be shown; use letters, digits and signs", c.Name, c.Frame)
 		case seen[c.Name]:
 			return fmt.Errorf("channel %q: name appears twice", c.Name)
 		case c.Role != State && c.Role != Input && c.Role != Aux:

@@ -108,12 +108,12 @@ func TestCheckNamesChannelAndField(t *testing.T) {
 		{nil, "no channel has the role state"},
 		{[]channel.Channel{{Name: "u", Role: channel.Input}}, "no channel has the role state"},
 		{state(func(c *channel.Channel) { c.Name = "" }), "channel 0: name is empty"},
-		{state(func(c *channel.Channel) { c.Name = "a\nb" }), `channel "a\nb": name holds a character`},
-		{state(func(c *channel.Channel) { c.Name = "\x1b[31ma" }), `channel "\x1b[31ma": name holds a character`},
-		{state(func(c *channel.Channel) { c.Name = "a\u202eb" }), `channel "a\u202eb": name holds a character`}, // writes backwards
-		{state(func(c *channel.Channel) { c.Unit = "m\x00" }), `channel "a": unit "m\x00" holds a character`},
-		{state(func(c *channel.Channel) { c.Unit = "\xb0/s" }), `channel "a": unit "\xb0/s" holds a character`}, // not UTF-8
-		{state(func(c *channel.Channel) { c.Frame = "ned\a" }), `channel "a": frame "ned\a" holds a character`},
+		{state(func(c *channel.Channel) { c.Name = "a\nb" }), `channel "a\nb": name has a character`},
+		{state(func(c *channel.Channel) { c.Name = "\x1b[31ma" }), `channel "\x1b[31ma": name has a character`},
+		{state(func(c *channel.Channel) { c.Name = "a\u202eb" }), `channel "a\u202eb": name has a character`}, // writes backwards
+		{state(func(c *channel.Channel) { c.Unit = "m\x00" }), `channel "a": unit "m\x00" has a character`},
+		{state(func(c *channel.Channel) { c.Unit = "\xb0/s" }), `channel "a": unit "\xb0/s" has a character`}, // not UTF-8
+		{state(func(c *channel.Channel) { c.Frame = "ned\a" }), `channel "a": frame "ned\a" has a character`},
 		{state(func(c *channel.Channel) { c.Name = "b" }), `channel "b": name appears twice`},
 		{state(func(c *channel.Channel) { c.Role = "sensor" }), `channel "a": role "sensor"`},
 		{state(func(c *channel.Channel) { c.Period = -1 }), `channel "a": period -1`},

@@ -103,7 +103,7 @@ func (r *Reader) ReadAll() (*Log, error) {
 			log.Damages = append(log.Damages, damage)
 			log.Damage = log.Damages[0]
 			if damage.Tail && good == 0 {
-				damage.Err = fmt.Errorf("%w, and it holds no whole record", damage.Err)
+				damage.Err = fmt.Errorf("%w, and it has no whole record", damage.Err)
 				return nil, damage
 			}
 			// Damage that starts at 0 is in the header, before any segment.

@@ -271,7 +271,7 @@ func (r *Reader) unreadable(err error) error {
 	case errors.Is(err, ErrNotLog):
 		e.Remedy = "name a log made by a recorder or by dgm-bridge import"
 	case errors.As(err, &b) && b.Short && len(r.src.Bytes()) < MaxHeader:
-		e.Remedy = fmt.Sprintf("the file ends within the header, after %d bytes, and holds no sample: use the original or record again", len(r.src.Bytes()))
+		e.Remedy = fmt.Sprintf("the file ends within the header, after %d bytes, and has no sample: use the original or record again", len(r.src.Bytes()))
 	default:
 		e.Remedy = "the file is damaged or was written wrongly: use the original or make it again"
 	}

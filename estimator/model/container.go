@@ -52,7 +52,7 @@ var (
 	ErrNotModel = errors.New("not a model file")
 	ErrVersion  = errors.New("version of the model format is not supported")
 	ErrDamaged  = errors.New("model file is damaged")
-	ErrUnsealed = errors.New("model holds no self-checks")
+	ErrUnsealed = errors.New("model has no self-checks")
 )
 
 // Sealed returns ErrUnsealed for a model that was trained on data and has no

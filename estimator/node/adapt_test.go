@@ -50,10 +50,10 @@ func TestAModelThatCannotAdaptIsReported(t *testing.T) {
 	statuses.status("a note", func(s *wire.Status) bool {
 		seq++
 		send(t, nc, seq)
-		return strings.Contains(s.AdaptNote, "holds nothing to adapt")
+		return strings.Contains(s.AdaptNote, "has nothing to adapt")
 	})
 	stop()
-	if notes := slices.DeleteFunc(slices.Clone(logged.lines), func(s string) bool { return !strings.Contains(s, "holds nothing to adapt") }); len(notes) != 1 {
+	if notes := slices.DeleteFunc(slices.Clone(logged.lines), func(s string) bool { return !strings.Contains(s, "has nothing to adapt") }); len(notes) != 1 {
 		t.Errorf("logged %q", logged.lines)
 	}
 	if _, err := New(Config{Vehicle: "v1", Adapt: "sometimes"}, pendulum()); err == nil || !strings.Contains(err.Error(), "adapt is \"sometimes\"") {

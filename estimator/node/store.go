@@ -97,7 +97,7 @@ func (n *Node) offer(source string, once bool, read func() ([]byte, error)) (hel
 		}
 		log("the model was refused: " + err.Error())
 	case id == before:
-		n.cfg.Log(source + " holds the model that is in use")
+		n.cfg.Log(source + " has the model that is in use")
 	default:
 		n.cfg.Log(fmt.Sprintf("model %s is in use, from %s", id, source))
 	}

@@ -47,7 +47,7 @@ func Distinct(logs []*flightlog.Log) error {
 				seen[key] = place{log, s}
 				continue
 			}
-			return fmt.Errorf("%s: segment %d (%q) holds the same samples as segment %d (%q) of %s: give every recording once, or what is held out is learned as well",
+			return fmt.Errorf("%s: segment %d (%q) has the same samples as segment %d (%q) of %s: give every recording once, or held-out samples are trained on, too",
 				log.Path, s+1, seg.Name, first.segment+1, first.log.Segments[first.segment].Name, first.log.Path)
 		}
 	}

@@ -172,4 +172,4 @@ func LeftOut(store *Results, studies []*Study) []string {
 	return lines
 }
 
-var errNoResults = errors.New("the folder holds no results: run one of the studies first")
+var errNoResults = errors.New("the folder has no results: run one of the studies first")

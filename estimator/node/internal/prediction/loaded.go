@@ -155,7 +155,7 @@ func Private(m *model.Model) *model.Model {
 func Replaceable(m, before *model.Model) error {
 	a, b := wire.Layout(m.Channels), wire.Layout(before.Channels)
 	if m.K != before.K || m.P != before.P || a != b {
-		return fmt.Errorf("the model has %d states and %d inputs with layout %s, the one in use has %d and %d with layout %s: it is of another vehicle, or its channels are in another order",
+		return fmt.Errorf("the model has %d states and %d inputs with layout %s, the one in use has %d and %d with layout %s: it is for another vehicle, or its channels are in another order",
 			m.K, m.P, a, before.K, before.P, b)
 	}
 	return nil

@@ -109,7 +109,7 @@ func (o *answerer) answer(data []byte, at, most int64, send func(message)) error
 			return err
 		}
 		if !a.Fits() {
-			return &refusal{codeNotSound, "dtype", "a result is not finite in it; f8 holds the most"}
+			return &refusal{codeNotSound, "dtype", "a result is not finite in it; use f8"}
 		}
 		send(a)
 	}
