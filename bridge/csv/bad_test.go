@@ -56,7 +56,7 @@ func TestBadTables(t *testing.T) {
 		{"time is missing", shortMap, "t,x\n1,1\n,2\n", []string{`a.csv: line 3: column "t": the time is missing; fill it in or delete the line`}},
 		{"time is NaN", shortMap, "t,x\nnan,1\n", []string{`line 2: column "t": the time is missing`}},
 		{"time too large", sMap, "t,x\n1772682400399326324,1\n", []string{`line 2: column "t": "1772682400399326324" is beyond 292 years`, "correct time.unit"}},
-		{"another recording", shortMap, "t,x\n10,1\n20,2\n30,2\n10,3\n", []string{`a.csv: line 5: column "t": the time begins anew where the file does, as of another recording; write on_backwards = "segment"`}},
+		{"another recording", shortMap, "t,x\n10,1\n20,2\n30,2\n10,3\n", []string{`a.csv: line 5: column "t": the time restarts at the first time of the file: another recording may begin here; write on_backwards = "segment"`}},
 		{"backwards", shortMap, "t,x\n10,1\n20,2\n5,3\n", []string{`a.csv: line 4: column "t": the time runs backwards by 0.015 s; sort the file by time`, `on_backwards = "segment"`}},
 		{"backwards before the first", shortMap, "t,x\n10,1\n5,3\n", []string{`a.csv: line 3: column "t": the time runs backwards`}},
 		{"duplicate", shortMap + `on_duplicate = "error"`, "t,x\n1,1\n1,2\n", []string{`a.csv: line 3: column "t": the time is that of the row before; delete the line`}},
