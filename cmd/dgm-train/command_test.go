@@ -102,7 +102,7 @@ func TestFailuresBeforeWork(t *testing.T) {
 		{"a folder as the report", "o.report.html", cli.Failed, []string{"--log", log, "--out", in("o.dgm")}},
 		{"no log", "no log given", cli.Wrong, nil},
 		{"signed for two", "--vehicle and --fleet are both given", cli.Wrong, []string{"--log", log, "--sign", key, "--vehicle", "a", "--fleet", "b", "--horizon", "500ms", "--preset", "quick"}},
-		{"a vehicle that nothing is signed for", "give --sign", cli.Wrong, []string{"--log", log, "--vehicle", "a"}},
+		{"a vehicle that nothing is signed for", "need --sign", cli.Wrong, []string{"--log", log, "--vehicle", "a"}},
 		{"unknown flag", "--bogus", cli.Wrong, []string{"--bogus"}},
 		{"setting that cannot be", "horizon", cli.Wrong, []string{"--log", log, "--horizon", "-1s"}},
 		{"unknown preset", "slow", cli.Wrong, []string{"--log", log, "--preset", "slow"}},
