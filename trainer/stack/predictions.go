@@ -73,7 +73,7 @@ func (t *Task) predict(folds []window.Fold, candidates []Candidate) *predictions
 }
 
 func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candidates []Candidate) []heldWindow {
-	H, times := t.Horizon, p.times
+	H := t.Horizon
 	var priors []*estimator.PriorDynamics
 	for _, c := range candidates {
 		priors = append(priors, estimator.NewPriorDynamics(t.States, t.Inputs, estimator.PriorDynamicsSpec{
@@ -82,46 +82,51 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 	}
 	few := t.fewest(candidates)
 	var out []heldWindow
-	for w := range replay.Each(held, window.Thin(window.Cut(held, H, H/10), mostWindows), times) {
+	for w := range replay.Each(held, window.Thin(window.Cut(held, H, H/10), mostWindows), p.times) {
 		h := heldWindow{fold: fold, measured: slices.Clone(w.Measured)}
 		past := w.History(t.History)
-		whole, first := len(past) == t.History.Rows()*(p.K+t.Inputs), true
+		whole := len(past) == t.History.Rows()*(p.K+t.Inputs)
 		for c, condition := range p.conditions {
-			readout, rows := condition.Readout(), past
-			less := condition != readout.Condition(false)
-			if !less && !whole {
+			switch less := condition != condition.Readout().Condition(false); {
+			case !less && !whole:
 				h.by, h.ranges = append(h.by, nil), append(h.ranges, nil)
-				continue
+			case less:
+				t.predictWindow(p, &h, w, condition.Readout(), past[:min(len(past), few*(p.K+t.Inputs))], candidates, priors, h.by[c-t.Readouts])
+			default:
+				t.predictWindow(p, &h, w, condition.Readout(), past, candidates, priors, nil)
 			}
-			if less {
-				rows = past[:min(len(past), few*(p.K+t.Inputs))]
-			}
-			u := w.Signal(readout)
-			var by [][]float64
-			ranges := slices.Repeat([]float64{1}, p.T)
-			for j, prior := range priors {
-				if less && whole && !t.remembers(&candidates[j]) {
-					by = append(by, h.by[c-t.Readouts][j])
-					continue
-				}
-				d := make([]float64, p.T*p.K)
-				prior.Start(w.X0, u, readout, rows)
-				for i, at := range times {
-					prior.At(d[i*p.K:(i+1)*p.K], nil, at)
-					ranges[i] = math.Min(ranges[i], prior.RangeFactor(at))
-				}
-				limit(d, h.measured)
-				if first {
-					h.leverage = math.Max(h.leverage, prior.StartLeverage())
-				}
-				by = append(by, d)
-			}
-			addResiduals(candidates, by, h.leverage, ranges)
-			h.by, h.ranges, first = append(h.by, by), append(h.ranges, ranges), false
 		}
 		out = append(out, h)
 	}
 	return out
+}
+
+// predictWindow appends what the candidates predict of a window with a readout and a history to it. known is what they predict with the whole
+// history; nil = it is not known. The first has the leverage.
+func (t *Task) predictWindow(p *predictions, h *heldWindow, w *replay.Window, readout model.Readout, past []float64, candidates []Candidate, priors []*estimator.PriorDynamics, known [][]float64) {
+	first := !slices.ContainsFunc(h.by, func(by [][]float64) bool { return by != nil })
+	u := w.Signal(readout)
+	var by [][]float64
+	ranges := slices.Repeat([]float64{1}, p.T)
+	for j, prior := range priors {
+		if known != nil && !t.remembers(&candidates[j]) {
+			by = append(by, known[j])
+			continue
+		}
+		d := make([]float64, p.T*p.K)
+		prior.Start(w.X0, u, readout, past)
+		for i, at := range p.times {
+			prior.At(d[i*p.K:(i+1)*p.K], nil, at)
+			ranges[i] = math.Min(ranges[i], prior.RangeFactor(at))
+		}
+		limit(d, h.measured)
+		if first {
+			h.leverage = math.Max(h.leverage, prior.StartLeverage())
+		}
+		by = append(by, d)
+	}
+	addResiduals(candidates, by, h.leverage, ranges)
+	h.by, h.ranges = append(h.by, by), append(h.ranges, ranges)
 }
 
 // remembers reports whether a candidate depends on what precedes a start: equations do by inputs that act late.
