@@ -96,7 +96,7 @@ def test_joints_are_found_by_their_names_in_every_message(tmp_path):
 @pytest.mark.parametrize("text, message", [
     ("[[channel]", "map.toml"),
     ("frames = 'ned-frd'" + ODOMETRY, "'frames'"),
-    (ODOMETRY + '[[valid]]\nchannels = ["x"]\ntopic = "/status"\nfield = "ok"\nequals = [1]\n', "of a topic that no channel"),
+    (ODOMETRY + '[[valid]]\nchannels = ["x"]\ntopic = "/status"\nfield = "ok"\nequals = [1]\n', "a topic from which no channel"),
     (ODOMETRY.replace('axes = "enu-flu"', 'axes = "enu-flu"\nframe = "ned-frd"'), "rotates no axes"),
     (ODOMETRY.replace("scale = 2", 'times = "battery"'), "'times'"),
     (ODOMETRY.replace("scale = 2", "scal = 2"), "'scal'"),

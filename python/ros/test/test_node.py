@@ -397,7 +397,8 @@ def test_arm(network, files):
         node.communicate(timeout=10)
         robot.destroy_node()
         rclpy.shutdown()
-    assert len(got["prediction"]) > 150 and len(got["estimate"]) == len(got["state_now"]) and "/dgm/predicted_path" not in topics
+    # the last of one kind may be under way when the node is stopped
+    assert len(got["prediction"]) > 150 and abs(len(got["estimate"]) - len(got["state_now"])) <= 1 and "/dgm/predicted_path" not in topics
     estimates = np.array([np.array(m.data)[1:5] for m in got["estimate"]])
     truth = np.array(truth)
     states = [int(np.argmin(np.abs(truth - e).sum(axis=1))) for e in estimates]  # of which state each is: a busy computer loses some
