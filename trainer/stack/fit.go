@@ -83,7 +83,7 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 	if first = 0; rebased {
 		first = last
 	}
-	if from := held.limit(first, weights, task.Knots); from > near {
+	if from := held.fadesFrom(first, weights, task.Knots); from > near {
 		for j := range candidates {
 			if !candidates[j].residuals() { // whose own fade is in its predictions
 				candidates[j].fade(from)

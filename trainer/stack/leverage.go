@@ -5,23 +5,22 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
 // fewestWindows beyond a limit are evidence against it, of two folds at least.
 const fewestWindows = 3
 
-// limit returns the leverage from which components that do not extrapolate fade to the first one: near, or as far as the weighted candidates
+// fadesFrom returns the leverage from which components that do not extrapolate fade to the first one: near, or as far as the weighted candidates
 // together err less than the first in windows that the folds hold out. A robot that balances starts each flight far from
 // all others, where its linear equation is no better than elsewhere.
-func (p *predictions) limit(first int, weights [][][]float64, knots []float64) float64 {
+func (p *predictions) fadesFrom(first int, weights [][][]float64, knots []float64) float64 {
 	hats, scale := Hats(knots, p.taus), p.hold()
-	type far struct {
+	type beyond struct {
 		fold           int
 		leverage, gain float64 // gain: the logarithm of the error of the first over that of all
 	}
-	var windows []far
+	var windows []beyond
 	for i := range p.windows {
 		w := &p.windows[i]
 		if w.leverage <= near {
@@ -38,9 +37,9 @@ func (p *predictions) limit(first int, weights [][][]float64, knots []float64) f
 			a, b := y-w.by[c][first][at], y-p.weighted(&unfaded, weights, hats, c, at)
 			alone, all = alone+a*a/scale[at], all+b*b/scale[at]
 		}
-		windows = append(windows, far{w.fold, w.leverage, math.Log(alone / all)})
+		windows = append(windows, beyond{w.fold, w.leverage, math.Log(alone / all)})
 	}
-	slices.SortFunc(windows, func(a, b far) int { return cmp.Compare(a.leverage, b.leverage) })
+	slices.SortFunc(windows, func(a, b beyond) int { return cmp.Compare(a.leverage, b.leverage) })
 	limit, most, folds := near, 0., map[int]bool{}
 	var gains []float64
 	for _, w := range windows {
@@ -52,15 +51,4 @@ func (p *predictions) limit(first int, weights [][][]float64, knots []float64) f
 		}
 	}
 	return limit
-}
-
-// weighted returns what the weighted candidates predict of a window in a condition, at an index of T×K.
-func (p *predictions) weighted(w *heldWindow, weights [][][]float64, hats [][]float64, condition, at int) float64 {
-	sum := w.by[condition][0][at]
-	t, k := at/p.K, at%p.K
-	Q := len(hats[t])
-	for j := range weights {
-		sum += floats.Dot(weights[j][p.conditions[condition]][k*Q:(k+1)*Q], hats[t]) * p.addition(w, condition, 1+j, at)
-	}
-	return sum
 }

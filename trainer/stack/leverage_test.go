@@ -8,7 +8,7 @@ import (
 
 // Components fade from the usual leverage on, unless windows of several folds show that they are better than the first component
 // farther out: then from there.
-func TestLimit(t *testing.T) {
+func TestFadesFrom(t *testing.T) {
 	const good, bad = 0.9, 5.
 	windows := func(folds int, second func(leverage float64) float64) *predictions {
 		p := &predictions{K: 1, T: 1, J: 2, taus: []float64{1}, fades: []bool{false, true}, conditions: []model.Condition{model.Plan.Condition(false), model.Plan.Condition(true)}}
@@ -34,7 +34,7 @@ func TestLimit(t *testing.T) {
 		{"seen in one fold", 1, func(float64) float64 { return good }, near},
 	} {
 		weights := [][][]float64{{{1}, nil, {1}}}
-		if got := windows(c.folds, c.second).limit(0, weights, []float64{0}); got != c.want {
+		if got := windows(c.folds, c.second).fadesFrom(0, weights, []float64{0}); got != c.want {
 			t.Errorf("%s: components fade from a leverage of %v on, want %v", c.name, got, c.want)
 		}
 	}
