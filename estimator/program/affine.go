@@ -75,6 +75,7 @@ type affine[T Float] struct {
 	unread     bool                // the values: a SinCos evaluates them
 	kernel     func(m *Machine[T]) // evaluates the values; nil = the parts do
 	parameters *Parameters         // nil = constants
+	products   [][]simd.Part       // of the values of each block in single precision
 }
 
 type affinePart[T Float] struct {
@@ -184,8 +185,24 @@ func (a *affine[T]) value(m *Machine[T]) {
 		return
 	}
 	c := a.setConstant(m)
+	if m.single {
+		a.multiply(m, any(out).([]float32), c)
+		return
+	}
 	for b := range a.out.blocks {
 		m.multiply(out[b*a.out.stride:], a.rows, c, a.blocks, m.v, b, 0, false)
+	}
+}
+
+// multiply sets the values in single precision: the products of a block are of the same memory every time.
+func (a *affine[T]) multiply(m *Machine[T], out []float32, c []T) {
+	if a.products == nil {
+		for b := range a.out.blocks {
+			a.products = append(a.products, slices.Clone(m.singleParts(c, a.blocks, m.v, b)))
+		}
+	}
+	for b, parts := range a.products {
+		m.unit.Product(out[b*a.out.stride:], simd.Panels(a.rows), parts)
 	}
 }
 

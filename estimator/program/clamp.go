@@ -33,41 +33,30 @@ func (o *Clamp) check(p *Program) error {
 
 type clamp[T Float] struct {
 	out, x    operand
-	low, high []T
+	rows      int
+	low, high constants[T]
 }
 
 func newClamp[T Float](m *Machine[T], o *Clamp) instruction[T] {
-	i := &clamp[T]{out: m.asIs(o.Out), x: m.asIs(o.X)}
-	for r := range o.Low {
-		i.low, i.high = append(i.low, T(o.Low[r])), append(i.high, T(o.High[r]))
-	}
-	return i
+	l := &m.layouts[o.Out]
+	return &clamp[T]{out: m.asIs(o.Out), x: m.asIs(o.X), rows: l.rows, low: newConstants[T](l, o.Low), high: newConstants[T](l, o.High)}
 }
 
 func (o *clamp[T]) value(m *Machine[T]) {
+	n := o.rows * o.out.width
+	low, high := o.low.block(0, n), o.high.block(0, n)
 	for b := range o.out.blocks {
-		for r, low := range o.low {
-			x, y, high := rowOf(m.v[o.x.r], &o.x, r, b), rowOf(m.v[o.out.r], &o.out, r, b), o.high[r]
-			for i, v := range x {
-				switch { // NaN stays NaN
-				case v < low:
-					v = low
-				case v > high:
-					v = high
-				}
-				y[i] = v
-			}
-		}
+		m.clampRows(blockOf(m.v[o.out.r], &o.out, b, 0, false)[:n], blockOf(m.v[o.x.r], &o.x, b, 0, false), low, high)
 	}
 }
 
 // within writes ones and zeros to the machine's rows: where no bound of row r holds in block b.
 func (o *clamp[T]) within(m *Machine[T], r, b int) []T {
-	x := rowOf(m.v[o.x.r], &o.x, r, b)
+	x, low, high := rowOf(m.v[o.x.r], &o.x, r, b), o.low.row(r, 0), o.high.row(r, 0)
 	in := m.mask[:len(x)]
 	for i, v := range x {
 		in[i] = 1
-		if v < o.low[r] || v > o.high[r] {
+		if v < low[i] || v > high[i] {
 			in[i] = 0
 		}
 	}
@@ -80,7 +69,7 @@ func (o *clamp[T]) tangent(m *Machine[T]) {
 	}
 	t := &o.out.t
 	for b := range t.blocks {
-		for r := range o.low {
+		for r := range o.rows {
 			in := o.within(m, r, b)
 			for c := range t.copies {
 				y := tangentRow(m.d[o.out.r], t, r, b, c)
@@ -94,15 +83,15 @@ func (o *clamp[T]) tangent(m *Machine[T]) {
 func (o *clamp[T]) adjoint(m *Machine[T]) {
 	if o.out.width == 1 {
 		x, to, bar := m.v[o.x.r], m.a[o.x.r], m.a[o.out.r]
-		for r, low := range o.low {
-			if v := x[r]; v >= low && v <= o.high[r] {
+		for r, low := range o.low.v {
+			if v := x[r]; v >= low && v <= o.high.v[r] {
 				to[r] += bar[r]
 			}
 		}
 		return
 	}
 	for b := range o.out.blocks {
-		for r := range o.low {
+		for r := range o.rows {
 			addProduct(rowOf(m.a[o.x.r], &o.x, r, b), 1, o.within(m, r, b), rowOf(m.a[o.out.r], &o.out, r, b))
 		}
 	}

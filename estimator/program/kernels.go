@@ -34,8 +34,13 @@ func addProduct[T Float](dst []T, s T, a, b []T) {
 		return
 	}
 	a, b = a[:len(dst)], b[:len(dst)]
-	if d, double := any(dst).([]float64); double && s == 1 && len(d) >= width {
-		f64.FMA(d, any(a).([]float64), any(b).([]float64), d)
+	if s == 1 && len(dst) >= width {
+		switch d := any(dst).(type) {
+		case []float32:
+			f32.FMA(d, any(a).([]float32), any(b).([]float32), d)
+		case []float64:
+			f64.FMA(d, any(a).([]float64), any(b).([]float64), d)
+		}
 		return
 	}
 	for i := range dst {
@@ -50,6 +55,17 @@ func multiplyRows[T Float](dst, a, b []T) {
 		f32.Mul(d, any(a).([]float32), any(b).([]float32))
 	case []float64:
 		f64.Mul(d, any(a).([]float64), any(b).([]float64))
+	}
+}
+
+// clampRows writes x between low and high to dst: NaN stays NaN.
+func (m *Machine[T]) clampRows(dst, x, low, high []T) {
+	if d, single := any(dst).([]float32); single && len(d) >= width {
+		m.unit.Clamp(d, any(x).([]float32), any(low).([]float32), any(high).([]float32))
+		return
+	}
+	for i := range dst {
+		dst[i] = min(max(x[i], low[i]), high[i])
 	}
 }
 

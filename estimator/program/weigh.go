@@ -35,59 +35,39 @@ type weigh[T Float] struct {
 	w, c   constants[T]
 }
 
-// constants are numbers for rows and columns: as a layout where lanes are one, else one number for a row of
-// a block.
+// constants are numbers for rows and columns in the layout of a register.
 type constants[T Float] struct {
-	v     []T
-	rows  int
-	each  int // blocks of a column; 0: v has the layout of the register
-	width int
-	same  bool // in all columns
+	v      []T
+	stride int // numbers of a block
+	width  int
+	each   int // blocks that have the same numbers
+	blocks int // that differ
 }
 
 func newConstants[T Float](l *layout, x []float64) constants[T] {
+	c := constants[T]{stride: l.stride, width: l.width, each: max(1, l.lanes/width), blocks: l.blocks}
 	if len(x) == l.rows {
-		c := constants[T]{rows: l.rows, width: 1, same: true}
-		for _, v := range x {
-			c.v = append(c.v, narrow[T](v))
-		}
-		return c
+		c.blocks = 1
+	} else if l.lanes > 1 {
+		c.blocks = l.cols
 	}
-	if l.lanes == 1 {
-		c := constants[T]{v: make([]T, l.size()), rows: l.stride / l.width, width: l.width}
-		for r := range l.rows {
-			for j := range l.blocks * l.width {
-				c.v[l.at(r, j)] = narrow[T](x[r*l.cols+min(j, l.cols-1)])
-			}
-		}
-		return c
-	}
-	c := constants[T]{rows: l.rows, each: l.lanes / width, width: 1, v: make([]T, l.rows*l.cols)}
+	c.v = make([]T, c.blocks*c.stride)
 	for r := range l.rows {
-		for j := range l.cols {
-			c.v[j*l.rows+r] = narrow[T](x[r*l.cols+j])
+		for b := range c.blocks {
+			for i, row := 0, c.row(r, b*c.each); i < len(row); i++ {
+				at := r*len(x)/l.rows + min(b*l.width*c.each/l.lanes+i/l.lanes, len(x)/l.rows-1)
+				row[i] = narrow[T](x[at])
+			}
 		}
 	}
 	return c
 }
 
-// stored reports whether the constants of a block stand as its numbers do.
-func (c *constants[T]) stored() bool { return c.each == 0 && !c.same && c.width > 1 }
+// block returns the first n constants of a block.
+func (c *constants[T]) block(b, n int) []T { return c.v[b/c.each%c.blocks*c.stride:][:n] }
 
-// block returns the first n constants of a block that are stored.
-func (c *constants[T]) block(b, n int) []T { return c.v[b*c.rows*c.width:][:n] }
-
-// row returns the constants of a row in a block: as many as it is wide, or one.
-func (c *constants[T]) row(r, block int) []T {
-	switch {
-	case c.same:
-		block = 0
-	case c.each > 0:
-		block /= c.each
-	}
-	at := (block*c.rows + r) * c.width
-	return c.v[at : at+c.width]
-}
+// row returns the constants of a row in a block.
+func (c *constants[T]) row(r, b int) []T { return c.block(b, c.stride)[r*c.width:][:c.width] }
 
 func newWeigh[T Float](m *Machine[T], o *Weigh) instruction[T] {
 	l := &m.layouts[o.Out]
@@ -99,45 +79,12 @@ func newWeigh[T Float](m *Machine[T], o *Weigh) instruction[T] {
 }
 
 func (o *weigh[T]) value(m *Machine[T]) {
+	n := o.rows * o.out.width
 	for b := range o.out.blocks {
-		if o.w.stored() && (len(o.c.v) == 0 || o.c.stored()) {
-			n := o.rows * o.out.width
-			y := m.v[o.out.r][b*o.out.stride:][:n]
-			multiplyRows(y, o.w.block(b, n), m.v[o.x.r][b%o.x.blocks*o.x.stride:][:n])
-			if len(o.c.v) > 0 {
-				addScaled(y, 1, o.c.block(b, n))
-			}
-			continue
-		}
-		for r := range o.rows {
-			o.row(m, r, b)
-		}
-	}
-}
-
-// row evaluates row r of block b.
-func (o *weigh[T]) row(m *Machine[T], r, b int) {
-	x, y, w := rowOf(m.v[o.x.r], &o.x, r, b), rowOf(m.v[o.out.r], &o.out, r, b), o.w.row(r, b)
-	var c []T
-	if len(o.c.v) > 0 {
-		c = o.c.row(r, b)
-	}
-	switch {
-	case len(c) > 1:
-		copy(y, c)
-		addProduct(y, 1, w, x)
-	case len(w) > 1:
-		multiplyRows(y, w, x)
-		if len(c) > 0 {
-			addScaled(y, c[0], m.ones[:len(y)])
-		}
-	default:
-		constant := T(0)
-		if len(c) > 0 {
-			constant = c[0]
-		}
-		for i, v := range x {
-			y[i] = w[0]*v + constant
+		y := m.v[o.out.r][b*o.out.stride:][:n]
+		multiplyRows(y, o.w.block(b, n), blockOf(m.v[o.x.r], &o.x, b, 0, false)[:n])
+		if len(o.c.v) > 0 {
+			addScaled(y, 1, o.c.block(b, n))
 		}
 	}
 }

@@ -329,3 +329,33 @@ eight:
 	JNZ          eight
 	VZEROUPPER
 	RET
+
+// func clampAVX2(dst, x, low, high *float32, rows int)
+TEXT ·clampAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ low+16(FP), AX
+	MOVQ high+24(FP), BX
+	MOVQ rows+32(FP), CX
+
+row:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMOVUPS (AX), Y2
+	VMOVUPS 32(AX), Y3
+	VMOVUPS (BX), Y4
+	VMOVUPS 32(BX), Y5
+	VMAXPS  Y0, Y2, Y0 // what is not a number stays so
+	VMAXPS  Y1, Y3, Y1
+	VMINPS  Y0, Y4, Y0
+	VMINPS  Y1, Y5, Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ    $64, SI
+	ADDQ    $64, AX
+	ADDQ    $64, BX
+	ADDQ    $64, DI
+	DECQ    CX
+	JNZ     row
+	VZEROUPPER
+	RET

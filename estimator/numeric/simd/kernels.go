@@ -85,3 +85,13 @@ func (u Unit) Logistic(x []float32, rate, gain, shift float32) {
 		u.logistic(x, rate, gain, shift)
 	}
 }
+
+// Clamp writes min(max(x, low), high), number by number, to dst. NaN stays NaN.
+func (u Unit) Clamp(dst, x, low, high []float32) {
+	if n := len(dst); n%Width != 0 || len(x) < n || len(low) < n || len(high) < n {
+		panic(badLength)
+	}
+	if len(dst) > 0 {
+		u.clamp(dst, x, low, high)
+	}
+}

@@ -359,3 +359,28 @@ four:
 	SUBS  $4, R1, R1
 	BNE   four
 	RET
+
+// func clampNEON(dst, x, low, high *float32, rows int)
+TEXT ·clampNEON(SB), NOSPLIT, $0-40
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD low+16(FP), R2
+	MOVD high+24(FP), R3
+	MOVD rows+32(FP), R4
+
+row:
+	VLD1.P 64(R1), [V0.S4, V1.S4, V2.S4, V3.S4]
+	VLD1.P 64(R2), [V4.S4, V5.S4, V6.S4, V7.S4]
+	VLD1.P 64(R3), [V16.S4, V17.S4, V18.S4, V19.S4]
+	VFMAX(4, 0, 0)            // what is not a number stays so
+	VFMAX(5, 1, 1)
+	VFMAX(6, 2, 2)
+	VFMAX(7, 3, 3)
+	VFMIN(16, 0, 0)
+	VFMIN(17, 1, 1)
+	VFMIN(18, 2, 2)
+	VFMIN(19, 3, 3)
+	VST1.P [V0.S4, V1.S4, V2.S4, V3.S4], 64(R0)
+	SUBS   $1, R4, R4
+	BNE    row
+	RET

@@ -126,6 +126,12 @@ const (
 	cos5 = -0.0243959320976
 )
 
+func clampGo(dst, x, low, high []float32) {
+	for i := range dst {
+		dst[i] = min(max(x[i], low[i]), high[i])
+	}
+}
+
 func logisticGo(x []float32, rate, gain, shift float32) {
 	for i, v := range x {
 		y := max(min(-rate*v, expMost), -expMost) // NaN stays so

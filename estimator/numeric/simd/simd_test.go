@@ -264,6 +264,27 @@ func TestLogistic(t *testing.T) {
 	})
 }
 
+func TestClamp(t *testing.T) {
+	everywhere(t, func(t *testing.T, u simd.Unit) {
+		const n = 2 * simd.Width
+		var x, low, high, got [n + simd.Width]float32
+		for i := range x {
+			x[i], low[i], high[i] = float32(i%7)-3, -float32(i%3), float32(i%5)/2
+		}
+		x[3], x[20], low[5], high[6] = float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.Inf(1))
+		u.Clamp(got[:n], x[:], low[:], high[:])
+		for i := range got {
+			want := min(max(x[i], low[i]), high[i])
+			if i >= n {
+				want = 0 // not written
+			}
+			if got[i] != want && !(math.IsNaN(float64(got[i])) && i == 3) {
+				t.Errorf("%d: %v between %v and %v is %v", i, x[i], low[i], high[i], got[i])
+			}
+		}
+	})
+}
+
 func TestPacking(t *testing.T) {
 	at := func(r, c int) float64 { return float64(10*r + c + 1) }
 	panels := make([]float32, simd.Panels(5)*simd.Rows*2)

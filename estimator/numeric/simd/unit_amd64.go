@@ -80,7 +80,19 @@ func (u Unit) logistic(x []float32, rate, gain, shift float32) {
 		logisticGo(x, rate, gain, shift)
 		return
 	}
+	if u == AVX512 {
+		logisticAVX512(&x[0], len(x), rate, gain, shift, &expTable)
+		return
+	}
 	logisticAVX2(&x[0], len(x), rate, gain, shift, &expTable)
+}
+
+func (u Unit) clamp(dst, x, low, high []float32) {
+	if u == Plain {
+		clampGo(dst, x, low, high)
+		return
+	}
+	clampAVX2(&dst[0], &x[0], &low[0], &high[0], len(dst)/Width)
 }
 
 //go:noescape
@@ -112,3 +124,9 @@ func cosinesAVX512(mean, omega, cosines, z *float32, half, d int, table *table)
 
 //go:noescape
 func logisticAVX2(x *float32, n int, rate, gain, shift float32, table *table)
+
+//go:noescape
+func logisticAVX512(x *float32, n int, rate, gain, shift float32, table *table)
+
+//go:noescape
+func clampAVX2(dst, x, low, high *float32, rows int)

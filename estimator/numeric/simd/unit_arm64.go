@@ -60,6 +60,14 @@ func (u Unit) logistic(x []float32, rate, gain, shift float32) {
 	logisticNEON(&x[0], len(x), rate, gain, shift, &expTable)
 }
 
+func (u Unit) clamp(dst, x, low, high []float32) {
+	if u == Plain {
+		clampGo(dst, x, low, high)
+		return
+	}
+	clampNEON(&dst[0], &x[0], &low[0], &high[0], len(dst)/Width)
+}
+
 //go:noescape
 func productNEON(dst *float32, panels int, parts *Part, n int)
 
@@ -74,3 +82,6 @@ func rffNEON(x, mean, omega, weights, z *float32, half, d int, table *table)
 
 //go:noescape
 func logisticNEON(x *float32, n int, rate, gain, shift float32, table *table)
+
+//go:noescape
+func clampNEON(dst, x, low, high *float32, rows int)

@@ -25,3 +25,5 @@ func (u Unit) randomFeatures(x, mean, omega, weights, z []float32, half, d int) 
 func (u Unit) cosines([]float32, []float32, []float32, []float32, int, int) bool { return false }
 
 func (u Unit) logistic(x []float32, rate, gain, shift float32) { logisticGo(x, rate, gain, shift) }
+
+func (u Unit) clamp(dst, x, low, high []float32) { clampGo(dst, x, low, high) }
