@@ -92,9 +92,8 @@ func Choose(ctx context.Context, known []window.Flight, parts []window.Fold, tas
 	if !set.Equation && !set.Velocity {
 		return p, nil
 	}
-	p.confirmActuators(ctx, known)
 	if set.Equation {
-		if err := p.chooseShape(ctx, window.Acting(known, p.set.Actuators), b); err != nil {
+		if err := p.chooseShape(ctx, window.Acting(known, set.Actuators), b); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +101,7 @@ func Choose(ctx context.Context, known []window.Flight, parts []window.Fold, tas
 	if err != nil {
 		return nil, err
 	}
-	t := stack.Task{Task: task, Knots: set.Knots, Readouts: readouts, History: p.direct.History, Actuators: p.set.Actuators}
+	t := stack.Task{Task: task, Knots: set.Knots, Readouts: readouts, History: p.direct.History, Actuators: set.Actuators}
 	b.Say("prior dynamics: weights")
 	p.Stack, err = stack.Fit(parts, t, fitted)
 	return p, err

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -86,6 +87,20 @@ func TestLatencyOfAnEstimatedRate(t *testing.T) {
 		holds := l.Known && l.DeadLow <= truth[0] && truth[0] <= l.DeadHigh && math.Abs(l.Dead-truth[0]) < 0.01
 		if holds != own {
 			t.Errorf("estimated %v: %v, expected %v", own, l, truth)
+		}
+	}
+}
+
+// TestDoubtedApart has two motors of a kind. The flights tell them apart only where a dead time and a lag describe what the one does: where they
+// do not, it acts as its kind.
+func TestDoubtedApart(t *testing.T) {
+	kind := model.Latency{Known: true, Dead: 0.02, Lag: 0.01}
+	late := model.Latency{Known: true, Dead: 0.19, DeadLow: 0.18, DeadHigh: 0.2, Lag: 0.01, LagLow: 0.005, LagHigh: 0.02}
+	r := Result{Inputs: []model.Latency{late, kind}, Gain: 0.8, gainOfKinds: 0.9, step: 0.01, fitted: []model.Latency{late, kind}, kinds: []model.Latency{kind, kind}}
+	for described, want := range map[bool]float64{true: late.Dead, false: kind.Dead} {
+		r.Inputs[0].Known = described
+		if of := r.Actuators(); len(of) != 2 || of[0].Dead != want || of[1].Dead != kind.Dead {
+			t.Errorf("described: %v; the motors act after %v, want %v s and %v s", described, of, want, kind.Dead)
 		}
 	}
 }

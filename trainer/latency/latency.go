@@ -23,8 +23,8 @@ const (
 // apart would let an equation read, in the difference of them, how their common command changes.
 const coarse = 0.25
 
-// Actuators returns how the inputs follow their commands: as all inputs of their kind, unless the data say otherwise; at once where that is
-// not known, or is less than a quarter of a sample; nil where it gains nothing.
+// Actuators returns how the inputs follow their commands: as all inputs of their kind, unless the data say otherwise, and a dead time and a lag
+// describe what the input does; at once where that is not known, or is less than a quarter of a sample; nil where it gains nothing.
 func (r *Result) Actuators() (out []actuator.Response) {
 	gain, each := r.Gain, r.Gain < worthwhileApart*r.gainOfKinds
 	if !each {
@@ -35,7 +35,7 @@ func (r *Result) Actuators() (out []actuator.Response) {
 	}
 	for i, l := range r.fitted {
 		of := actuator.Response{}
-		if kind := r.kinds[i]; !each || kind.Known && !r.apart(l, kind) {
+		if kind := r.kinds[i]; !each || kind.Known && (!r.Inputs[i].Known || !r.apart(l, kind)) {
 			l = kind
 		}
 		if l.Known && l.Dead+l.Lag >= coarse*r.step {

@@ -81,10 +81,10 @@ func (c *Choice) Work(task window.Task, e Effort) float64 {
 // a step.
 func shapes(flights []window.Flight, task window.Task, body priordynamics.Body) []Shape {
 	var out []Shape
-	n, H := window.Samples(flights), task.Horizon
+	n, H, dt := window.Samples(flights), task.Horizon, window.ShortestInterval(flights)
 	var steps []float64
 	for _, parts := range []float64{10, 25, 50} {
-		step := wholeSamples(H, parts, flights)
+		step := math.Max(1, math.Round(H/parts/dt)) * dt
 		if step <= H && (len(steps) == 0 || step < steps[len(steps)-1]) {
 			steps = append(steps, step)
 		}
@@ -102,18 +102,6 @@ func shapes(flights []window.Flight, task window.Task, body priordynamics.Body) 
 		}
 	}
 	return out
-}
-
-// wholeSamples returns a step of as many samples as go into so many parts of H, one at least.
-func wholeSamples(H, parts float64, flights []window.Flight) float64 {
-	dt := window.ShortestInterval(flights)
-	return math.Max(1, math.Round(H/parts/dt)) * dt
-}
-
-// LinearError returns the error of a linear difference equation on blocks of time that it was not fitted to, as the Score of a [Candidate].
-func LinearError(ctx context.Context, flights []window.Flight, task window.Task, body priordynamics.Body) float64 {
-	step := math.Min(task.Horizon, wholeSamples(task.Horizon, 25, flights))
-	return validate(ctx, flights, task, Shape{Step: step, Degree: 1, Ridge: 1e-5, Body: body}, math.Inf(1))
 }
 
 // hopeless is how far behind the best a candidate may be after its first fold
