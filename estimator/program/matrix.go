@@ -132,7 +132,7 @@ func (m *Machine[T]) multiply(dst []T, rows int, c []T, parts []affinePart[T], v
 		return
 	}
 	if single, ok := any(dst).([]float32); ok {
-		m.multiplySingle(single, rows, c, parts, v, b, k, tangents)
+		m.multiplySingle(single, rows, parts, v, b, k, tangents)
 		return
 	}
 	if c == nil {
@@ -149,12 +149,9 @@ func (m *Machine[T]) multiply(dst []T, rows int, c []T, parts []affinePart[T], v
 	}
 }
 
-// multiplySingle is multiply in single precision.
-func (m *Machine[T]) multiplySingle(dst []float32, rows int, c []T, parts []affinePart[T], v [][]T, b, k int, tangents bool) {
+// multiplySingle is multiply in single precision, without a constant: see singleParts.
+func (m *Machine[T]) multiplySingle(dst []float32, rows int, parts []affinePart[T], v [][]T, b, k int, tangents bool) {
 	list := m.parts[:0]
-	if c != nil {
-		list = append(list, simd.Part{L: any(c).([]float32), X: any(m.ones).([]float32), K: 1})
-	}
 	for i := range parts {
 		if x := &parts[i].x; !tangents || x.active {
 			list = append(list, parts[i].m.part(any(blockOf(v[x.r], x, b, k, tangents)).([]float32)))
