@@ -2,6 +2,7 @@ package csv
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -317,6 +318,8 @@ func (r *Reader) number(column, cell string) (float64, error) {
 		remedy = alike
 	case strings.ContainsRune(cell, ','):
 		remedy = withPoints
+	default:
+		remedy = cmp.Or(withoutUnit(cell), remedy)
 	}
 	return 0, r.fail(r.line, "column "+quote(column), quote(cell)+" "+reason, remedy)
 }
