@@ -154,7 +154,14 @@ func Default(flights []window.Flight, task window.Task, readouts int) Config {
 	for e := 2 * fine * interval; e <= 0.8*H; e *= 2 {
 		edges = append(edges, e)
 	}
-	c.Rows = []int{few, len(edges)}
 	c.History = history.Spec{Edges: edges}
+	for c.History.Check() != nil { // samples too far apart or too dense for so many rows
+		c.History.Edges = c.History.Edges[:len(c.History.Edges)-1]
+	}
+	for _, rows := range []int{few, c.History.Rows()} {
+		if rows <= c.History.Rows() && rows > 0 && !slices.Contains(c.Rows, rows) {
+			c.Rows = append(c.Rows, rows)
+		}
+	}
 	return c
 }

@@ -345,3 +345,21 @@ func TestMeanOverTheLengthOfTheHistory(t *testing.T) {
 		}
 	}
 }
+
+// Slow samples, of a building or a tank, have no more history than a model may read.
+func TestHistoryOfSlowSamples(t *testing.T) {
+	for _, c := range []struct {
+		interval float64
+		rows     []int
+	}{{0.02, []int{2, 6}}, {20, []int{2, 3}}, {40, []int{1}}, {100, nil}} {
+		stamps := make([]float64, 100)
+		for i := range stamps {
+			stamps[i] = c.interval * float64(i)
+		}
+		f := flight(0, stamps, make([]float64, len(stamps)), make([]float64, len(stamps)))
+		d := Default([]window.Flight{f}, window.Task{States: one, Inputs: 1, Horizon: 25 * c.interval}, 1)
+		if err := d.History.Check(); err != nil || !reflect.DeepEqual(d.Rows, c.rows) {
+			t.Errorf("samples each %g s: rows %v, %v", c.interval, d.Rows, err)
+		}
+	}
+}
