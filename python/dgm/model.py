@@ -114,6 +114,8 @@ class Model(Evaluated):
 
     def __init__(self, path: Union[str, "os.PathLike[str]"], folder: Any = None):
         self.path, self._folder = os.fspath(path), folder  # the folder, if it is temporary, lives as long as the model
+        if folder is not None:
+            weakref.finalize(self, folder.cleanup)
         if not os.path.exists(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.path)
         self._library = library.load()

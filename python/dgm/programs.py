@@ -48,6 +48,8 @@ def document(name: str, arguments: Sequence[str], show: Optional[Callable[[str],
                     show(line.rstrip())
             reader.join()
             code = child.wait()
+            child.stderr.close()
+            child.stdout.close()
             break
         except KeyboardInterrupt:
             if interrupted:
