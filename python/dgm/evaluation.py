@@ -184,8 +184,9 @@ class Evaluated:
         return measured + [log.Channel(n, "input", unit) for n, unit in zip(self.inputs, self.input_units)]
 
     def _flights(self, t: Any, x: Any, u: Any) -> List[log.Flight]:
-        flights = log.flights(t, x, u)
-        K, P = (sum(c.role == role for c in self._columns) for role in ("state", "input"))
+        states, inputs = ([c.name for c in self._columns if c.role == role] for role in ("state", "input"))
+        flights = log.flights(t, x, u, states, inputs)
+        K, P = len(states), len(inputs)
         for f in flights:
             if f.x.shape[1] != K or f.u.shape[1] != P:
                 raise ValueError(f"x and u: have {f.x.shape[1]} and {f.u.shape[1]} columns, the model has {K} measured states and {P} inputs: {', '.join(c.name for c in self._columns)}")

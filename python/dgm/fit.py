@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 import pathlib
 import re
@@ -19,8 +20,8 @@ def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None
     """Learns a model of a robot from arrays: the distribution of its state over the horizon, s, given state, inputs and plan.
 
     t (n) are the times in s, or datetime64; x (n, K) the states, NaN = not measured; u (n, P) the inputs, each held from its sample
-    to the next. Lists of arrays are flights: with five or more, the held-out scores are of whole flights. Tables of pandas and
-    datasets of xarray have the names; else states and inputs are lists of names. units are by name ("rad", "m/s"); a state in rad
+    to the next. Lists of arrays are flights: with five or more, the held-out scores are of whole flights. Tables of pandas,
+    datasets and arrays of xarray and mappings have the names; else states and inputs are lists of names, by which the columns of a table are taken. units are by name ("rad", "m/s"); a state in rad
     or deg is an angle unless its entry of periods is 0. rates maps a state to the one that is its time derivative; by default
     units and data show it. preset is default or quick. filter is auto, on or off: whether a Kalman filter estimates rates
     that nothing measures; such a model starts from the messages of a robot at an estimator, or from all states. The model is written to out with its report beside it, by default to a
@@ -29,11 +30,15 @@ def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None
     for what, given in (("units", units), ("periods", periods), ("rates", rates)):
         if given is not None and not isinstance(given, Mapping):
             raise TypeError(f"{what}: {given!r} is no mapping by names, as {{'theta': …}}")
-    if isinstance(horizon, str):
-        raise TypeError(f"horizon: {horizon!r} is no number of seconds, as 0.5")
-    flights = log.flights(t, x, u)
+    for what, value, kind, example in (("horizon", horizon, numbers.Real, "number of seconds, as 0.5"), ("seed", seed, numbers.Integral, "whole number, as 1"), ("preset", preset, str, "text: default or quick"),
+                                       ("filter", filter, str, "text: auto, on or off"), ("vehicle", vehicle, str, "text, as 'robot'")):
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise TypeError(f"{what}: {value!r} is no {example}")
+    if not 1e-9 <= horizon < 1e9:
+        raise ValueError(f"horizon: {horizon!r} is not positive and below 1e9 s")
     states = log.names(states, x, "x", log.several(t))
     inputs = log.names(inputs, u, "u", log.several(t))
+    flights = log.flights(t, x, u, states, inputs)
     for what, given, have in (("states", states, flights[0].x.shape[1]), ("inputs", inputs, flights[0].u.shape[1])):
         if len(given) != have:
             raise ValueError(f"{what}: {len(given)} names for {have} columns")
@@ -41,7 +46,7 @@ def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None
         raise ValueError("states and inputs: a name is given twice")
     for i, f in enumerate(flights):
         if f.x.shape[1] != len(states) or f.u.shape[1] != len(inputs):
-            raise ValueError(f"flight {i} has {f.x.shape[1]} and {f.u.shape[1]} columns, the first one {len(states)} and {len(inputs)}")
+            raise ValueError(f"x and u of flight {i}: have {f.x.shape[1]} and {f.u.shape[1]} columns, must have those of the first one: {len(states)} and {len(inputs)}")
     columns = log.channels(states, inputs, units or {}, periods or {}, rates, flights)
     folder = None
     if out is None:
@@ -51,7 +56,7 @@ def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None
     with tempfile.TemporaryDirectory() as logs:
         path = os.path.join(logs, "flights.msgpack")
         log.write(path, vehicle, flights, columns)
-        arguments = ["--log", path, "--out", os.fspath(target), "--horizon", f"{horizon:.9g}s", "--preset", preset, "--seed", str(seed), "--filter", filter]
+        arguments = ["--log", path, "--out", os.fspath(target), "--horizon", f"{round(horizon * 1e9)}ns", "--preset", preset, "--seed", str(seed), "--filter", filter]
         try:
             programs.document("dgm-train", arguments, programs.printer("dgm-train") if progress else None)
         except ValueError as e:

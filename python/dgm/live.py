@@ -87,7 +87,7 @@ class Live:
         message: Dict[str, Any] = {"v": 1, "seq": seq, "t": stamp}
         for key, v in (("x", x), ("P0", P0), ("u", u), ("plan", plan)):
             if v is not None:
-                message[key] = numbers(v).astype("<f8").tobytes()
+                message[key] = numbers(v, key).astype("<f8").tobytes()
         if plan_dt is not None:
             message["plan_dt"] = float(plan_dt)
         if sensor:

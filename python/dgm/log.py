@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import math
+import numbers as numbers_
 import os
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
@@ -36,13 +38,15 @@ class Flight:
     u: Floats  # (n, P) held from each sample to the next
 
 
-def flights(t: Any, x: Any, u: Any) -> List[Flight]:
-    """The flights of arrays, or of lists of them."""
+def flights(t: Any, x: Any, u: Any, states: Optional[Sequence[str]] = None, inputs: Optional[Sequence[str]] = None) -> List[Flight]:
+    """The flights of arrays, or of lists of them. Columns of a table that have the names of states and inputs are taken by them."""
     if several(t):
-        if len(t) != len(x) or (u is not None and len(u) != len(t)):
-            raise ValueError(f"flights: t has {len(t)}, x has {len(x)}" + ("" if u is None else f", u has {len(u)}"))
-        return [_flight(t[i], x[i], None if u is None else u[i], f" of flight {i}") for i in range(len(t))]
-    return [_flight(t, x, u, "")]
+        lengths = {name: len(a) if hasattr(a, "__len__") else "no" for name, a in (("t", t), ("x", x), ("u", u)) if name != "u" or u is not None}
+        if len(set(lengths.values())) > 1:
+            have = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+            raise ValueError(f"flights: {have}: give lists with an entry for each flight")
+        return [_flight(t[i], x[i], None if u is None else u[i], f" of flight {i}", states, inputs) for i in range(len(t))]
+    return [_flight(t, x, u, "", states, inputs)]
 
 
 def several(t: Any) -> bool:
@@ -53,19 +57,31 @@ def several(t: Any) -> bool:
 def names(given: Any, data: Any, default: str, many: bool = False) -> List[str]:
     """The names that are given, else those of the columns of a table, else default with numbers. many: data is a list of flights."""
     if given is not None:
+        if isinstance(given, (set, frozenset)):
+            raise TypeError(f"{given!r}: a set has no order; give a list of names")
         return [given] if isinstance(given, str) else [str(n) for n in given]
-    first = data[0] if many and data is not None else data
+    first = data[0] if many and data is not None and len(data) else data
     if first is None:
         return []
-    if hasattr(first, "columns"):  # pandas
-        return [str(c) for c in first.columns]
-    if hasattr(first, "data_vars"):  # xarray
-        return [str(v) for v in first.data_vars]
-    if getattr(first, "name", None) is not None and np.ndim(first) == 1:
-        return [str(first.name)]
+    columns = _named(first)
+    if columns is not None:
+        return list(columns)
     shape = np.shape(first)
     width = shape[1] if len(shape) > 1 else 1
     return [f"{default}{i + 1}" for i in range(width)]
+
+
+def _named(a: Any) -> Optional[List[str]]:
+    """The names of the columns of a table of pandas, a dataset or an array of xarray, or a mapping; None where there are none."""
+    if isinstance(a, (list, tuple)):
+        return None
+    if isinstance(a, Mapping):  # a dataset of xarray is one
+        return [str(n) for n in getattr(a, "data_vars", a)]
+    if hasattr(a, "columns"):
+        return [str(c) for c in a.columns]
+    if hasattr(a, "coords") and np.ndim(a) == 2:
+        return [str(v) for v in a.coords[a.dims[1]].values] if a.dims[1] in a.coords else None
+    return [str(a.name)] if np.ndim(a) == 1 and getattr(a, "name", None) is not None else None
 
 
 def channels(states: Sequence[str], inputs: Sequence[str], units: Mapping[str, str], periods: Mapping[str, float],
@@ -76,15 +92,34 @@ def channels(states: Sequence[str], inputs: Sequence[str], units: Mapping[str, s
         for n in names_:
             if n not in known:
                 raise ValueError(f"{what}: {n!r} is no channel; there are {', '.join(known)}")
+    for n in known:
+        _token("states and inputs", n, 256)
+        if units.get(n) is not None and not isinstance(units[n], str):
+            raise TypeError(f"units: {n!r} has {units[n]!r}, must be a text, as 'm/s'")
+    for n, period in periods.items():
+        if not (period is None or isinstance(period, numbers_.Real) and 0 <= period < math.inf):
+            raise ValueError(f"periods: {n!r} has {period!r}, must be a positive number, as 360, or 0 for none")
+    for n, rate in (rates or {}).items():
+        seen = [n]
+        while rate is not None and rate not in seen:
+            seen.append(rate)
+            rate = (rates or {}).get(rate)
+        if rate is not None or not set(seen) <= set(states):
+            raise ValueError(f"rates: {n!r} has {(rates or {})[n]!r}, must be another state, which is its time derivative")
     if rates is None:
         rates = _rates(states, units, all_)
     out = []
     for i, n in enumerate(known):
         state = i < len(states)
-        unit = units.get(n, "")
+        unit = units.get(n) or ""
         period = periods.get(n, TURN.get(unit, 0.0) if state else 0.0)
         out.append(Channel(n, "state" if state else "input", unit, float(period or 0.0), rates.get(n, "") if state else ""))
     return out
+
+
+def _token(what: str, name: str, most: int) -> None:
+    if not (name and name.isprintable() and len(name.encode()) <= most):
+        raise ValueError(f"{what}: the name {name[:40]!r} must be a text of 1 to {most} bytes that can be shown")
 
 
 def write(path: Union[str, "os.PathLike[str]"], vehicle: str, all_: Sequence[Flight], columns: Sequence[Channel]) -> None:
@@ -106,45 +141,69 @@ def write(path: Union[str, "os.PathLike[str]"], vehicle: str, all_: Sequence[Fli
                 f.write(_record(3, msgpack.packb([t, x[j].tobytes(), u[j].tobytes(), b""])))
 
 
-def _flight(t: Any, x: Any, u: Any, of: str) -> Flight:
+def _flight(t: Any, x: Any, u: Any, of: str, states: Optional[Sequence[str]], inputs: Optional[Sequence[str]]) -> Flight:
     stamps = _stamps(t, of)
-    x = _table(x)
-    if x.ndim == 1:
-        x = x[:, np.newaxis]
-    u = np.empty((len(stamps), 0)) if u is None else _table(u)
-    if u.ndim == 1:
-        u = u[:, np.newaxis]
-    for name, a in (("x", x), ("u", u)):
-        if a.ndim != 2 or len(a) != len(stamps):
-            raise ValueError(f"{name}{of}: has the shape {a.shape}, must be ({len(stamps)}, channels): a row for each time of t")
-    return Flight(stamps, x, u)
+    tables = []
+    for name, a, wanted in (("x", x, states), ("u", u, inputs)):
+        table = np.empty((len(stamps), 0)) if a is None and name == "u" else _table(a, name + of, wanted)
+        if table.ndim == 1 and len(table) == len(stamps):
+            table = table[:, np.newaxis]
+        if table.ndim != 2 or len(table) != len(stamps):
+            raise ValueError(f"{name}{of}: has the shape {table.shape}, must be ({len(stamps)}, channels): a row for each time of t")
+        tables.append(table)
+    return Flight(stamps, *tables)
 
 
-def _table(a: Any) -> Floats:
-    if hasattr(a, "data_vars"):  # a dataset of xarray: a column for each variable
-        return numbers(np.stack([np.asarray(v) for v in a.data_vars.values()], axis=1))
-    if hasattr(a, "to_numpy"):  # pandas, whose missing values are NaN
-        a = a.to_numpy(dtype=np.float64, na_value=np.nan)
-    return numbers(a)
+def _table(a: Any, name: str, wanted: Optional[Sequence[str]]) -> Floats:
+    """The columns of an array, or of a table those with the names that are wanted, in their order, if it has any of them."""
+    columns = _named(a)
+    pick = None
+    if wanted is not None and columns is not None and set(wanted) & set(columns):
+        if not set(wanted) <= set(columns) or len(set(columns)) < len(columns):
+            raise ValueError(f"{name}: the table has the columns {', '.join(columns)}, must have {', '.join(wanted)}, each once; rename them, or give an array without names")
+        pick = [columns.index(n) for n in wanted]
+    if isinstance(a, Mapping):
+        parts = [(n, a[k]) for n, k in zip(columns or [], getattr(a, "data_vars", a))]
+        parts = parts if pick is None else [parts[i] for i in pick]
+        return np.stack([numbers(v, f"{name}, {n}") for n, v in parts], axis=-1) if parts else np.empty((0, 0))
+    if hasattr(a, "iloc"):  # pandas, whose missing values are NaN
+        a = a.iloc[:, pick] if pick is not None and np.ndim(a) == 2 else a
+        times = [n for n, kind in zip(_named(a) or ["it"], a.dtypes if np.ndim(a) == 2 else [a.dtype]) if kind.kind in "mM"]
+        if times:
+            raise ValueError(f"{name}: {', '.join(times)} has times, not numbers; leave it out")
+        try:
+            return numbers(a.to_numpy(dtype=np.float64, na_value=np.nan))
+        except (TypeError, ValueError) as e:
+            raise ValueError(f"{name}: no table of numbers: {e}") from None
+    a = numbers(a, name)
+    return a[:, pick] if pick is not None and a.ndim == 2 else a
 
 
 def _stamps(t: Any, of: str) -> NDArray[np.int64]:
     a = np.asarray(t)
     if a.ndim != 1 or len(a) < 2:
-        raise ValueError(f"t{of}: has the shape {a.shape}, must be (n) with n of 2 at least: s, or datetime64")
-    if np.issubdtype(a.dtype, np.datetime64) or np.issubdtype(a.dtype, np.timedelta64):
-        unit = "datetime64[ns]" if np.issubdtype(a.dtype, np.datetime64) else "timedelta64[ns]"
-        stamps = a.astype(unit).astype(np.int64)
+        raise ValueError(f"t{of}: has the shape {a.shape}, must be (n) with n of 2 at least: s, or datetime64; a list of such is several flights")
+    if a.dtype == object and hasattr(a[0], "timestamp"):  # datetimes, with a time zone or without
+        try:
+            a = np.array([np.datetime64(v.astimezone(datetime.timezone.utc).replace(tzinfo=None) if v.tzinfo else v, "ns") for v in a])
+        except (AttributeError, TypeError, ValueError) as e:
+            raise ValueError(f"t{of}: not all are times: {e}") from None
+    if a.dtype.kind in "mM":
+        if np.isnat(a).any():
+            raise ValueError(f"t{of}: element {int(np.argmax(np.isnat(a)))} is not a time (NaT)")
+        stamps = a.astype(f"{'datetime64' if a.dtype.kind == 'M' else 'timedelta64'}[ns]").astype(np.int64)
     else:
-        s = numbers(a)
+        s = numbers(a, f"t{of}")
         if not np.isfinite(s).all():
             raise ValueError(f"t{of}: element {int(np.argmin(np.isfinite(s)))} is not finite")
         if np.abs(s).max() > 9e9:
-            raise ValueError(f"t{of}: has values up to {np.abs(s).max():.3g}; it is in s: divide ns by 1e9")
+            raise ValueError(f"t{of}: has values up to {np.abs(s).max():.3g}; it is in s: divide ms by 1e3, µs by 1e6, divide ns by 1e9")
         stamps = np.round(s * 1e9).astype(np.int64)
     back = np.diff(stamps) <= 0
     if back.any():
-        raise ValueError(f"t{of}: element {int(np.argmax(back)) + 1} is not after the one before it; give flights as a list of arrays")
+        coarse = a.dtype.kind == "f" and np.spacing(np.abs(a).max()) > 1e-3
+        mend = f"{a.dtype} resolves {np.spacing(np.abs(a).max()):.2g} s there: give float64, or subtract the first time before" if coarse else "sort the samples and drop the repeated ones, or give flights as a list of arrays"
+        raise ValueError(f"t{of}: element {int(np.argmax(back)) + 1} is not after the one before it; {mend}")
     return stamps
 
 
@@ -153,17 +212,27 @@ SPANS = {0.05: 0.02, 0.2: 0.02, 0.8: 0.01}
 
 
 def _unexplained(all_: Sequence[Flight], position: int, rate: int, period: float, span: float) -> float:
-    """The share of the mean square of a position's changes, over spans of so many s, that the integral of a rate leaves; inf without change."""
+    """The share of the mean square of a position's changes, over spans of so many s, that the integral of a rate leaves; inf without change.
+
+    Spans in which one of them was not measured for long do not count."""
     left = moved = 0.0
     for f in all_:
-        stride = max(1, int(span * (len(f.t) - 1) / max(1e-9 * (f.t[-1] - f.t[0]), 1e-9)))
-        dt = 1e-9 * np.diff(f.t)
-        area = np.concatenate([[0], np.cumsum(dt * (f.x[1:, rate] + f.x[:-1, rate]) / 2)])[::stride]
-        d = np.diff(f.x[::stride, position])
+        p, r = (np.flatnonzero(np.isfinite(f.x[:, k])) for k in (position, rate))
+        if len(p) < 2 or len(r) < 2:
+            continue
+        t = 1e-9 * (f.t - f.t[0])
+        dt, usual = np.diff(t[r]), float(np.median(np.diff(t[p])))
+        area = np.concatenate([[0], np.cumsum(dt * (f.x[r[1:], rate] + f.x[r[:-1], rate]) / 2)])
+        holes = np.concatenate([[0], np.cumsum(dt > max(span, 3 * float(np.median(dt))))])
+        p = p[(p >= r[0]) & (p <= r[-1])][:: max(1, int(span / usual + 1e-9))]
+        if len(p) < 2:
+            continue
+        d, steps = np.diff(f.x[p, position]), np.diff(t[p])
         if period:
             d = (d + period / 2) % period - period / 2
-        e = d - np.diff(area)
-        left, moved = left + float(np.nansum(e * e)), moved + float(np.nansum(d * d))
+        known = (steps <= 2 * max(span, usual)) & (np.diff(np.interp(t[p], t[r], holes)) == 0)
+        e = (d - np.diff(np.interp(t[p], t[r], area)))[known]
+        left, moved = left + float(e @ e), moved + float(d[known] @ d[known])
     return left / moved if moved > 0 else math.inf
 
 
@@ -176,7 +245,7 @@ def _rates(states: Sequence[str], units: Mapping[str, str], all_: Sequence[Fligh
     for i, position in enumerate(states):
         best = (1.0, "")  # what is left over the most that may be
         for j, rate in enumerate(states):
-            a, b = units.get(position, ""), units.get(rate, "")
+            a, b = units.get(position) or "", units.get(rate) or ""
             if i == j or (a and b and b.replace(" ", "") not in (a + "/s", a + "s⁻¹", a + "s^-1")):
                 continue
             if rate not in out.values():

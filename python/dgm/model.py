@@ -317,7 +317,7 @@ def _columns(channels: Sequence[Tuple[str, str]]) -> Tuple[Tuple[str, ...], Tupl
 
 def _shaped(name: str, x: ArrayLike, *shapes: Tuple[int, ...]) -> Floats:
     """x as numbers, if it has one of the shapes; −1 is any length above 0."""
-    a = numbers(x)
+    a = numbers(x, name)
     for shape in shapes:
         if a.ndim == len(shape) and all(n == want or (want < 0 and n > 0) for n, want in zip(a.shape, shape)):
             return a

@@ -58,7 +58,7 @@ class QueryClient:
         import msgpack
 
         timeout = {} if query.get("want") == "model" else {"timeout": int(self.timeout * 1e9)}
-        fields = {k: v if k == "want" or isinstance(v, (str, int, float)) else numbers(v).astype("<f8").tobytes() for k, v in query.items() if v is not None}
+        fields = {k: v if k == "want" or isinstance(v, (str, int, float)) else numbers(v, k).astype("<f8").tobytes() for k, v in query.items() if v is not None}
         m = await self.nc.request("dgm.query." + self.vehicle, msgpack.packb({"v": 1, **timeout, **fields}), timeout=self.timeout)
         if not m.data:
             h = m.headers or {}

@@ -143,6 +143,47 @@ def test_tables_have_their_names():
     assert np.isnan(f.x[3, 0]) and f.u.shape == (len(t), 1) and f.t[1] - f.t[0] == 20_000_000
 
 
+def test_columns_are_taken_by_their_names():
+    pandas = pytest.importorskip("pandas")
+    t, x, u = fly(1)
+    table = pandas.DataFrame(x, columns=["theta", "omega"]).assign(torque=u, at=pandas.to_datetime(t, unit="s"))
+    turned = table[["omega", "torque", "theta"]]
+    for f in log.flights([t, t, t], [table, turned, dict(omega=x[:, 1], theta=x[:, 0])], [table, turned, u], ["theta", "omega"], ["torque"]):
+        assert (f.x == x).all() and (f.u == u).all()
+    with pytest.raises(ValueError, match="x of flight 1: the table has the columns theta, rate, must have theta, omega"):
+        log.flights([t, t], [table, dict(theta=x[:, 0], rate=x[:, 1])], [u, u], ["theta", "omega"], ["torque"])
+    with pytest.raises(ValueError, match="x: at has times"):
+        log.flights(t, table, u)
+
+
+def test_arrays_of_xarray_have_their_names():
+    xarray = pytest.importorskip("xarray")
+    t, x, u = fly(1)
+    a = xarray.DataArray(x[:, ::-1], dims=("time", "channel"), coords={"time": t, "channel": ["omega", "theta"]})
+    assert log.names(None, a, "x") == ["omega", "theta"] and (log.flights(a.time, a, u, ["theta", "omega"], ["torque"])[0].x == x).all()
+
+
+def test_times_with_a_zone():
+    pandas = pytest.importorskip("pandas")
+    t, x, u = fly(1)
+    index = pandas.to_datetime(np.round(1e9 * t).astype(int) + 1_700_000_000_000_000_000).tz_localize("UTC").tz_convert("Europe/Zurich")
+    for given in (index, list(index), list(index.to_pydatetime())):
+        stamps = log.flights(given, x, u)[0].t
+        assert stamps[0] == 1_700_000_000_000_000_000 and stamps[-1] == 1_700_000_011_980_000_000
+
+
+def test_rates_are_found_where_samples_are_missing():
+    t, x, u = fly(1)
+    rng = np.random.default_rng(1)
+    other = np.cumsum(rng.normal(size=len(t)))
+    table = np.c_[x, other]
+    holes = np.where(rng.random(table.shape) < 0.1, [[np.nan, np.inf, np.nan]], table)
+    holes[0] = np.nan  # nothing may be concluded from one missing sample
+    keep = np.r_[0:200, 280:600]  # a gap in time
+    for f in (log.flights(t, holes, u), log.flights(t[keep], table[keep], u[keep])):
+        assert [c.derivative for c in log.channels(["a", "b", "c"], ["u"], {}, {}, None, f)] == ["b", "", "", ""]
+
+
 @pytest.mark.parametrize("change, message", [
     (dict(t=np.arange(3.0)), r"must be \(3, channels\)"),
     (dict(states=["theta"]), "1 names for 2 columns"),
@@ -151,6 +192,15 @@ def test_tables_have_their_names():
     (dict(t=np.zeros(600)), "not after the one before"),
     (dict(t=1e18 + np.arange(600)), "divide ns by 1e9"),
     (dict(t=np.full(600, np.nan)), "not finite"),
+    (dict(t=np.full(600, np.datetime64("NaT"))), "t: element 0 is not a time"),
+    (dict(t=(1.7e9 + np.arange(600) / 50).astype(np.float32)), "float32 resolves"),
+    (dict(u=[[0.0]] * 599 + [[]]), "u: no array of numbers"),
+    (dict(u=[["a"]] * 600), "u: no array of numbers"),
+    (dict(states=["", "omega"], units=None), "name ''"),
+    (dict(periods={"theta": -1}), "periods: 'theta' has -1"),
+    (dict(rates={"theta": "torque"}), "rates: 'theta' has 'torque', must be another state"),
+    (dict(rates={"theta": "omega", "omega": "theta"}), "rates: 'theta' has 'omega', must be another state"),
+    (dict(horizon=float("nan")), "horizon: nan is not positive"),
 ])
 def test_wrong_arrays(change, message):
     t, x, u = fly(1)
@@ -158,7 +208,8 @@ def test_wrong_arrays(change, message):
         dgm.fit(**{"t": t, "x": x, "u": u, **NAMES, **change})
 
 
-@pytest.mark.parametrize("change, message", [(dict(units=["rad"]), "units: .* no mapping"), (dict(horizon="500ms"), "horizon: '500ms' is no number of seconds")])
+@pytest.mark.parametrize("change, message", [(dict(units=["rad"]), "units: .* no mapping"), (dict(horizon="500ms"), "horizon: '500ms' is no number of seconds"), (dict(horizon=None), "horizon: None"),
+                                             (dict(seed=1.5), "seed: 1.5 is no whole number"), (dict(filter=True), "filter: True"), (dict(units={"theta": 1}), "units: 'theta' has 1"), (dict(states={"a", "b"}), "a set has no order")])
 def test_wrong_types(change, message):
     with pytest.raises(TypeError, match=message):
         dgm.fit(*fly(1), **{**NAMES, **change})

@@ -134,7 +134,7 @@ def test_single_precision_lists_and_slices(m):
     (dict(x=[0.5, 0], plan=[1, 2]), "plan"),
     (dict(x=[0.5, 0], plan=[[1, 2]]), "plan"),
     (dict(x=[0.5, 0], plan=np.zeros((0, 1))), "plan: has shape"),
-    (dict(x=[0.5 + 1j, 0]), "complex"),
+    (dict(x=[0.5 + 1j, 0]), "x: no array of numbers: complex"),
     (dict(x=[0.5, 0], plan=[np.ma.masked_array([1.0], mask=[True])]), "plans"),
     (dict(x=[0.5, 0], plan=[[1], [2]], plan_times=[0.1, 0.2]), "plan_times"),
     (dict(x=[0.5, 0], plan_times=[0, 0.2]), "plan_times"),
