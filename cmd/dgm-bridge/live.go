@@ -35,6 +35,11 @@ func playCommand() *cobra.Command {
 				return cli.Usage("--to is not after --from")
 			}
 			c.Log = args[0]
+			if c.Vehicle != "" {
+				if err := wire.CheckVehicle(c.Vehicle); err != nil {
+					return cli.Usage("%v", err)
+				}
+			}
 			if _, err := logs.Header(c.Log); err != nil {
 				return err
 			}

@@ -75,6 +75,7 @@ func TestPlayAndRecord(t *testing.T) {
 		args []string
 	}{
 		{cli.Failed, "no server answers at nats://127.0.0.1:1", []string{"play", in("f.msgpack"), "--nats", "nats://127.0.0.1:1", "--wait", "50ms"}},
+		{cli.Wrong, `vehicle "a b": ' ' cannot be part of a subject`, []string{"play", in("f.msgpack"), "--vehicle", "a b", "--nats", "nats://127.0.0.1:1", "--wait", "50ms"}},
 		{cli.Wrong, "--speed 0 must be within", []string{"play", in("f.msgpack"), "--speed", "0"}},
 		{cli.Wrong, "--speed NaN must be within", []string{"play", in("f.msgpack"), "--speed", "nan"}},
 		{cli.Wrong, "--speed 1e-300 must be within", []string{"play", in("f.msgpack"), "--speed", "1e-300"}}, // pauses beyond 292 years

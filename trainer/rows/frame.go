@@ -256,7 +256,7 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 		// Prior dynamics that explain everything leave rounding, which is no unit.
 		f.Scale[k] = math.Max(f.Scale[k], 1e-9*math.Sqrt(moved[k]/math.Max(count[k], 1)))
 		if still {
-			return fmt.Errorf("channel %q never moves within a horizon of %g s: give it the role aux, or train on a log in which it moves", f.States[k].Name, H)
+			return fmt.Errorf("channel %q never moves within a horizon of %g s: leave it out (in a map: give it the role aux), or train on a log in which it moves", f.States[k].Name, H)
 		}
 	}
 	return nil

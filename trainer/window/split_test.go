@@ -3,6 +3,7 @@ package window
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -207,5 +208,13 @@ func TestSplitHoldsOutWholeFlights(t *testing.T) {
 		if s := HoldOut(few, 0.25, 1, 1); s.Whole {
 			t.Errorf("%s, which is no whole flight", s.How)
 		}
+	}
+}
+
+// The horizon that is advised is a duration that the flag takes.
+func TestHorizonShorterThanASlowSample(t *testing.T) {
+	f := Flight{K: 1, T: []float64{0, 20, 40}, X: make([]float64, 3)}
+	if err := Enough([]Flight{f}, nil, 40, 0.5, 0.2, nil); err == nil || !strings.HasSuffix(err.Error(), "choose a --horizon of 200s or more") {
+		t.Error(err)
 	}
 }

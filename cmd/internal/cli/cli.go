@@ -169,25 +169,6 @@ func noteStart(cmd *cobra.Command, began *bool) {
 	}
 }
 
-// subcommands returns the names that may follow the name of a command.
-func subcommands(cmd *cobra.Command) (names []string) {
-	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() && sub.Name() != "help" {
-			names = append(names, sub.Name())
-		}
-	}
-	return names
-}
-
-// unexpected returns the error for a word in a place where a command has no argument.
-func unexpected(cmd *cobra.Command, word string) error {
-	names := subcommands(cmd)
-	if len(names) == 0 {
-		return Usage("unexpected argument %q: files and values are given by flags%s", word, flagOf(cmd, word))
-	}
-	return Usage("unknown command %q, expected one of %s%s", word, strings.Join(names, ", "), didYouMean(word, "", names))
-}
-
 // messages serialises writes to standard error, which callbacks of a library share with
 // the command, and drops those after its end, but to a file of the operating system. What peers, maps and logs put into a message
 // is shown, and does not steer the terminal.

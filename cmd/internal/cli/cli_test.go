@@ -71,6 +71,7 @@ func TestExitCodes(t *testing.T) {
 		{"need", cli.Wrong, `"out" not set`},
 		{"need a --out b", cli.Wrong, `unexpected argument "a": files and values are given by flags (see tool need --help)`},
 		{"raed a", cli.Wrong, `did you mean read?`},
+		{"raed a --rate 1", cli.Wrong, `unknown command "raed", expected one of group, need, read, serve; did you mean read?`},
 		{"", cli.Wrong, "missing subcommand: group, need, read, serve"},
 		{"group", cli.Wrong, "missing subcommand: leaf"},
 		{"serve", cli.Done, ""},

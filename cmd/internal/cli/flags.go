@@ -63,7 +63,11 @@ func flagNames(cmd *cobra.Command) (names []string) {
 // flagError describes a wrong value of a flag in terms of the user, not of the library, and
 // names the flag that is most like one that does not exist.
 func flagError(cmd *cobra.Command, err error) error {
-	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && len(unknown.GetSpecifiedName()) > 1 {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if words := cmd.Flags().Args(); ok && len(words) > 0 && cmd.HasSubCommands() { // the flag may be one of the command that is meant
+		return unexpected(cmd, words[0])
+	}
+	if ok && len(unknown.GetSpecifiedName()) > 1 {
 		return Usage("%v%s", err, didYouMean(unknown.GetSpecifiedName(), "--", flagNames(cmd)))
 	}
 	var invalid *pflag.InvalidValueError
@@ -79,6 +83,25 @@ func flagError(cmd *cobra.Command, err error) error {
 		return Usage("--%s %s is out of range", f.Name, invalid.GetValue())
 	}
 	return Usage("--%s %s is not %s", f.Name, invalid.GetValue(), want)
+}
+
+// subcommands returns the names that may follow the name of a command.
+func subcommands(cmd *cobra.Command) (names []string) {
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() && sub.Name() != "help" {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
+}
+
+// unexpected returns the error for a word in a place where a command has no argument.
+func unexpected(cmd *cobra.Command, word string) error {
+	names := subcommands(cmd)
+	if len(names) == 0 {
+		return Usage("unexpected argument %q: files and values are given by flags%s", word, flagOf(cmd, word))
+	}
+	return Usage("unknown command %q, expected one of %s%s", word, strings.Join(names, ", "), didYouMean(word, "", names))
 }
 
 // Require marks flags as ones that must be given.
