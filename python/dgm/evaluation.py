@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import json
+import operator
 import os
 import pathlib
 import shutil
@@ -94,6 +95,8 @@ class Evaluated:
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the model, and beside it the report as NAME.report.html and NAME.report.json."""
         source, target = pathlib.Path(self.path), pathlib.Path(path)
+        if target.exists() and target.samefile(source):
+            return  # it is there
         shutil.copyfile(source, target)
         for kind in (".report.html", ".report.json"):
             shutil.copyfile(source.with_suffix(kind), target.with_suffix(kind))
@@ -104,7 +107,10 @@ class Evaluated:
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "flights.msgpack")
             log.write(path, "robot", flights, self._columns)
-            return Evaluation(programs.document("dgm-eval", ["--model", os.fspath(self.path), "--log", path, *(["--adapt"] if adapt else [])]))
+            try:
+                return Evaluation(programs.document("dgm-eval", ["--model", os.fspath(self.path), "--log", path, *(["--adapt"] if adapt else [])]))
+            except ValueError as e:
+                raise ValueError(str(e).replace(path, "the arrays")) from None
 
     def plot(self, t: Any, x: Any, u: Any = None, at: Optional[float] = None, states: Optional[Sequence[str]] = None) -> Any:
         """A figure of matplotlib: measurements, and the prediction with the intervals of 95 % of them from the first sample at or after at, s,
@@ -114,12 +120,15 @@ class Evaluated:
         except ImportError as e:
             raise ImportError(f"{e}: plots are drawn by matplotlib; pip install matplotlib") from e
 
+        shown = [states] if isinstance(states, str) else list(states or self.states)
+        for name in shown:
+            if name not in self.states:
+                raise ValueError(f"states: the model has no state {name!r}; it has {', '.join(self.states)}")
         f = self._flights(t, x, u)[0]
         s = 1e-9 * (f.t - f.t[0])
         i = min(int(np.searchsorted(s, s[-1] / 2 if at is None else at)), len(s) - 2)
         p = self.after(t, x, u, i)
         low, high = p.mean - HALF95 * p.obs_std, p.mean + HALF95 * p.obs_std
-        shown = list(states or self.states)
         figure, axes = plt.subplots(len(shown), 1, sharex=True, squeeze=False, figsize=(8, 2.2 * len(shown)))
         measured = {c.name: k for k, c in enumerate(c for c in self._columns if c.role == "state")}
         view = (s >= s[i] - self.horizon) & (s <= s[i] + self.horizon)
@@ -158,6 +167,9 @@ class Evaluated:
         """The prediction from sample i of a flight, its samples before as history, its inputs after as plan. That of a model with a filter
         starts from the filter's estimate. ValueError where the filter has not settled by then."""
         f = self._flights(t, x, u)[0]
+        i = operator.index(i)
+        if not 0 <= i < len(f.t):
+            raise ValueError(f"i: is {i}, must be a sample of the flight: 0 to {len(f.t) - 1}")
         states, P0 = f.x, None
         if self.filtered:
             states, std = self._estimates(log.Flight(f.t[: i + 1], f.x[: i + 1], f.u[: i + 1]))

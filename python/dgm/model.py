@@ -260,7 +260,7 @@ class Model(Evaluated):
         x, P0, P, innovation, ratio = np.empty(K), np.empty((K, K)), np.empty((K, K)), np.empty(K), np.empty(K)
         e = library.Estimate(size=ctypes.sizeof(library.Estimate), x=pointer(x), x_n=K, P0=pointer(P0), P0_n=P0.size, P=pointer(P), P_n=P.size,
                              innovation=pointer(innovation), innovation_n=K, ratio=pointer(ratio), ratio_n=K)
-        self._library.call("dgm_update", self._handle, round(t * 1e9), pointer(y), K, pointer(held), held.size, ctypes.byref(e))
+        self._library.call("dgm_update", self._handle, _stamp(t), pointer(y), K, pointer(held), held.size, ctypes.byref(e))
         return StateEstimate(x, P0 if e.P0_used else None, P, innovation, ratio, e.used, e.rejected, e.nis, not e.flags & library.UNSETTLED,
                              bool(e.flags & library.LATE), bool(e.flags & library.DROPPED), RESETS[e.reset])
 
@@ -272,7 +272,7 @@ class Model(Evaluated):
         """
         x = _shaped("x", x, (len(self.states),))
         u = _shaped("u", np.empty(0) if u is None else u, (len(self.inputs),)) if self.inputs else np.empty(0)
-        self._library.call("dgm_learn", self._handle, round(t * 1e9), pointer(x), x.size, pointer(u), u.size)
+        self._library.call("dgm_learn", self._handle, _stamp(t), pointer(x), x.size, pointer(u), u.size)
 
     def forget(self) -> None:
         """Forget all samples of learn and update."""
@@ -323,6 +323,17 @@ def _shaped(name: str, x: ArrayLike, *shapes: Tuple[int, ...]) -> Floats:
             return a
     wanted = " or ".join("(" + ", ".join("N" if n < 0 else str(n) for n in s) + ")" for s in shapes)
     raise ValueError(f"{name}: has shape {np.shape(x)}, want {wanted}")
+
+
+def _stamp(t: float) -> int:
+    """A time in s as ns."""
+    try:
+        t = float(t)
+    except (TypeError, ValueError) as e:
+        raise TypeError(f"t: {t!r} is no time in s") from e
+    if not abs(t) <= 9e9:
+        raise ValueError(f"t: is {t}, must be a time in s: finite, and at most 9e9")
+    return round(t * 1e9)
 
 
 def _step(plan_times: Optional[ArrayLike], rows: int) -> float:
@@ -447,6 +458,8 @@ class _Query:
     def violation(self, half_spaces: Optional[ArrayLike], boxes: Optional[ArrayLike], n: int, seed: int) -> Violation:
         if n < 1:
             raise ValueError(f"n: is {n}, must be at least 1")
+        if half_spaces is None and boxes is None:
+            raise ValueError("half_spaces and boxes: give limits that the trajectory may violate, at least one")
         T, K, limits = *self.shape[1:], 0
         self.query.samples, self.query.seed = n, seed
         for name, value, row in (("half_spaces", half_spaces, (K + 1,)), ("boxes", boxes, (2, K))):

@@ -95,8 +95,25 @@ def test_a_robot_that_measures_positions_only():
 
 
 @needs_programs
+@pytest.mark.parametrize("i", [-1, 600])
+def test_a_sample_is_one_of_the_flight(m, i):
+    with pytest.raises(ValueError, match=f"i: is {i}, must be a sample of the flight: 0 to 599"):
+        m.after(*fly(98), i)
+
+
+@needs_programs
+def test_errors_of_an_evaluation_name_the_arrays(m):
+    with pytest.raises(ValueError, match="on the arrays: no window of 0.5 s"):
+        m.evaluate(*[a[:5] for a in fly(98)])
+    m.save(m.path)
+    assert m.verdict == "use"
+
+
+@needs_programs
 def test_plot(m):
     pytest.importorskip("matplotlib").use("Agg")
+    with pytest.raises(ValueError, match="no state 'phi'; it has theta, omega"):
+        m.plot(*fly(99), states="phi")
     figure = m.plot(*fly(99), at=3.0)
     assert [a.get_ylabel() for a in figure.axes] == ["theta, rad", "omega, rad/s"]
 

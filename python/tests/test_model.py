@@ -238,3 +238,17 @@ def test_the_program_of_the_page_runs():
     assert names["s"].shape == (100, T, K)
     assert names["v"].each.shape == (1, T) and np.ndim(names["v"].whole) == 0
     m.close()
+
+
+@pytest.mark.parametrize("t", [float("nan"), float("inf"), 1e12])
+def test_times_of_samples_are_in_s(m, t):
+    for add in (m.update, m.learn):
+        with pytest.raises(ValueError, match=f"t: is {t}, must be a time in s"):
+            add(t, [0.1, 0.0], [0.0])
+        with pytest.raises(TypeError, match="t: None is no time in s"):
+            add(None, [0.1, 0.0], [0.0])
+
+
+def test_a_violation_has_limits(m):
+    with pytest.raises(ValueError, match="half_spaces and boxes: give limits"):
+        m.violation([0.5, 0])
