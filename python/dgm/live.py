@@ -82,6 +82,8 @@ class Live:
         """
         import msgpack
 
+        if plan is not None and (np.ndim(plan) != 2 or u is not None and np.shape(plan)[1] != np.size(u)):
+            raise ValueError(f"plan: has shape {np.shape(plan)}, must be (rows, inputs), with as many inputs as u")
         seq = self._seq[sensor] = self._seq.get(sensor, -1) + 1
         stamp = time.time_ns() if t is None else int(round(t * 1e9))
         message: Dict[str, Any] = {"v": 1, "seq": seq, "t": stamp}

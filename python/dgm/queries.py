@@ -86,6 +86,8 @@ def _keys(query: Dict[str, Any]) -> Dict[str, Any]:
     """The keys of a query: rows come from the shape of the plans (R, P) or (N, R, P), history from its samples."""
     keys = dict(query)
     if keys.get("plans") is not None:
+        if np.ndim(keys["plans"]) < 2:
+            raise ValueError(f"plans: has shape {np.shape(keys['plans'])}, must be (rows, inputs) or (N, rows, inputs)")
         keys["rows"] = int(np.shape(keys["plans"])[-2])
     if isinstance(keys.get("history"), tuple):
         t, x, u = keys.pop("history")

@@ -55,3 +55,12 @@ def test_refused():
     with pytest.raises(dgm.Refused, match="states: is missing") as e:
         asyncio.run(dgm.QueryClient(nc, "v1").predict([]))
     assert e.value.code == 400 and e.value.key == "states"
+
+
+def test_plans_without_rows():
+    nc = Connection({})
+    with pytest.raises(ValueError, match=r"plans: has shape \(3,\), must be \(rows, inputs\)"):
+        asyncio.run(dgm.QueryClient(nc, "v1").predict([1, 2], plans=[1, 2, 3]))
+    for plan in ([1, 2, 3], [[1, 2]]):
+        with pytest.raises(ValueError, match="plan: has shape .* with as many inputs as u"):
+            asyncio.run(dgm.Live(nc, "v1").send([1, 2], u=[0], plan=plan, plan_dt=0.1))
