@@ -33,13 +33,10 @@ func playCommand() *cobra.Command {
 				return cli.Usage("--max-pause, --from and --to must not be negative")
 			case c.To > 0 && c.To <= c.From:
 				return cli.Usage("--to is not after --from")
+			case c.Vehicle != "" && wire.CheckVehicle(c.Vehicle) != nil:
+				return cli.Usage("%v", wire.CheckVehicle(c.Vehicle))
 			}
 			c.Log = args[0]
-			if c.Vehicle != "" {
-				if err := wire.CheckVehicle(c.Vehicle); err != nil {
-					return cli.Usage("%v", err)
-				}
-			}
 			if _, err := logs.Header(c.Log); err != nil {
 				return err
 			}
