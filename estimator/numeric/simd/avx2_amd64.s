@@ -1,5 +1,6 @@
 #include "go_asm.h"
 #include "textflag.h"
+#include "logistic_amd64.h"
 
 // Four rows of a panel by sixteen lanes are eight sums, Y0 to Y7: as many as keep
 // two FMA units of four cycles busy. A column takes six loads for its eight
@@ -289,46 +290,13 @@ unkept:
 
 // func logisticAVX2(x *float32, n int, rate, gain, shift float32, table *table)
 TEXT ·logisticAVX2(SB), NOSPLIT, $0-40
-	MOVQ table+32(FP), R13
+	MOVQ         table+32(FP), R13
 	MOVQ         x+0(FP), DI
 	MOVQ         n+8(FP), CX
 	VBROADCASTSS rate+16(FP), Y15
 	VBROADCASTSS gain+20(FP), Y14
 	VBROADCASTSS shift+24(FP), Y13
-	VMOVUPS      640(R13), Y12 // most
-	VMOVUPS      704(R13), Y11 // least
-	VMOVUPS      448(R13), Y10 // log2e
-	VMOVUPS      (R13), Y9    // one
-	VXORPS       Y8, Y8, Y8
-
-eight:
-	VMULPS       (DI), Y15, Y0
-	VSUBPS       Y0, Y8, Y0
-	VMINPS       Y0, Y12, Y0               // what is not a number stays so
-	VMAXPS       Y0, Y11, Y0
-	VMULPS       Y0, Y10, Y1
-	VROUNDPS     $8, Y1, Y1                // n
-	VCVTPS2DQ    Y1, Y2
-	VPSLLD       $23, Y2, Y2
-	VPADDD       Y9, Y2, Y2                // 2ⁿ
-	VFNMADD231PS 512(R13), Y1, Y0
-	VFNMADD231PS 576(R13), Y1, Y0 // r
-	VMOVUPS      384(R13), Y3
-	VFMADD213PS  320(R13), Y0, Y3
-	VFMADD213PS  256(R13), Y0, Y3
-	VFMADD213PS  192(R13), Y0, Y3
-	VFMADD213PS  128(R13), Y0, Y3
-	VFMADD213PS  64(R13), Y0, Y3
-	VFMADD213PS  Y9, Y0, Y3
-	VFMADD213PS  Y9, Y2, Y3                // 1 + e
-	VDIVPS       Y3, Y14, Y3
-	VADDPS       Y13, Y3, Y3
-	VMOVUPS      Y3, (DI)
-	ADDQ         $32, DI
-	SUBQ         $8, CX
-	JNZ          eight
-	VZEROUPPER
-	RET
+	LOGISTIC(VXORPS, VROUNDPS, 8, 32, Y0, Y1, Y2, Y3, Y8, Y9, Y10, Y11, Y12, Y13, Y14, Y15)
 
 // func clampAVX2(dst, x, low, high *float32, rows int)
 TEXT ·clampAVX2(SB), NOSPLIT, $0-40

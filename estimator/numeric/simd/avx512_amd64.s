@@ -1,5 +1,6 @@
 #include "go_asm.h"
 #include "textflag.h"
+#include "logistic_amd64.h"
 
 // As with AVX2, but sixteen lanes are one vector: the sums of even columns, Z0 to
 // Z3, and of odd ones, Z4 to Z7, are kept apart, so that there are eight too.
@@ -233,43 +234,10 @@ unkept:
 
 // func logisticAVX512(x *float32, n int, rate, gain, shift float32, table *table)
 TEXT ·logisticAVX512(SB), NOSPLIT, $0-40
-	MOVQ table+32(FP), R13
+	MOVQ         table+32(FP), R13
 	MOVQ         x+0(FP), DI
 	MOVQ         n+8(FP), CX
 	VBROADCASTSS rate+16(FP), Z15
 	VBROADCASTSS gain+20(FP), Z14
 	VBROADCASTSS shift+24(FP), Z13
-	VMOVUPS      640(R13), Z12 // most
-	VMOVUPS      704(R13), Z11 // least
-	VMOVUPS      448(R13), Z10 // log2e
-	VMOVUPS      (R13), Z9    // one
-	VPXORD       Z8, Z8, Z8
-
-sixteen:
-	VMULPS       (DI), Z15, Z0
-	VSUBPS       Z0, Z8, Z0
-	VMINPS       Z0, Z12, Z0               // what is not a number stays so
-	VMAXPS       Z0, Z11, Z0
-	VMULPS       Z0, Z10, Z1
-	VRNDSCALEPS  $8, Z1, Z1                // n
-	VCVTPS2DQ    Z1, Z2
-	VPSLLD       $23, Z2, Z2
-	VPADDD       Z9, Z2, Z2                // 2ⁿ
-	VFNMADD231PS 512(R13), Z1, Z0
-	VFNMADD231PS 576(R13), Z1, Z0 // r
-	VMOVUPS      384(R13), Z3
-	VFMADD213PS  320(R13), Z0, Z3
-	VFMADD213PS  256(R13), Z0, Z3
-	VFMADD213PS  192(R13), Z0, Z3
-	VFMADD213PS  128(R13), Z0, Z3
-	VFMADD213PS  64(R13), Z0, Z3
-	VFMADD213PS  Z9, Z0, Z3
-	VFMADD213PS  Z9, Z2, Z3                // 1 + e
-	VDIVPS       Z3, Z14, Z3
-	VADDPS       Z13, Z3, Z3
-	VMOVUPS      Z3, (DI)
-	ADDQ         $64, DI
-	SUBQ         $16, CX
-	JNZ          sixteen
-	VZEROUPPER
-	RET
+	LOGISTIC(VPXORD, VRNDSCALEPS, 16, 64, Z0, Z1, Z2, Z3, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15)
