@@ -184,25 +184,32 @@ func (a *affine[T]) value(m *Machine[T]) {
 		}
 		return
 	}
-	c := a.setConstant(m)
-	if m.single {
-		a.multiply(m, any(out).([]float32), c)
-		return
-	}
-	for b := range a.out.blocks {
-		m.multiply(out[b*a.out.stride:], a.rows, c, a.blocks, m.v, b, 0, false)
-	}
+	a.multiply(m, a.setConstant(m))
 }
 
-// multiply sets the values in single precision: the products of a block are of the same memory every time.
-func (a *affine[T]) multiply(m *Machine[T], out []float32, c []T) {
-	if a.products == nil {
+// multiply sets the values of blocks: in single precision by products that are listed once, since they are of the same memory every time.
+func (a *affine[T]) multiply(m *Machine[T], c []T) {
+	out, single := any(m.v[a.out.r]).([]float32)
+	if single && a.products == nil {
 		for b := range a.out.blocks {
 			a.products = append(a.products, slices.Clone(m.singleParts(c, a.blocks, m.v, b)))
 		}
 	}
 	for b, parts := range a.products {
 		m.unit.Product(out[b*a.out.stride:], simd.Panels(a.rows), parts)
+	}
+	if single {
+		return
+	}
+	for b := range a.out.blocks {
+		dst := blockOf(m.v[a.out.r], &a.out, b, 0, false)
+		for r, x := range c[:a.rows] {
+			fillRow(dst[r*width:(r+1)*width], x)
+		}
+		for i := range a.blocks {
+			part := &a.blocks[i]
+			m.addDouble(any(dst).([]float64), &part.m, any(blockOf(m.v[part.x.r], &part.x, b, 0, false)).([]float64))
+		}
 	}
 }
 
@@ -227,7 +234,7 @@ func (a *affine[T]) tangent(m *Machine[T]) {
 	for c := range t.copies {
 		for b := range t.blocks {
 			dst := out[c*t.size+b*t.stride:]
-			m.multiply(dst, a.rows, nil, a.blocks, m.d, b, c, true)
+			m.multiply(dst, a.rows, a.blocks, m.d, b, c, true)
 			if a.directions != nil {
 				l := newLayout(a.rows, m.o.Seeds, 1)
 				for r := range a.rows {
@@ -254,7 +261,7 @@ func (a *affine[T]) setDirections(m *Machine[T]) {
 		return
 	}
 	for b := range l.blocks {
-		m.multiply(a.directions[b*l.stride:], a.rows, nil, a.single, m.d, b, 0, true)
+		m.multiply(a.directions[b*l.stride:], a.rows, a.single, m.d, b, 0, true)
 	}
 }
 

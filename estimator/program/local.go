@@ -103,7 +103,7 @@ func (o *localOfVector[T]) tangent(m *Machine[T]) {
 	}
 	l, t := &m.layouts[o.out.r], &o.x.t
 	for b := range t.blocks {
-		m.multiply(o.directions, o.rows*o.cols, nil, o.part, m.d, b, 0, true)
+		m.multiply(o.directions, o.rows*o.cols, o.part, m.d, b, 0, true)
 		for c := b * t.width; c < min((b+1)*t.width, m.o.Seeds); c++ {
 			y := m.d[o.out.r][c*l.size():]
 			for j := range o.cols {
@@ -173,7 +173,7 @@ func (o *localByColumn[T]) adjoint(m *Machine[T]) {
 
 func (o *localByLane[T]) value(m *Machine[T]) {
 	for b := range o.out.blocks {
-		m.multiply(m.v[o.out.r][b*o.out.stride:], o.rows, nil, o.part[b/o.each], m.v, b, 0, false)
+		m.multiply(m.v[o.out.r][b*o.out.stride:], o.rows, o.part[b/o.each], m.v, b, 0, false)
 	}
 }
 
@@ -184,7 +184,7 @@ func (o *localByLane[T]) tangent(m *Machine[T]) {
 	t := &o.out.t
 	for c := range t.copies {
 		for b := range t.blocks {
-			m.multiply(m.d[o.out.r][c*t.size+b*t.stride:], o.rows, nil, o.part[b/o.each], m.d, b, c, true)
+			m.multiply(m.d[o.out.r][c*t.size+b*t.stride:], o.rows, o.part[b/o.each], m.d, b, c, true)
 		}
 	}
 }

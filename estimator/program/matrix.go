@@ -118,10 +118,10 @@ func (a *matrix[T]) addTransposed(x, y []T) {
 	}
 }
 
-// multiply sets a block of rows to c (nil = 0) and the products of the parts with block b of their
+// multiply sets a block of rows to the products of the parts with block b of their
 // registers: their values, or copy k of their tangents. Tangents of a register with n = 1 are a block
 // of directions.
-func (m *Machine[T]) multiply(dst []T, rows int, c []T, parts []affinePart[T], v [][]T, b, k int, tangents bool) {
+func (m *Machine[T]) multiply(dst []T, rows int, parts []affinePart[T], v [][]T, b, k int, tangents bool) {
 	if len(parts) > 0 && tangents && parts[0].x.t.width == 1 { // one direction of a register with n = 1
 		clear(dst[:rows])
 		for i := range parts {
@@ -135,13 +135,7 @@ func (m *Machine[T]) multiply(dst []T, rows int, c []T, parts []affinePart[T], v
 		m.multiplySingle(single, rows, parts, v, b, k, tangents)
 		return
 	}
-	if c == nil {
-		clear(dst[:rows*width])
-	} else {
-		for r, x := range c[:rows] {
-			fillRow(dst[r*width:(r+1)*width], x)
-		}
-	}
+	clear(dst[:rows*width])
 	for i := range parts {
 		if x := &parts[i].x; !tangents || x.active {
 			m.addDouble(any(dst).([]float64), &parts[i].m, any(blockOf(v[x.r], x, b, k, tangents)).([]float64))
@@ -149,7 +143,7 @@ func (m *Machine[T]) multiply(dst []T, rows int, c []T, parts []affinePart[T], v
 	}
 }
 
-// multiplySingle is multiply in single precision, without a constant: see singleParts.
+// multiplySingle is multiply in single precision.
 func (m *Machine[T]) multiplySingle(dst []float32, rows int, parts []affinePart[T], v [][]T, b, k int, tangents bool) {
 	list := m.parts[:0]
 	for i := range parts {

@@ -93,7 +93,8 @@ def channels(states: Sequence[str], inputs: Sequence[str], units: Mapping[str, s
             if n not in known:
                 raise ValueError(f"{what}: {n!r} is no channel; there are {', '.join(known)}")
     for n in known:
-        _token("states and inputs", n, 256)
+        if not (n and n.isprintable() and len(n.encode()) <= 256):
+            raise ValueError(f"states and inputs: the name {n[:40]!r} must be a text of 1 to 256 bytes that can be shown")
         if units.get(n) is not None and not isinstance(units[n], str):
             raise TypeError(f"units: {n!r} has {units[n]!r}, must be a text, as 'm/s'")
     for n, period in periods.items():
@@ -115,11 +116,6 @@ def channels(states: Sequence[str], inputs: Sequence[str], units: Mapping[str, s
         period = periods.get(n, TURN.get(unit, 0.0) if state else 0.0)
         out.append(Channel(n, "state" if state else "input", unit, float(period or 0.0), rates.get(n, "") if state else ""))
     return out
-
-
-def _token(what: str, name: str, most: int) -> None:
-    if not (name and name.isprintable() and len(name.encode()) <= most):
-        raise ValueError(f"{what}: the name {name[:40]!r} must be a text of 1 to {most} bytes that can be shown")
 
 
 def write(path: Union[str, "os.PathLike[str]"], vehicle: str, all_: Sequence[Flight], columns: Sequence[Channel]) -> None:

@@ -91,7 +91,7 @@ func TestLatencyOfAnEstimatedRate(t *testing.T) {
 	}
 }
 
-// TestDoubtedApart has two motors of a kind. The flights tell them apart only where a dead time and a lag describe what the one does: where they
+// TestDoubtedApart has two motors of a kind. One has a latency of its own only where a dead time and a lag describe what it does: where they
 // do not, it acts as its kind.
 func TestDoubtedApart(t *testing.T) {
 	kind := model.Latency{Known: true, Dead: 0.02, Lag: 0.01}
