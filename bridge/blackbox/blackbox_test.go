@@ -74,25 +74,34 @@ func (g *got) column(name string) (out []float64) {
 	return out
 }
 
-// The log of a simulated Betaflight is what another decoder reads, see testdata/make.py.
+// Logs of a simulated Betaflight, of a quadrotor and of an aircraft, are what another decoder reads, see testdata/make.py.
 func TestAnotherDecoder(t *testing.T) {
-	log, err := os.ReadFile("testdata/sitl.bfl")
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"sitl", "wing"} {
+		t.Run(name, func(t *testing.T) {
+			log, err := os.ReadFile("testdata/" + name + ".bfl")
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile("testdata/" + name + ".csv")
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+			if err != nil {
+				t.Fatal(err)
+			}
+			compared(t, read(t, log), rows)
+		})
 	}
-	text, err := os.ReadFile("testdata/sitl.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := read(t, log)
+}
+
+// compared checks what was read of a log that is cut off within a frame against the numbers of another decoder, names first.
+func compared(t *testing.T, g got, rows [][]string) {
+	t.Helper()
 	if g.err != nil || len(g.problems) != 1 || !strings.Contains(g.problems[0].Reason, "cut off") {
 		t.Errorf("error %v, problems %v", g.err, g.problems)
 	}
-	factors := map[string]float64{"gyroADC": 0.1, "setpoint": 0.1, "accSmooth": 9.80665 / 256, "rcCommand": 0.1, "imuQuaternion": 1.0 / 32767, "baroAlt": 0.01, "motor": 1.0 / 945}
+	factors := map[string]float64{"gyroADC": 0.1, "setpoint": 0.1, "accSmooth": 9.80665 / 256, "rcCommand": 0.1, "imuQuaternion": 1.0 / 32767, "baroAlt": 0.01, "motor": 1.0 / 945, "servo": 1.0 / 500}
 	for i, name := range rows[0] {
 		base, _, _ := strings.Cut(name, "[")
 		factor, offset := 1.0, 0.0
@@ -104,6 +113,8 @@ func TestAnotherDecoder(t *testing.T) {
 			factor = 0.001
 		case base == "motor":
 			offset = -1055.0 / 945
+		case base == "servo":
+			offset = -3
 		case name == "imuQuaternion[1]" || name == "imuQuaternion[2]":
 			factor = -factor // of a simulated firmware
 		}
@@ -293,26 +304,36 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// The preset takes attitude, rates and motors of the simulated flight.
+// The presets take attitude and rates of the simulated flights, and what is commanded.
 func TestPreset(t *testing.T) {
-	m, err := importer.Preset("betaflight")
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(t.TempDir(), "flight.msgpack")
-	if _, err := importer.Import(context.Background(), importer.Job{Format: "blackbox", Open: telemetry.Opens(blackbox.Open), Map: m, Inputs: []string{"testdata/sitl.bfl"}, Out: out}); err != nil {
-		t.Fatal(err)
-	}
-	log, err := flightlog.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, c := range log.Header.Channels {
-		names = append(names, c.Name)
-	}
-	if d := cmp.Diff([]string{"roll", "pitch", "yaw", "p", "q", "r", "m1", "m2", "m3", "m4"}, names); d != "" {
-		t.Error(d)
+	for _, c := range []struct {
+		preset, log string
+		inputs      []string
+	}{
+		{"betaflight", "sitl.bfl", []string{"m1", "m2", "m3", "m4"}},
+		{"betaflight-plane", "wing.bfl", []string{"aileron", "elevator", "rudder", "throttle"}},
+	} {
+		t.Run(c.preset, func(t *testing.T) {
+			m, err := importer.Preset(c.preset)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := filepath.Join(t.TempDir(), "flight.msgpack")
+			if _, err := importer.Import(context.Background(), importer.Job{Format: "blackbox", Open: telemetry.Opens(blackbox.Open), Map: m, Inputs: []string{"testdata/" + c.log}, Out: out}); err != nil {
+				t.Fatal(err)
+			}
+			log, err := flightlog.ReadFile(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, c := range log.Header.Channels {
+				names = append(names, c.Name)
+			}
+			if d := cmp.Diff(append([]string{"roll", "pitch", "yaw", "p", "q", "r"}, c.inputs...), names); d != "" {
+				t.Error(d)
+			}
+		})
 	}
 }
 

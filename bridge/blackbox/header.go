@@ -174,6 +174,7 @@ func (h *header) units(low, high float64) map[string]scale {
 	set(0.1, "deg", "attitude", "GPS_ground_course")
 	set(1e-7, "deg", "GPS_coord", "GPS_home")
 	out["motor"] = scale{factor: 1 / (high - low), offset: -low / (high - low)}
+	out["servo"] = scale{factor: 1 / 500.0, offset: -3} // of pulses from 1,000 to 2,000 µs: −1 to 1
 	if v, _, _ := strings.Cut(strings.TrimPrefix(h.lines["Firmware revision"], "Betaflight "), "."); h.lines["Firmware type"] == "Betaflight" || strings.HasPrefix(h.lines["Firmware revision"], "Betaflight") {
 		if major, err := strconv.Atoi(v); err == nil && major >= 4 {
 			set(0.01, "V", "vbatLatest")
