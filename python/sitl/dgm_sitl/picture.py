@@ -6,7 +6,7 @@ COLOURS = ("#cb181d", "#2171b5", "#238b45", "#6a51a3")
 
 
 def draw(path, doc, change):
-    """Draw what adaptation learns of each motor in the live flight, and its errors and coverage under the plan that was flown."""
+    """Draw what adaptation learns of each input in the live flight, and its errors and coverage under the plan that was flown."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -15,13 +15,12 @@ def draw(path, doc, change):
     live = doc["worn"]
     figure, (gains, errors) = pyplot.subplots(2, 1, figsize=(9, 6.6), constrained_layout=True)
     t = np.array([a[0] for a in live["gains"]])
-    for motor, colour in zip(sorted(live["gains"][0][1]) if live["gains"] else [], COLOURS):
-        value, std = np.array([a[1][motor] for a in live["gains"]]).T
+    for name, colour in zip(sorted(live["gains"][0][1]) if live["gains"] else [], COLOURS):
+        value, std = np.array([a[1][name] for a in live["gains"]]).T
         gains.fill_between(t, value - 2 * std, value + 2 * std, color=colour, alpha=0.15)
-        gains.plot(t, value, color=colour, marker="o", ms=3, label=motor)
+        gains.plot(t, value, color=colour, marker="o", ms=3, label=name)
     gains.axvline(change, color="black", ls="--", lw=1)
-    gains.set(xlabel="time of flight, s", ylabel="gain, %", title="Learned in flight: how much more or less each motor does (± 2 standard deviations)")
-    gains.set_ylim(-14, 10)
+    gains.set(xlabel="time of flight, s", ylabel="gain, %", title=f"{doc['vehicle']}: how much more or less each input does, learned in flight (± 2 std)")
     if live["gains"]:
         gains.legend(ncols=4, fontsize=9, loc="upper left")
     rows = [r for r in live["adaptation"]["since"] if r["windows"]]
