@@ -69,6 +69,20 @@ type Problem struct {
 // Vehicle is the kind of the note on a log of another robot than the first one's.
 const Vehicle datacheck.Kind = "vehicle"
 
+// Alike returns why a log cannot be trained on with another one, or nil if it has the same states, inputs and kinematics.
+func Alike(first, log *flightlog.Log) error {
+	learned := func(l *flightlog.Log) []channel.Channel {
+		return slices.Concat(channel.Select(l.Channels, channel.State), channel.Select(l.Channels, channel.Input))
+	}
+	if err := channel.SameLayout(learned(first), learned(log)); err != nil {
+		return fmt.Errorf("%s: its channels are not those of %s: %w; import both with one map", log.Path, first.Path, err)
+	}
+	if !log.Kinematics.Equal(&first.Kinematics) {
+		return fmt.Errorf("%s: its kinematics are not those of %s; import both with one map", log.Path, first.Path)
+	}
+	return nil
+}
+
 // Load checks the logs and cuts them into flights. Logs with different channels are an error that names the
 // first difference. A recording that is given twice is an error, too, because the training would see the
 // held-out part of one copy in the other.
@@ -81,11 +95,8 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 		}
 		if i == 0 {
 			d.Vehicle, d.Channels = log.Vehicle, all
-		} else if err := channel.SameLayout(d.Channels, all); err != nil {
-			return nil, fmt.Errorf("%s: its channels are not those of %s: %w; import both with one map", log.Path, logs[0].Path, err)
-		}
-		if !log.Kinematics.Equal(&logs[0].Kinematics) {
-			return nil, fmt.Errorf("%s: its kinematics are not those of %s; import both with one map", log.Path, logs[0].Path)
+		} else if err := Alike(logs[0], log); err != nil {
+			return nil, err
 		}
 	}
 	if err := wire.CheckVehicle(d.Vehicle); len(logs) > 0 && err != nil {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer"
+	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 func workerCommand() *cobra.Command {
@@ -86,9 +89,36 @@ func readable(t fleet.Training, cfg trainer.Config) (all []*flightlog.Log, err e
 		all = append(all, log)
 	}
 	if len(all) > 0 {
-		return all, nil
+		return together(t, all), nil
 	}
 	return nil, err
+}
+
+// together returns the logs that can be trained on together: those with the channels and kinematics that most of them have, each recording once. What is
+// wrong with another one is a line of the job.
+func together(t fleet.Training, all []*flightlog.Log) (out []*flightlog.Log) {
+	var groups [][]*flightlog.Log // of logs that are alike
+	for _, log := range all {
+		i := slices.IndexFunc(groups, func(g []*flightlog.Log) bool { return trainer.Alike(g[0], log) == nil })
+		if i < 0 {
+			i, groups = len(groups), append(groups, nil)
+		}
+		groups[i] = append(groups[i], log)
+	}
+	first := slices.MaxFunc(groups, func(a, b []*flightlog.Log) int { return cmp.Compare(len(a), len(b)) })[0]
+	recordings := window.Recordings{}
+	for _, log := range all {
+		err := trainer.Alike(first, log)
+		if err == nil {
+			err = recordings.Add(log)
+		}
+		if err != nil {
+			t.Log("left out: %v", err)
+			continue
+		}
+		out = append(out, log)
+	}
+	return out
 }
 
 // mostTable is the size of a table of scores that an entry of the registry holds, bytes.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -29,28 +30,45 @@ func Fingerprint(seg *flightlog.Segment) string {
 // Distinct returns an error if a recording is in the logs twice: the same states
 // and inputs at the same times after its first sample.
 func Distinct(logs []*flightlog.Log) error {
-	type place struct {
-		log     *flightlog.Log
-		segment int
-	}
-	seen := map[string]place{}
+	r := Recordings{}
 	for _, log := range logs {
-		k := len(channel.Select(log.Channels, channel.State))
-		for s := range log.Segments {
-			seg := &log.Segments[s]
-			if !moves(seg.X, k) {
-				continue // two rests may well be alike
-			}
-			key := Fingerprint(seg)
-			first, twice := seen[key]
-			if !twice {
-				seen[key] = place{log, s}
-				continue
-			}
-			return fmt.Errorf("%s: segment %d (%q) has the same samples as segment %d (%q) of %s: give every recording once, or held-out samples are trained on, too",
-				log.Path, s+1, seg.Name, first.segment+1, first.log.Segments[first.segment].Name, first.log.Path)
+		if err := r.Add(log); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// Recordings are those of several logs, by their Fingerprint.
+type Recordings map[string]place
+
+// place is a segment of a log.
+type place struct {
+	path, name string
+	segment    int
+}
+
+// Add adds those of a log. If one is there already, it returns an error, and adds none.
+func (r Recordings) Add(log *flightlog.Log) error {
+	k := len(channel.Select(log.Channels, channel.State))
+	added := Recordings{}
+	for s := range log.Segments {
+		seg := &log.Segments[s]
+		if !moves(seg.X, k) {
+			continue // two rests may well be alike
+		}
+		key := Fingerprint(seg)
+		first, twice := r[key]
+		if !twice {
+			first, twice = added[key]
+		}
+		if twice {
+			return fmt.Errorf("%s: segment %d (%q) has the same samples as segment %d (%q) of %s: give every recording once, or held-out samples are trained on, too",
+				log.Path, s+1, seg.Name, first.segment+1, first.name, first.path)
+		}
+		added[key] = place{log.Path, seg.Name, s}
+	}
+	maps.Copy(r, added)
 	return nil
 }
 
