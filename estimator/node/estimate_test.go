@@ -1,6 +1,8 @@
 package node
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -95,6 +97,49 @@ func TestPositionsMustBeThere(t *testing.T) {
 		if a := n.intake.Mailbox.Get(); a != nil || counts(n.compose(0))[name] != 1 {
 			t.Errorf("%s: %v, %v", name, a, counts(n.compose(0)))
 		}
+	}
+}
+
+// A model with a filter refuses a covariance for the same reason as one without. It does not read a good one, nor what it holds of
+// states that were not measured.
+func TestCovariancesAreChecked(t *testing.T) {
+	nan := math.NaN()
+	type sent struct {
+		x, P0  []float64
+		reason string // "" = it is accepted
+	}
+	whole := []sent{
+		{[]float64{0.1, 0.2}, []float64{-1, 0, 0, 1}, "covariance"},
+		{[]float64{0.1, 0.2}, []float64{1e20, 0, 0, 1}, "covariance"},
+		{[]float64{0.1, 0.2}, []float64{nan, 0, 0, 1}, "nan"},
+		{[]float64{0.1, 0.2}, []float64{1, 0}, "size"},
+		{[]float64{0.1, 0.2}, []float64{0.1, 0, 0, 0.1}, ""},
+	}
+	for of, all := range map[*model.Model][]sent{
+		reading(): whole,
+		unmeasured(): append([]sent{
+			{[]float64{0.1}, []float64{-1}, "covariance"},
+			{[]float64{0.1}, []float64{1, 2}, "size"},
+			{[]float64{0.1}, []float64{0.1}, ""},
+			{[]float64{0.1, nan}, []float64{0.1, nan, 7, -1}, ""},
+		}, whole...),
+	} {
+		nc := connect(t, serve(t, 0).ClientURL(), nil)
+		statuses := listen(t, nc, wire.StatusSubject("v1"))
+		_, stop := run(t, nc, Config{}, of)
+		want := map[string]uint64{}
+		for i, s := range all {
+			state := wire.State{Seq: uint64(i), T: testClock.unix(), X: s.x, P0: s.P0, U: []float64{0.1}}
+			if err := nc.Publish(wire.StateSubject("v1"), state.Append(nil)); err != nil {
+				t.Fatal(err)
+			}
+			if want[s.reason]++; s.reason == "" && of.Filter != nil {
+				want["unsettled"]++
+			}
+		}
+		delete(want, "")
+		statuses.status(fmt.Sprint(want), func(s *wire.Status) bool { return s.Received == uint64(len(all)) && maps.Equal(counts(s), want) })
+		stop()
 	}
 }
 

@@ -3,6 +3,7 @@ package intake
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -25,32 +26,43 @@ func (in *Intake) filtered(m *model.Model) {
 			in.places = append(in.places, k)
 		}
 	}
-	in.measured = make([]float64, len(in.places))
 }
 
-// decode decodes a state. States that nothing measures become NaN, whatever a message holds of them.
+// decode decodes a state. States that nothing measures become NaN, whatever a message holds of them, and P0 has zeros for each that
+// is NaN.
 func (in *Intake) decode(s *wire.State, data []byte) error {
 	if in.places == nil {
 		return s.Decode(data, in.k, in.p)
 	}
-	err := s.Decode(data, len(in.places), in.p)
-	if err == nil {
-		copy(in.measured, s.X)
+	if err := s.Decode(data, len(in.places), in.p); err == nil {
+		in.spread(s)
 	} else {
 		var refused *wire.Error
 		if !errors.As(err, &refused) || refused.Reason != wire.WrongSize || s.Decode(data, in.k, in.p) != nil {
 			return err
 		}
-		for i, k := range in.places {
-			in.measured[i] = s.X[k]
+	}
+	for k := range s.X {
+		if !slices.Contains(in.places, k) {
+			s.X[k] = math.NaN()
+		}
+		for j := 0; j < len(s.P0) && math.IsNaN(s.X[k]); j += in.k {
+			s.P0[j+k], s.P0[k*in.k+j/in.k] = 0, 0
 		}
 	}
-	s.X, s.P0 = s.X[:0], s.P0[:0] // the filter has a covariance of its own
-	for range in.k {
-		s.X = append(s.X, math.NaN())
-	}
-	for i, k := range in.places {
-		s.X[k] = in.measured[i]
-	}
 	return nil
+}
+
+// spread moves the numbers of the measured states to their places among those of all states.
+func (in *Intake) spread(s *wire.State) {
+	in.measured = append(append(in.measured[:0], s.X...), s.P0...)
+	x, P0 := in.measured[:len(s.X)], in.measured[len(s.X):]
+	n, size := in.k, min(len(P0), 1)*in.k*in.k
+	s.X, s.P0 = slices.Grow(s.X[:0], n)[:n], slices.Grow(s.P0[:0], size)[:size]
+	for i, k := range in.places {
+		s.X[k] = x[i]
+		for j, l := range in.places[:min(len(P0), len(x))] {
+			s.P0[k*in.k+l] = P0[i*len(x)+j]
+		}
+	}
 }

@@ -33,9 +33,9 @@ type Intake struct {
 
 	cfg      Config
 	counters *reporting.Counters
-	k, p     int   // states and inputs
-	places   []int // of the states that are measured among all; nil = all are
-	measured []float64
+	k, p     int       // states and inputs
+	places   []int     // of the states that are measured among all; nil = all are
+	measured []float64 // memory of spread
 	limits   wire.PlausibilityLimits
 	begin    sender // what all begin as
 	sender          // the one without a name
@@ -162,6 +162,9 @@ func (in *Intake) Receive(data []byte, epoch uint64) {
 		}
 		in.counters.RefuseFor(err)
 		return
+	}
+	if in.places != nil {
+		s.P0 = s.P0[:0] // the filter has a covariance of its own
 	}
 	in.know(s, of)
 	of.order.accept(came, unix)
