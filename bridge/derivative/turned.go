@@ -1,6 +1,7 @@
 package derivative
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -49,11 +50,9 @@ func (s *kept) turned(states []channel.Channel, i, j int) string {
 		if k == i || k == j {
 			continue
 		}
-		angle := 1.
+		angle := cmp.Or(channel.Radians(states[k].Unit), 1)
 		if p := states[k].Period; p > 0 {
 			angle = 2 * math.Pi / p
-		} else if channel.SameUnit(states[k].Unit, "deg") {
-			angle = math.Pi / 180
 		}
 		plain, cosine, sine := 0., 0., 0.
 		for from := 0; from < len(s.rates); from += K {

@@ -145,6 +145,7 @@ func TestUnits(t *testing.T) {
 		want     float64
 	}{
 		{180, "deg", "rad", math.Pi},
+		{180, "Degrees/s", "mrad/s", 1000 * math.Pi},
 		{math.Pi, "rad", "deg", 180},
 		{-9000, "cdeg", "rad", -math.Pi / 2},
 		{473977420, "degE7", "deg", 47.397742},

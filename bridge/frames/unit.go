@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
 // unit is a unit in terms of the first one of its quantity.
@@ -16,12 +18,10 @@ type unit struct {
 
 // units are those that logs use, by their names in lower case without spaces.
 // One unit has several spellings. A name that means different things in
-// different logs is not here.
+// different logs is not here. Angles and their rates are those of channel.Turn.
 var units = map[string]unit{
-	"rad": {"angle", 1, 0}, "deg": {"angle", math.Pi / 180, 0}, "degheading": {"angle", math.Pi / 180, 0}, "°": {"angle", math.Pi / 180, 0},
-	"cdeg": {"angle", math.Pi / 18000, 0}, "mrad": {"angle", 1e-3, 0}, "dege7": {"angle", math.Pi / 180e7, 0}, "turn": {"angle", 2 * math.Pi, 0},
+	"degheading": {"angle", math.Pi / 180, 0}, "dege7": {"angle", math.Pi / 180e7, 0},
 
-	"rad/s": {"rate", 1, 0}, "deg/s": {"rate", math.Pi / 180, 0}, "cdeg/s": {"rate", math.Pi / 18000, 0}, "mrad/s": {"rate", 1e-3, 0},
 	"rpm": {"rate", 2 * math.Pi / 60, 0},
 
 	"m": {"length", 1, 0}, "dm": {"length", 0.1, 0}, "cm": {"length", 1e-2, 0}, "mm": {"length", 1e-3, 0}, "km": {"length", 1e3, 0},
@@ -77,7 +77,11 @@ func lookUp(name string) (u unit, ok bool) {
 			factor, name = v, rest
 		}
 	}
-	u, ok = units[plain(name)]
+	name = plain(name)
+	u, ok = units[name]
+	if angle, rate := strings.CutSuffix(channel.CanonicalUnit(name), "/s"); channel.Radians(angle) > 0 {
+		u, ok = unit{map[bool]string{false: "angle", true: "rate"}[rate], channel.Radians(angle), 0}, true
+	}
 	u.factor *= factor
 	return u, ok
 }

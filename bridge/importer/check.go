@@ -188,6 +188,8 @@ func (c *Channel) check() (reason, remedy string) {
 		return "derivative is for one name", "write derivatives, one for each name"
 	case len(c.Derivatives) > 0 && len(c.Derivatives) != n:
 		return fmt.Sprintf("%d derivatives for %d names", len(c.Derivatives), n), `write one for each, "none" where there is none`
+	case channel.CheckUnit(c.Unit) != nil:
+		return channel.CheckUnit(c.Unit).Error(), "write one of them"
 	case c.Between != "" && c.Between != "linear" && c.Between != "hold" && c.Between != "exact":
 		return fmt.Sprintf("between %q is not known", c.Between), "write linear, hold or exact"
 	case c.Each != "" && (c.Field == "" || len(c.Or) > 0 || !strings.Contains(c.Name, "{}") || !strings.Contains(c.Field, "{}")):

@@ -36,6 +36,7 @@ func TestBadMaps(t *testing.T) {
 		`an attitude has three names, not 1`:                             edit(`field = "x"`, `quaternion = ["a", "b", "c", "d"]`),
 		`axes "up" are not known`:                                        good + `axes = "up"`,
 		`axes "ned" do not fit: a vector has three names`:                good + `axes = "ned"`,
+		`unit "rads" is not known; angles are in cdeg, deg, mrad`:        good + `unit = "rads"`,
 		`between "never" is not known`:                                   good + `between = "never"`,
 		`scale 0 would make every value the same`:                        good + `scale = 0.0`,
 		`channel 1 ("x") or 1: field is missing`:                         good + "[[channel.or]]\ntopic = \"a\"",

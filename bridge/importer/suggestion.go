@@ -2,7 +2,6 @@ package importer
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,13 +84,7 @@ func turn(name, unit string) float64 {
 	if len(words) == 0 || !slices.Contains([]string{"roll", "pitch", "yaw", "heading", "psi"}, words[len(words)-1]) {
 		return 0
 	}
-	switch channel.CanonicalUnit(unit) {
-	case "rad":
-		return 2 * math.Pi
-	case "deg":
-		return 360
-	}
-	return 0
+	return channel.Turn(unit)
 }
 
 // containsAny reports whether a name, in lower case, contains one of the words.

@@ -1,6 +1,7 @@
 package kinematics
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,9 +84,7 @@ func angles(states []channel.Channel) []channel.Channel {
 	out := slices.Clone(states)
 	for i := range out {
 		if c := &out[i]; c.Period == 0 && slices.Contains([]string{"roll", "pitch", "yaw"}, c.Name) {
-			if c.Period = channel.Angle; channel.SameUnit(c.Unit, "deg") {
-				c.Period = 360
-			}
+			c.Period = cmp.Or(channel.Turn(c.Unit), channel.Angle)
 		}
 	}
 	return out

@@ -200,6 +200,10 @@ int dgm_get_times(dgm_model model, double *times, size_t times_n, char *error, s
 int dgm_get_channel(dgm_model model, size_t channel, char *name, size_t name_size, char *unit, size_t unit_size,
 	char *error, size_t error_size);
 
+/* dgm_get_unit writes the one spelling of a unit, cut to its size, and what a whole turn is in it: 0, it is none of angles. A text
+ * that begins as a unit of angles does and is none, such as "rads", returns DGM_WRONG. */
+int dgm_get_unit(const char *unit, char *spelling, size_t spelling_size, double *turn, char *error, size_t error_size);
+
 /* dgm_get_latency writes how long after a command input i (0 to P−1) begins to act, s, and the time constant of the lag with which
  * it then follows, as learned from the training data; −1: not known. */
 int dgm_get_latency(dgm_model model, size_t input, double *dead_time, double *lag, char *error, size_t error_size);

@@ -9,11 +9,13 @@ package main
 import "C"
 
 import (
+	"cmp"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
 // The constants of dgm.h.
@@ -37,10 +39,9 @@ const (
 	wantViolated = C.DGM_VIOLATION
 	wantAll      = wantMean | wantStd | wantObsStd | wantJacobian | wantSamples | wantInputs | wantCov | wantAdjoint | wantViolated
 
-	flagUnsettled = C.DGM_UNSETTLED
-	flagLate      = C.DGM_LATE
-	flagDropped   = C.DGM_DROPPED
-
+	flagUnsettled         = C.DGM_UNSETTLED
+	flagLate              = C.DGM_LATE
+	flagDropped           = C.DGM_DROPPED
 	flagOutOfDistribution = C.DGM_OUT_OF_DISTRIBUTION
 	flagNoHistory         = C.DGM_NO_HISTORY
 )
@@ -73,27 +74,31 @@ func (t text) write(s string) {
 	to[copy(to[:len(to)-1], s)] = 0
 }
 
-// finish sets what an exported function returns, from its error or from a panic, which must
+// guarded calls do and returns what an exported function returns, from its error or from a panic, which must
 // not reach the caller's language.
-func finish(code *C.int, err *error, t text) {
-	if p := recover(); p != nil {
-		*err = fail(codeInternal, "a defect of libdgm: %v", p)
-	}
-	*code = C.int(codeOf(*err))
-	if *err != nil {
-		t.write((*err).Error())
-	}
+func guarded(t text, do func() error) (code C.int) {
+	var err error
+	defer func() {
+		if p := recover(); p != nil {
+			err = fail(codeInternal, "a defect of libdgm: %v", p)
+		}
+		if code = C.int(codeOf(err)); err != nil {
+			t.write(err.Error())
+		}
+	}()
+	err = do()
+	return
 }
 
 // with calls do with an open model, and returns what an exported function returns.
-func with(handle C.dgm_model, t text, do func(l *loaded) error) (code C.int) {
-	var err error
-	defer finish(&code, &err, t)
-	var l *loaded
-	if l, err = find(handle); err == nil {
-		err = do(l)
-	}
-	return
+func with(handle C.dgm_model, t text, do func(l *loaded) error) C.int {
+	return guarded(t, func() error {
+		l, err := find(handle)
+		if err == nil {
+			err = do(l)
+		}
+		return err
+	})
 }
 
 // numbers returns the caller's memory; nil for none.
@@ -127,20 +132,17 @@ func sizeChecked(name string, size C.size_t, want uintptr) error {
 
 //export dgm_open
 func dgm_open(path *C.char, handle *C.dgm_model, message *C.char, messageSize C.size_t) (code C.int) {
-	var err error
-	defer finish(&code, &err, text{message, messageSize})
-	if path == nil || handle == nil {
-		err = fail(codeWrong, "path or model is NULL")
-		return
-	}
-	var m *loaded
-	if m, err = open(C.GoString(path)); err != nil {
-		return
-	}
-	h := lastHandle.Add(1)
-	models.Store(h, m)
-	*handle = C.dgm_model(h)
-	return
+	return guarded(text{message, messageSize}, func() error {
+		if path == nil || handle == nil {
+			return fail(codeWrong, "path or model is NULL")
+		}
+		m, err := open(C.GoString(path))
+		if err == nil {
+			*handle = C.dgm_model(lastHandle.Add(1))
+			models.Store(uint64(*handle), m)
+		}
+		return err
+	})
 }
 
 //export dgm_close
@@ -189,15 +191,27 @@ func dgm_get_times(handle C.dgm_model, times *C.double, n C.size_t, message *C.c
 }
 
 //export dgm_get_channel
-func dgm_get_channel(handle C.dgm_model, channel C.size_t, name *C.char, nameSize C.size_t, unit *C.char, unitSize C.size_t, message *C.char, messageSize C.size_t) (code C.int) {
+func dgm_get_channel(handle C.dgm_model, place C.size_t, name *C.char, nameSize C.size_t, unit *C.char, unitSize C.size_t, message *C.char, messageSize C.size_t) (code C.int) {
 	return with(handle, text{message, messageSize}, func(l *loaded) error {
-		if n := l.m.K + l.m.P; uint64(channel) >= uint64(n) {
-			return fail(codeWrong, "channel: is %d, and the model has %d", uint64(channel), n)
+		if n := l.m.K + l.m.P; uint64(place) >= uint64(n) {
+			return fail(codeWrong, "channel: is %d, and the model has %d", uint64(place), n)
 		}
-		c := l.m.Channels[channel]
+		c := l.m.Channels[place]
 		text{name, nameSize}.write(c.Name)
 		text{unit, unitSize}.write(c.Unit)
 		return nil
+	})
+}
+
+//export dgm_get_unit
+func dgm_get_unit(unit, spelling *C.char, spellingSize C.size_t, turn *C.double, message *C.char, messageSize C.size_t) (code C.int) {
+	return guarded(text{message, messageSize}, func() error {
+		if unit == nil || turn == nil {
+			return fail(codeWrong, "unit or turn is NULL")
+		}
+		text{spelling, spellingSize}.write(channel.CanonicalUnit(C.GoString(unit)))
+		*turn = C.double(channel.Turn(C.GoString(unit)))
+		return channel.CheckUnit(C.GoString(unit))
 	})
 }
 
@@ -349,10 +363,7 @@ func dgm_predict(handle C.dgm_model, q *C.dgm_query, a *C.dgm_answer, message *C
 		if q == nil || a == nil {
 			return fail(codeWrong, "query or answer is NULL")
 		}
-		if err := sizeChecked("query", q.size, unsafe.Sizeof(*q)); err != nil {
-			return err
-		}
-		if err := sizeChecked("answer", a.size, unsafe.Sizeof(*a)); err != nil {
+		if err := cmp.Or(sizeChecked("query", q.size, unsafe.Sizeof(*q)), sizeChecked("answer", a.size, unsafe.Sizeof(*a))); err != nil {
 			return err
 		}
 		for _, v := range [...]C.size_t{q.plan_rows, q.history_rows, q.samples, q.workers} {

@@ -1,10 +1,13 @@
 package channel
 
 import (
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // SameUnit reports whether two texts are the same unit: "N m", "N·m" and "Nm" are.
@@ -12,11 +15,60 @@ func SameUnit(a, b string) bool { return CanonicalUnit(a) == CanonicalUnit(b) }
 
 // CanonicalUnit returns the one spelling of a unit: symbols of the SI in alphabetical order
 // with a dot between them, superscripts for powers, and one stroke before what divides:
-// "N·m", "m/s²", "J/(K·kg)". A text that is no such product remains as it is, without
-// spaces around it; so does "N/m·s", of which it is not known what divides.
+// "N·m", "m/s²", "J/(K·kg)". Units that begin with an angle are known in capitals, too.
+// A text that is no such product remains as it is, without spaces around it; so does
+// "N/m·s", of which it is not known what divides.
 func CanonicalUnit(text string) string {
 	text = strings.TrimSpace(text)
-	powers := map[symbol]int{}
+	powers, known := factors(text)
+	if lower := strings.ToLower(text); !known && radians[symbols[firstWord(lower)].text] > 0 {
+		powers, known = factors(lower)
+	}
+	if !known {
+		return text
+	}
+	return product(powers)
+}
+
+// radians are the units of angles.
+var radians = map[string]float64{"rad": 1, "mrad": 1e-3, "deg": math.Pi / 180, "cdeg": math.Pi / 18000, "turn": Angle}
+
+// Radians returns how many a unit of angles has; 0 = it is none.
+func Radians(unit string) float64 { return radians[CanonicalUnit(unit)] }
+
+// Turn returns what a whole turn is in a unit of angles; 0 = it is none.
+func Turn(unit string) float64 {
+	if r := Radians(unit); r > 0 {
+		return Angle / r
+	}
+	return 0
+}
+
+// CheckUnit returns an error for a text that begins as a unit of angles does and is none: "rads" may be an angle or its rate.
+func CheckUnit(text string) error {
+	word := firstWord(strings.TrimSpace(text))
+	_, exact := symbols[word]
+	_, known := symbols[strings.ToLower(word)]
+	for name, s := range symbols {
+		if radians[s.text] > 0 && strings.HasPrefix(strings.ToLower(word), name) && !exact && !known {
+			return fmt.Errorf("unit %q is not known; angles are in %s, and their rates in rad/s, deg/s and so on", text, strings.Join(slices.Sorted(maps.Keys(radians)), ", "))
+		}
+	}
+	return nil
+}
+
+// firstWord returns the letters that a text begins with.
+func firstWord(text string) string {
+	text = spelling.Replace(text)
+	if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }); i >= 0 {
+		return text[:i]
+	}
+	return text
+}
+
+// factors returns the symbols of a product with their powers; known is false where a text is none.
+func factors(text string) (powers map[symbol]int, known bool) {
+	powers = map[symbol]int{}
 	parts := strings.Split(spelling.Replace(text), "/")
 	for i, part := range parts {
 		sign := min(i, 1)
@@ -26,20 +78,20 @@ func CanonicalUnit(text string) string {
 		}
 		factors := strings.FieldsFunc(inner, func(r rune) bool { return r == '·' || r == ' ' })
 		if i > 0 && (len(factors) == 0 || len(factors) > 1 && !grouped) {
-			return text
+			return nil, false
 		}
 		for _, f := range factors {
 			if !addFactor(powers, f, 1-2*sign) {
-				return text
+				return nil, false
 			}
 		}
 	}
-	return product(powers)
+	return powers, true
 }
 
 // spelling replaces signs by those that CanonicalUnit splits at.
 var spelling = strings.NewReplacer("**", "^", "*", "·", "⋅", "·", "∙", "·", "×", "·", ".", "·", "\u00a0", " ", "⁻", "-",
-	"¹", "1", "²", "2", "³", "3", "⁴", "4", "µ", "μ", "\u2126", "Ω", "°C", "degC", "°", "deg", "%", "percent")
+	"¹", "1", "²", "2", "³", "3", "⁴", "4", "µ", "μ", "\u2126", "Ω", "°C", "degC", "°F", "degF", "°", "deg", "%", "percent")
 
 // symbol is that of a unit, with its prefix.
 type symbol struct{ text, base string }
@@ -53,14 +105,14 @@ var symbols = func() map[string]symbol {
 			m[prefix+s] = symbol{prefix + s, s}
 		}
 	}
-	for _, s := range strings.Fields("rad min h deg degC percent bar rpm px tick gauss") {
+	for _, s := range strings.Fields("rad mrad min h deg cdeg turn degC degF percent bar rpm px tick gauss") {
 		m[s] = symbol{s, s}
 	}
-	m["degC"] = symbol{"°C", "°C"}
+	m["degC"], m["degF"] = symbol{"°C", "°C"}, symbol{"°F", "°F"}
 	for name, s := range map[string]string{
-		"radian": "rad", "radians": "rad", "degree": "deg", "degrees": "deg", "sec": "s", "second": "s", "seconds": "s",
+		"radian": "rad", "radians": "rad", "degree": "deg", "degrees": "deg", "turns": "turn", "sec": "s", "second": "s", "seconds": "s",
 		"meter": "m", "meters": "m", "metre": "m", "metres": "m", "volt": "V", "volts": "V", "amp": "A", "amps": "A", "ampere": "A",
-		"newton": "N", "newtons": "N", "kelvin": "K", "celsius": "degC", "ohm": "Ω", "us": "μs", "um": "μm",
+		"newton": "N", "newtons": "N", "kelvin": "K", "celsius": "degC", "degc": "degC", "degf": "degF", "ohm": "Ω", "us": "μs", "um": "μm",
 	} {
 		m[name] = m[s]
 	}

@@ -21,8 +21,8 @@ def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None
 
     t (n) are the times in s, or datetime64; x (n, K) the states, NaN = not measured; u (n, P) the inputs, each held from its sample
     to the next. Lists of arrays are flights: with five or more, the held-out scores are of whole flights. Tables of pandas,
-    datasets and arrays of xarray and mappings have the names; else states and inputs are lists of names, by which the columns of a table are taken. units are by name ("rad", "m/s"); a state in rad
-    or deg is an angle unless its entry of periods is 0. rates maps a state to the one that is its time derivative; by default
+    datasets and arrays of xarray and mappings have the names; else states and inputs are lists of names, by which the columns of a table are taken. units are by name ("rad", "m/s"); a state in rad,
+    mrad, deg, cdeg or turns is an angle unless its entry of periods is 0. rates maps a state to the one that is its time derivative; by default
     units and data show it. preset is default or quick. filter is auto, on or off: whether a Kalman filter estimates rates
     that nothing measures; such a model starts from the messages of a robot at an estimator, or from all states. The model is written to out with its report beside it, by default to a
     temporary folder that lives as long as the model. Ctrl-C ends the training with the model so far.

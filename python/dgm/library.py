@@ -3,6 +3,7 @@
 import ctypes
 import os
 import pathlib
+from typing import Tuple
 from ctypes import POINTER, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
 import numpy as np
@@ -61,6 +62,7 @@ _ARGUMENTS = {
     "dgm_get_info": [c_uint64, POINTER(Info)],
     "dgm_get_times": [c_uint64, POINTER(c_double), c_size_t],
     "dgm_get_channel": [c_uint64, c_size_t, c_char_p, c_size_t, c_char_p, c_size_t],
+    "dgm_get_unit": [c_char_p, c_char_p, c_size_t, POINTER(c_double)],
     "dgm_get_latency": [c_uint64, c_size_t, POINTER(c_double), POINTER(c_double)],
     "dgm_get_program": [c_uint64, c_size_t, c_void_p, c_size_t, POINTER(c_size_t)],
     "dgm_history": [c_uint64, *[POINTER(c_double)] * 4, c_size_t, POINTER(c_double), c_size_t, POINTER(c_size_t)],
@@ -112,6 +114,13 @@ def load() -> Library:
         except OSError as e:
             raise OSError(f"dgm: {path} cannot be loaded ({e}): install the package libdgm, or set DGM_LIBRARY to the file") from None
     return _loaded
+
+
+def unit(text: str) -> Tuple[str, float]:
+    """The one spelling of a unit, and what a whole turn is in it: 0, it is none of angles. ValueError for what is nearly one."""
+    spelling, turn = ctypes.create_string_buffer(256), c_double()
+    load().call("dgm_get_unit", text.encode(), spelling, len(spelling), ctypes.byref(turn))
+    return spelling.value.decode(), turn.value
 
 
 def numbers(x, name: str = "numbers") -> np.ndarray:

@@ -12,10 +12,9 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from .library import numbers
+from .library import numbers, unit
 
 Floats = NDArray[np.float64]
-TURN = {"rad": 2 * math.pi, "deg": 360.0, "°": 360.0, "degree": 360.0, "degrees": 360.0, "radian": 2 * math.pi, "radians": 2 * math.pi}
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ def _named(a: Any) -> Optional[List[str]]:
 def channels(states: Sequence[str], inputs: Sequence[str], units: Mapping[str, str], periods: Mapping[str, float],
              rates: Optional[Mapping[str, str]], all_: Sequence[Flight]) -> List[Channel]:
     """The channels; rates maps a position to its rate, by default the data show it."""
-    known = [*states, *inputs]
+    known, turns = [*states, *inputs], {}
     for what, names_ in (("units", units), ("periods", periods), ("rates", rates or {}), ("rates", dict.fromkeys((rates or {}).values()))):
         for n in names_:
             if n not in known:
@@ -95,8 +94,16 @@ def channels(states: Sequence[str], inputs: Sequence[str], units: Mapping[str, s
     for n in known:
         if not (n and n.isprintable() and len(n.encode()) <= 256):
             raise ValueError(f"states and inputs: the name {n[:40]!r} must be a text of 1 to 256 bytes that can be shown")
-        if units.get(n) is not None and not isinstance(units[n], str):
-            raise TypeError(f"units: {n!r} has {units[n]!r}, must be a text, as 'm/s'")
+        given = "" if units.get(n) is None else units[n]
+        if not isinstance(given, str):
+            raise TypeError(f"units: {n!r} has {given!r}, must be a text, as 'm/s'")
+        if not (given.isprintable() and len(given.encode()) < 256):
+            raise ValueError(f"units: {n!r} has {given[:40]!r}, must be a text of less than 256 bytes that can be shown")
+        try:
+            spelling, turns[n] = unit(given)
+        except ValueError as e:
+            raise ValueError(f"units: {n!r}: {e}") from None
+        units = {**units, n: spelling}
     for n, period in periods.items():
         if not (period is None or isinstance(period, numbers_.Real) and 0 <= period < math.inf):
             raise ValueError(f"periods: {n!r} has {period!r}, must be a positive number, as 360, or 0 for none")
@@ -108,13 +115,12 @@ def channels(states: Sequence[str], inputs: Sequence[str], units: Mapping[str, s
         if rate is not None or not set(seen) <= set(states):
             raise ValueError(f"rates: {n!r} has {(rates or {})[n]!r}, must be another state, which is its time derivative")
     if rates is None:
-        rates = _rates(states, units, all_)
+        rates = _rates(states, units, turns, all_)
     out = []
     for i, n in enumerate(known):
         state = i < len(states)
-        unit = units.get(n) or ""
-        period = periods.get(n, TURN.get(unit, 0.0) if state else 0.0)
-        out.append(Channel(n, "state" if state else "input", unit, float(period or 0.0), rates.get(n, "") if state else ""))
+        period = periods.get(n, turns[n] if state else 0.0)
+        out.append(Channel(n, "state" if state else "input", units[n], float(period or 0.0), rates.get(n, "") if state else ""))
     return out
 
 
@@ -232,7 +238,7 @@ def _unexplained(all_: Sequence[Flight], position: int, rate: int, period: float
     return left / moved if moved > 0 else math.inf
 
 
-def _rates(states: Sequence[str], units: Mapping[str, str], all_: Sequence[Flight]) -> Dict[str, str]:
+def _rates(states: Sequence[str], units: Mapping[str, str], turns: Mapping[str, float], all_: Sequence[Flight]) -> Dict[str, str]:
     """Which state is the time derivative of which: by their units where there are both, and by the data.
 
     Long spans average the sensors' noise away, short ones resolve fast motion: the best of them decides.
@@ -241,11 +247,11 @@ def _rates(states: Sequence[str], units: Mapping[str, str], all_: Sequence[Fligh
     for i, position in enumerate(states):
         best = (1.0, "")  # what is left over the most that may be
         for j, rate in enumerate(states):
-            a, b = units.get(position) or "", units.get(rate) or ""
-            if i == j or (a and b and b.replace(" ", "") not in (a + "/s", a + "s⁻¹", a + "s^-1")):
+            a, b = units[position], units[rate]
+            if i == j or (a and b and b != unit(a + "/s")[0]):
                 continue
             if rate not in out.values():
-                best = min(best, *((_unexplained(all_, i, j, TURN.get(a, 0.0), span) / most, rate) for span, most in SPANS.items()))
+                best = min(best, *((_unexplained(all_, i, j, turns[position], span) / most, rate) for span, most in SPANS.items()))
         if best[1]:
             out[position] = best[1]
     return out

@@ -139,6 +139,13 @@ def test_rates_are_found():
     assert log.channels(["theta", "omega"], ["torque"], NAMES["units"], {"theta": 0}, {}, flights)[0].period == 0
 
 
+@pytest.mark.parametrize("unit, of_rate, turn", [("rad", "Rad/s", 2 * np.pi), ("DEG", "°/s", 360), ("Degrees", "degrees/sec", 360), ("mrad", "mrad s^-1", 2000 * np.pi), ("m", "m/s", 0)])
+def test_units_of_angles(unit, of_rate, turn):
+    t, x, u = fly(1)
+    theta = log.channels(["theta", "omega"], ["torque"], {"theta": unit, "omega": of_rate}, {}, None, log.flights(t, x, u))[0]
+    assert theta.period == pytest.approx(turn) and theta.derivative == "omega"
+
+
 @pytest.mark.parametrize("noise", [0.01, 0.02])
 def test_rates_are_found_in_noise(noise):
     rng = np.random.default_rng(1)
@@ -214,6 +221,8 @@ def test_rates_are_found_where_samples_are_missing():
     (dict(u=[[0.0]] * 599 + [[]]), "u: no array of numbers"),
     (dict(u=[["a"]] * 600), "u: no array of numbers"),
     (dict(states=["", "omega"], units=None), "name ''"),
+    (dict(units={"theta": "rads"}), "units: 'theta': unit \"rads\" is not known; angles are in cdeg, deg, mrad, rad, turn"),
+    (dict(units={"theta": "m" * 300}), "units: 'theta' has 'mm"),
     (dict(periods={"theta": -1}), "periods: 'theta' has -1"),
     (dict(rates={"theta": "torque"}), "rates: 'theta' has 'torque', must be another state"),
     (dict(rates={"theta": "omega", "omega": "theta"}), "rates: 'theta' has 'omega', must be another state"),

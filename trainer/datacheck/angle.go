@@ -3,16 +3,9 @@ package datacheck
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
-
-// A turn in the units of angles, by their names in lower case.
-var fullTurn = map[string]float64{
-	"rad": channel.Angle, "radian": channel.Angle, "radians": channel.Angle,
-	"deg": 360, "°": 360, "degree": 360, "degrees": 360,
-}
 
 // angles finds states that were not declared as angles and look like some: their values jump
 // by a turn and stay, or their unit is that of an angle and they span a turn. Where one
@@ -33,7 +26,7 @@ func (r *recording) angles() []span {
 			jumps = append(jumps, found...)
 			continue
 		}
-		turn = fullTurn[strings.ToLower(s.Unit)]
+		turn = channel.Turn(s.Unit)
 		v := sketch(values(s.tracks()))
 		if reach := quantile(v, 1-rareValues) - quantile(v, rareValues); turn > 0 && reach > turn && !s.Invariant {
 			r.addLog(Angle, Note, k, len(v),
@@ -67,7 +60,7 @@ func (r *recording) periods() {
 		case reach <= farOutside*declared:
 			continue
 		case unitContradicts(s.Unit, declared):
-			fits = fullTurn[strings.ToLower(s.Unit)]
+			fits = channel.Turn(s.Unit)
 			r.addLog(Angle, Stop, k, len(v),
 				"%s has the unit %s and the period %s, but a turn in this unit is %s. Set period = %s in its channel of the map, and import the log again.",
 				s.Name, s.Unit, num(declared), num(fits), exact(fits))
@@ -109,7 +102,7 @@ func otherTurn(tracks []track, declared, reach float64) (turn float64, jumps []s
 
 // unitContradicts reports whether a unit is that of an angle and the period a turn in another.
 func unitContradicts(unit string, period float64) bool {
-	turn := fullTurn[strings.ToLower(unit)]
+	turn := channel.Turn(unit)
 	if turn == 0 {
 		return false
 	}
@@ -142,9 +135,8 @@ func toAndFro(tracks []track, large float64) bool {
 // a series without a unit one jump may be chance.
 func (s series) turnJumps() (turn float64, jumps []span) {
 	tracks := s.tracks()
-	turn, known := fullTurn[strings.ToLower(s.Unit)]
-	switch {
-	case known:
+	switch turn := channel.Turn(s.Unit); {
+	case turn > 0:
 		return turn, jumpsBy(tracks, turn, unitTurn)
 	case s.Unit != "":
 		return 0, nil

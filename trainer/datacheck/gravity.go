@@ -89,7 +89,7 @@ func (r *recording) tilt(name string) *angle {
 		if !strings.EqualFold(c.Name, name) {
 			continue
 		}
-		switch turn := fullTurn[channel.CanonicalUnit(c.Unit)]; {
+		switch turn := channel.Turn(c.Unit); {
 		case c.Period > 0:
 			return &angle{k, sign * 2 * math.Pi / c.Period}
 		case turn > 0:

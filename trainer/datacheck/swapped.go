@@ -82,7 +82,7 @@ func (w *swaps) trade(s *segment, a, b, i, j int) bool {
 	if !channel.SameUnit(p.Unit, q.Unit) || p.Period != q.Period || w.overTheTop(a, s, i, j) || w.overTheTop(b, s, i, j) {
 		return false
 	}
-	if turn := fullTurn[p.Unit]; math.Abs(math.Abs(s.col[a][j]-s.col[a][i])-turn) < 0.15*turn {
+	if turn := channel.Turn(p.Unit); math.Abs(math.Abs(s.col[a][j]-s.col[a][i])-turn) < 0.15*turn {
 		return false
 	}
 	near := func(k, other int) bool {

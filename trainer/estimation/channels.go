@@ -11,12 +11,13 @@ import (
 // suffix names the rate of a position.
 const suffix = "_rate"
 
-// units of positions: a state in another one has no rate that a robot moves by. One without a unit is a position if it moves as one (secondOrder).
-var units = []string{"m", "mm", "cm", "km", "rad", "deg", "°"}
+// lengths are the units of positions, beside those of angles: a state in another one has no rate that a robot moves by. One without a unit is a
+// position if it moves as one (secondOrder).
+var lengths = []string{"m", "mm", "cm", "km"}
 
 // isPosition reports whether a state is an angle or a length by its period or unit.
 func isPosition(c *channel.Channel) bool {
-	return c.Period > 0 || slices.Contains(units, channel.CanonicalUnit(c.Unit))
+	return c.Period > 0 || channel.Turn(c.Unit) > 0 || slices.Contains(lengths, channel.CanonicalUnit(c.Unit))
 }
 
 // Positions returns the states of flights that are positions and have no rate: angles, lengths, and states without a unit that move as

@@ -84,8 +84,7 @@ func planar(states, inputs []channel.Channel) []string {
 
 // isAngle reports whether a channel has the unit of an angle.
 func isAngle(c *channel.Channel) bool {
-	_, angle := units["rad"][c.Unit]
-	return angle && c.Unit != ""
+	return channel.Radians(c.Unit) > 0
 }
 
 // dimension of a role: "m", "m/s", "rad" or "rad/s".
@@ -102,11 +101,15 @@ func dimension(role string) string {
 	return "rad/s"
 }
 
-// units are the scales of units in which a dimension is measured; an empty unit is taken for SI.
-var units = map[string]map[string]float64{
-	"m": {"": 1, "m": 1}, "m/s": {"": 1, "m/s": 1},
-	"rad":   {"": 1, "rad": 1, "deg": math.Pi / 180},
-	"rad/s": {"": 1, "rad/s": 1, "1/s": 1, "deg/s": math.Pi / 180},
+// scale returns that of a unit in which a dimension is measured; an empty unit is taken for SI; 0 = it is not measured so.
+func scale(dimension, unit string) float64 {
+	switch angle, rate := strings.CutSuffix(unit, "/s"); {
+	case unit == "", unit == dimension, dimension == "rad/s" && unit == "1/s":
+		return 1
+	case dimension == "rad" && !rate, dimension == "rad/s" && rate:
+		return channel.Radians(angle)
+	}
+	return 0
 }
 
 // Propose returns the equations that fit the names and units of the states, with no parameters yet: those of rigid bodies where
@@ -255,7 +258,7 @@ func named(e motion.Equation, states []channel.Channel) motion.Equation {
 	for _, role := range slices.Concat(required, optional) {
 		if k := find(role, states, used); k >= 0 {
 			used[k] = true
-			e.Roles = append(e.Roles, motion.Role{Name: role, State: k, Scale: units[dimension(role)][states[k].Unit]})
+			e.Roles = append(e.Roles, motion.Role{Name: role, State: k, Scale: scale(dimension(role), states[k].Unit)})
 		}
 	}
 	for _, group := range motion.Together {
@@ -275,10 +278,9 @@ func named(e motion.Equation, states []channel.Channel) motion.Equation {
 
 // find returns the state of a role: that of the first of the role's words that names one in a unit of its dimension; −1 = none.
 func find(role string, states []channel.Channel, used map[int]bool) int {
-	scale := units[dimension(role)]
 	for _, word := range words[role] {
 		for k, c := range states {
-			if _, fits := scale[c.Unit]; fits && !used[k] && plain(c.Name) == word {
+			if scale(dimension(role), c.Unit) > 0 && !used[k] && plain(c.Name) == word {
 				return k
 			}
 		}
@@ -293,8 +295,8 @@ func chained(states, inputs []channel.Channel) motion.Equation {
 	n := 0
 	for k, c := range states {
 		rate := channel.Index(states, c.Derivative)
-		scale, angle := units["rad"][c.Unit]
-		if c.Derivative == "" || rate < 0 || !angle && c.Period == 0 {
+		scale := scale("rad", c.Unit)
+		if c.Derivative == "" || rate < 0 || scale == 0 && c.Period == 0 {
 			continue
 		}
 		if c.Period > 0 {

@@ -314,6 +314,9 @@ static void estimation(setup *s)
 	uint8_t *measured = calloc(K, 1);
 	dgm_estimate e;
 	double dead = 0, lag = 0;
+	char unit[8];
+	CHECK(dgm_get_unit("Degrees", unit, sizeof unit, &dead, error, sizeof error) == DGM_OK && strcmp(unit, "deg") == 0 && dead == 360);
+	CHECK(dgm_get_unit("rads", unit, sizeof unit, &dead, error, sizeof error) == DGM_WRONG && strstr(error, "mrad") != NULL);
 	CHECK(P == 0 || (dgm_get_latency(s->model, P - 1, &dead, &lag, error, sizeof error) == DGM_OK && dead >= -1 && lag >= -1));
 	CHECK(dgm_get_latency(s->model, P, &dead, &lag, error, sizeof error) == DGM_WRONG);
 	CHECK(measured != NULL && dgm_get_measured(s->model, measured, K, error, sizeof error) == DGM_OK);
