@@ -83,7 +83,7 @@ typedef struct {
 	size_t states_n;
 	const double *P0;       /* (optional) K×K or N×K×K, their covariances; else the sensors' */
 	size_t P0_n;
-	const double *u;        /* (optional) P or N×P, inputs that are held; else the model's means */
+	const double *u;        /* (optional) P or N×P, inputs that are held; else the model's means; not with plans */
 	size_t u_n;
 	const double *plans;    /* (optional) R×P or N×R×P, inputs at equal steps from the state on */
 	size_t plans_n;

@@ -125,6 +125,8 @@ func (l *loaded) predict(q *query, a *answer) error {
 		return fail(codeUnsupported, "want: this library knows none of the bits %#x", q.want&^wantAll)
 	case q.want&^l.can() != 0:
 		return fail(codeUnsupported, "want: a model without inputs, or whose predictions do not start at the state, has no Jacobian by them: bits %#x", q.want&^l.can())
+	case len(q.u) > 0 && len(q.plans) > 0:
+		return fail(codeWrong, "u: comes with plans, which have the input from the state on: give one of them; inputs before the state are part of the history")
 	case (q.planRows == 0) != (len(q.plans) == 0):
 		return fail(codeWrong, "plan_rows: is %d, and the plans have %d numbers", q.planRows, len(q.plans))
 	case (q.historyRows == 0) != (len(q.history) == 0):

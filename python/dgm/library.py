@@ -123,21 +123,5 @@ def unit(text: str) -> Tuple[str, float]:
     return spelling.value.decode(), turn.value
 
 
-def numbers(x, name: str = "numbers") -> np.ndarray:
-    """x as float64 in the order of C; masked elements are NaN, which is refused as not measured. ValueError with the name where they are no numbers."""
-    if isinstance(x, (list, tuple)) and any(isinstance(e, np.ma.MaskedArray) and e.ndim > 0 for e in x):
-        x = np.ma.stack([np.ma.asarray(e, dtype=np.float64) for e in x])
-    if isinstance(x, np.ma.MaskedArray):
-        x = x.astype(np.float64).filled(np.nan)
-    try:
-        if np.iscomplexobj(x):
-            raise ValueError("complex numbers have no place here; take the real part where that is meant")
-        if getattr(np.asarray(x), "dtype", np.dtype(float)).kind in "mM":
-            raise ValueError("are times, which have no place here; give numbers")
-        return np.ascontiguousarray(x, dtype=np.float64)
-    except (TypeError, ValueError) as e:
-        raise ValueError(f"{name}: no array of numbers: {e}") from None
-
-
 def pointer(x: np.ndarray, kind=c_double):
     return x.ctypes.data_as(POINTER(kind))

@@ -9,7 +9,7 @@ from typing import Any, AsyncIterator, Dict, List, Optional, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .library import numbers
+from .arguments import numbers
 from .queries import vector
 
 Floats = NDArray[np.float64]

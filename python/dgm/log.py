@@ -12,7 +12,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from .library import numbers, unit
+from .arguments import numbers
+from .library import unit
 
 Floats = NDArray[np.float64]
 
@@ -174,7 +175,7 @@ def _table(a: Any, name: str, wanted: Optional[Sequence[str]]) -> Floats:
         if times:
             raise ValueError(f"{name}: {', '.join(times)} has times, not numbers; leave it out")
         try:
-            return numbers(a.to_numpy(dtype=np.float64, na_value=np.nan))
+            return numbers(a.to_numpy(dtype=np.float64, na_value=np.nan), name)
         except (TypeError, ValueError) as e:
             raise ValueError(f"{name}: no table of numbers: {e}") from None
     a = numbers(a, name)

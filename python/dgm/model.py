@@ -2,7 +2,6 @@
 
 import ctypes
 import errno
-import operator
 import os
 import weakref
 from dataclasses import dataclass
@@ -12,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import library
+from .arguments import columns, shaped, stamp, whole
 from .evaluation import HALF95, Evaluated
-from .library import numbers, pointer
+from .library import pointer
 
 TUBES = (0.5, 0.9, 0.95)
 PLAN_ROWS = 20  # of a program at most, where none are given
@@ -175,8 +175,8 @@ class Model(Evaluated):
                 *, P0: Optional[ArrayLike] = None) -> Prediction:
         """Predicts from a state.
 
-        x (K) is the state, u (P) the input that is held, or plan (R, P) the inputs, row i from plan_times[i] on:
-        equal steps from 0; without plan_times the rows divide the horizon. history is rows (H, K+P), the newest
+        x (K) is the state, in the model's order, or with names as of a row of pandas or a mapping, and so are inputs. u (P) is the input
+        that is held; or plan (R, P) the inputs, row i from plan_times[i] on: equal steps from 0; without plan_times the rows divide the horizon. history is rows (H, K+P), the newest
         first, or samples (t, x, u) before the state: t (n) s, at most 0 and ascending, x (n, K), u (n, P). times
         (T) are s after the state, by default the model's own. P0 (K, K) is the covariance of the state's error.
         """
@@ -234,11 +234,11 @@ class Model(Evaluated):
     def history(self, x: ArrayLike, t: ArrayLike, xs: ArrayLike, us: Optional[ArrayLike] = None) -> Floats:
         """Rows of history (at most history_rows, K+P) from samples before the state x: see predict."""
         K, P = len(self.states), len(self.inputs)
-        t = _shaped("history t", t, (-1,))
-        xs = _shaped("history x", xs, (len(t), K))
-        us = _shaped("history u", np.empty((len(t), 0)) if us is None else us, (len(t), P))
+        t = shaped("history t", t, (-1,))
+        xs = shaped("history x", xs, (len(t), K))
+        us = shaped("history u", np.empty((len(t), 0)) if us is None else us, (len(t), P))
         rows, used = np.empty((self.history_rows, K + P)), ctypes.c_size_t()
-        self._library.call("dgm_history", self._handle, pointer(_shaped("x", x, (K,))), pointer(t), pointer(xs), pointer(us), len(t),
+        self._library.call("dgm_history", self._handle, pointer(shaped("x", columns("x", x, self.states), (K,))), pointer(t), pointer(xs), pointer(us), len(t),
                            pointer(rows), rows.size, ctypes.byref(used))
         return rows[: used.value]
 
@@ -255,12 +255,12 @@ class Model(Evaluated):
             if unknown:
                 raise ValueError(f"y: the model has no state {', '.join(unknown)}; it has {', '.join(self.states)}")
             y = [y.get(n, np.nan) for n in self.states]
-        y = _shaped("y", y, (K,))
-        held = np.empty(0) if u is None or not self.inputs else _shaped("u", u, (len(self.inputs),))
+        y = shaped("y", columns("y", y, self.states), (K,))
+        held = np.empty(0) if u is None or not self.inputs else shaped("u", columns("u", u, self.inputs), (len(self.inputs),))
         x, P0, P, innovation, ratio = np.empty(K), np.empty((K, K)), np.empty((K, K)), np.empty(K), np.empty(K)
         e = library.Estimate(size=ctypes.sizeof(library.Estimate), x=pointer(x), x_n=K, P0=pointer(P0), P0_n=P0.size, P=pointer(P), P_n=P.size,
                              innovation=pointer(innovation), innovation_n=K, ratio=pointer(ratio), ratio_n=K)
-        self._library.call("dgm_update", self._handle, _stamp(t), pointer(y), K, pointer(held), held.size, ctypes.byref(e))
+        self._library.call("dgm_update", self._handle, stamp(t), pointer(y), K, pointer(held), held.size, ctypes.byref(e))
         return StateEstimate(x, P0 if e.P0_used else None, P, innovation, ratio, e.used, e.rejected, e.nis, not e.flags & library.UNSETTLED,
                              bool(e.flags & library.LATE), bool(e.flags & library.DROPPED), RESETS[e.reset])
 
@@ -270,9 +270,9 @@ class Model(Evaluated):
         Means and standard deviations of later predictions are corrected by what the samples show, as an estimator with
         adapt = "on" does. Derivatives and covariances stay those of the model. NotImplementedError where the model cannot adapt.
         """
-        x = _shaped("x", x, (len(self.states),))
-        u = _shaped("u", np.empty(0) if u is None else u, (len(self.inputs),)) if self.inputs else np.empty(0)
-        self._library.call("dgm_learn", self._handle, _stamp(t), pointer(x), x.size, pointer(u), u.size)
+        x = shaped("x", columns("x", x, self.states), (len(self.states),))
+        u = shaped("u", np.empty(0) if u is None else columns("u", u, self.inputs), (len(self.inputs),)) if self.inputs else np.empty(0)
+        self._library.call("dgm_learn", self._handle, stamp(t), pointer(x), x.size, pointer(u), u.size)
 
     def forget(self) -> None:
         """Forget all samples of learn and update."""
@@ -296,9 +296,7 @@ class Model(Evaluated):
         dgm.jax and dgm.casadi evaluate. None: as many rows as the model has times, and at most 20."""
         if plan_rows is None:
             plan_rows = min(len(self.times), PLAN_ROWS)
-        plan_rows = operator.index(plan_rows)
-        if plan_rows < 1:
-            raise ValueError(f"plan_rows: {plan_rows} is not positive")
+        plan_rows = whole("plan_rows", plan_rows, 1)
         size = ctypes.c_size_t()
         self._library.call("dgm_get_program", self._handle, plan_rows, None, 0, ctypes.byref(size))
         document = ctypes.create_string_buffer(size.value)
@@ -315,32 +313,11 @@ def _columns(channels: Sequence[Tuple[str, str]]) -> Tuple[Tuple[str, ...], Tupl
     return tuple(name for name, _ in channels), tuple(unit for _, unit in channels)
 
 
-def _shaped(name: str, x: ArrayLike, *shapes: Tuple[int, ...]) -> Floats:
-    """x as numbers, if it has one of the shapes; −1 is any length above 0."""
-    a = numbers(x, name)
-    for shape in shapes:
-        if a.ndim == len(shape) and all(n == want or (want < 0 and n > 0) for n, want in zip(a.shape, shape)):
-            return a
-    wanted = " or ".join("(" + ", ".join("N" if n < 0 else str(n) for n in s) + ")" for s in shapes)
-    raise ValueError(f"{name}: has shape {np.shape(x)}, want {wanted}")
-
-
-def _stamp(t: float) -> int:
-    """A time in s as ns."""
-    try:
-        t = float(t)
-    except (TypeError, ValueError) as e:
-        raise TypeError(f"t: {t!r} is no time in s") from e
-    if not abs(t) <= 9e9:
-        raise ValueError(f"t: is {t}, must be a time in s: finite, and at most 9e9")
-    return round(t * 1e9)
-
-
 def _step(plan_times: Optional[ArrayLike], rows: int) -> float:
     """Seconds of a row of a plan whose rows begin at plan_times; 0 = the rows divide the horizon."""
     if plan_times is None:
         return 0.0
-    t = _shaped("plan_times", plan_times, (rows,))
+    t = shaped("plan_times", plan_times, (rows,))
     if rows < 2:
         raise ValueError("plan_times: one row has no step; leave them out, the row is held over the horizon")
     step = t[-1] / (rows - 1)
@@ -364,41 +341,43 @@ class _Query:
 
     def __init__(self, model: Model, many: bool, x, u, plans, plan_times, history, times, P0, workers=0):
         self.model, K, P = model, len(model.states), len(model.inputs)
-        self.query = q = library.Query(size=ctypes.sizeof(library.Query), workers=workers)
+        self.query = q = library.Query(size=ctypes.sizeof(library.Query), workers=whole("workers", workers))
         self._kept = []
+        self._names = {"states": "x", "plans": "plans" if many else "plan", "plan_step": "plan_times", "mean_adjoint": "mean", "std_adjoint": "std"}
+        counts: Dict[str, int] = {}
 
-        counts = {}
-
-        def put(name: str, field: str, value, row: Tuple[int, ...]):
-            a = _shaped(name, value, *([row, (-1, *row)] if many else [row]))
+        def put(field: str, value, *row: int) -> Floats:
+            name = self._names.get(field, field)
+            a = shaped(name, value, *([row, (-1, *row)] if many else [row]))
             self.attach(field, a)
             counts[name] = len(a) if a.ndim > len(row) else 1
+            return a
 
-        put("x", "states", x, (K,))
+        put("states", columns("x", x, model.states), K)
         if u is not None:
-            put("u", "u", u, (P,))
+            put("u", columns("u", u, model.inputs), P)
         if P0 is not None:
-            put("P0", "P0", P0, (K, K))
+            put("P0", P0, K, K)
         if plans is not None:
-            q.plan_rows = rows = np.shape(plans)[-2] if np.ndim(plans) > 1 else 0
-            if rows == 0:
-                raise ValueError(f"plan: has shape {np.shape(plans)}, want (rows, {P}) with a row at least; leave it out to hold the input")
-            q.plan_step = _step(plan_times, rows)
-            put("plan", "plans", plans, (rows, P))
+            q.plan_rows = put("plans", columns(self._names["plans"], plans, model.inputs), -1, P).shape[-2]
+            q.plan_step = _step(plan_times, q.plan_rows)
         elif plan_times is not None:
             raise ValueError("plan_times: come without a plan")
         if isinstance(history, tuple):
             if np.ndim(x) != 1:
                 raise ValueError("history: samples belong to one state; give rows for each: Model.history")
+            if not 2 <= len(history) <= 3:
+                raise ValueError(f"history: is a tuple of {len(history)}, must be samples (t, x, u), or an array of rows (H, {K + P})")
             history = model.history(x, *history)
-        if history is not None and np.size(history):
-            q.history_rows = rows = np.shape(history)[-2] if np.ndim(history) > 1 else 0
-            put("history", "history", history, (rows, K + P))
+        if isinstance(history, np.ndarray) and not history.size or isinstance(history, list) and not history:
+            history = None  # there is none yet
+        if history is not None:
+            q.history_rows = put("history", history, -1, K + P).shape[-2]
         self.n = next((n for n in counts.values() if n > 1), 1)
         for name, count in counts.items():
             if count not in (1, self.n):
                 raise ValueError(f"{name}: {count} of them, and others are {self.n}: give one, or as many")
-        self.times = model.times if times is None else _shaped("times", times, (-1,))
+        self.times = model.times if times is None else shaped("times", times, (-1,))
         if times is not None:
             self.attach("times", self.times)
         self.shape = (self.n, len(self.times), K)
@@ -417,7 +396,11 @@ class _Query:
         return a
 
     def ask(self) -> None:
-        self.model._library.call("dgm_predict", self.model._handle, ctypes.byref(self.query), ctypes.byref(self.answered))
+        try:
+            self.model._library.call("dgm_predict", self.model._handle, ctypes.byref(self.query), ctypes.byref(self.answered))
+        except (ArithmeticError, ValueError) as e:  # the fields of a query have other names in Python
+            field, found, text = str(e).partition(":")
+            raise type(e)(self._names.get(field, field) + found + text) from None
 
     def predict(self, std: bool, cov: bool) -> _Answered:
         mean, ood = self.want(library.MEAN, "mean", self.shape), self.want(0, "ood", (self.n,))
@@ -445,9 +428,9 @@ class _Query:
 
     def adjoint(self, mean: ArrayLike, std: Optional[ArrayLike]) -> Gradient:
         self.query.want |= library.ADJOINT
-        self.attach("mean_adjoint", _shaped("mean", mean, self.shape[1:]))
+        self.attach("mean_adjoint", shaped("mean", mean, self.shape[1:]))
         if std is not None:
-            self.attach("std_adjoint", _shaped("std", std, self.shape[1:]))
+            self.attach("std_adjoint", shaped("std", std, self.shape[1:]))
         P = len(self.model.inputs)
         x, plan = self.want(0, "start_gradient", self.shape[2:]), np.empty((1, 0))
         if P:
@@ -455,16 +438,18 @@ class _Query:
         self.ask()
         return Gradient(x, plan)
 
+    def drawn(self, n: int, seed: int) -> None:
+        """Sets how many trajectories are drawn."""
+        self.query.samples, self.query.seed = whole("n", n, 1), whole("seed", seed, most=2**64 - 1)
+
     def violation(self, half_spaces: Optional[ArrayLike], boxes: Optional[ArrayLike], n: int, seed: int) -> Violation:
-        if n < 1:
-            raise ValueError(f"n: is {n}, must be at least 1")
+        self.drawn(n, seed)
         if half_spaces is None and boxes is None:
             raise ValueError("half_spaces and boxes: give limits that the trajectory may violate, at least one")
         T, K, limits = *self.shape[1:], 0
-        self.query.samples, self.query.seed = n, seed
         for name, value, row in (("half_spaces", half_spaces, (K + 1,)), ("boxes", boxes, (2, K))):
             if value is not None:
-                a = _shaped(name, value, (-1, *row))
+                a = shaped(name, value, (-1, *row))
                 self.attach(name, a)
                 limits += len(a)
         each, whole = self.want(library.VIOLATION, "violation", (limits, T)), self.want(0, "violation_whole", (1,))
@@ -472,9 +457,7 @@ class _Query:
         return Violation(each, whole[0])
 
     def sample(self, n: int, seed: int) -> Floats:
-        if n < 1:
-            raise ValueError(f"n: is {n}, must be at least 1")
-        self.query.samples, self.query.seed = n, seed
-        samples = self.want(library.SAMPLES, "samples", (n, *self.shape[1:]))
+        self.drawn(n, seed)
+        samples = self.want(library.SAMPLES, "samples", (self.query.samples, *self.shape[1:]))
         self.ask()
         return samples

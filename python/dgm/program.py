@@ -225,10 +225,14 @@ class Document:
     left_out: str
     programs: Dict[str, Program]  # by condition
 
-    def condition(self, history: Any, plan: Any) -> str:
+    def condition(self, history: Any, plan: Any, u: Any = None) -> str:
         """The name of the program that a query needs. A history of fewer rows than the model reads counts as none."""
         if history is not None and len(self.history) == 0:
             raise ValueError("history: the model reads none")
+        if isinstance(history, tuple):
+            raise ValueError("history: is a tuple, must be an array of rows; Model.history makes it from samples (t, x, u)")
+        if plan is not None and u is not None:
+            raise ValueError("u: comes with plan, which has the input from the state on: give one of them")
         if plan is not None and len(self.inputs) == 0:
             raise ValueError("plan: the model has no inputs")
         name = "plan" if plan is not None or not self.inputs else "hold"

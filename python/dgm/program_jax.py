@@ -38,7 +38,7 @@ class JaxFunction:
         """mean, std and obs_std (T, K), and ood (): the out-of-distribution score, above 1 do not plan on it."""
         d = self.document
         x = _shaped("x", x, len(d.states))
-        program = d.programs[d.condition(history, plan)]
+        program = d.programs[d.condition(history, plan, u)]
         inputs = {"x": x[:, None]}
         if "past" in program.inputs:
             rows = _shaped("history", history, len(d.history), len(d.states) + len(d.inputs))

@@ -6,7 +6,7 @@ from typing import Any, Dict, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .library import numbers
+from .arguments import numbers
 
 Floats = NDArray[np.float64]
 

@@ -128,14 +128,14 @@ def test_single_precision_lists_and_slices(m):
 @pytest.mark.parametrize("arguments, name", [
     (dict(x=[0.5]), "x"),
     (dict(x=[[0.5, 0]]), "x"),
-    (dict(x=[0.5, float("nan")]), "states"),
-    (dict(x=np.ma.masked_array([0.5, 999.0], mask=[False, True])), "states"),
+    (dict(x=[0.5, float("nan")]), r"x: element 1 \(omega\) is NaN"),
+    (dict(x=np.ma.masked_array([0.5, 999.0], mask=[False, True])), "x: element 1"),
     (dict(x=[0.5, 0], u=[1, 2]), "u"),
     (dict(x=[0.5, 0], plan=[1, 2]), "plan"),
     (dict(x=[0.5, 0], plan=[[1, 2]]), "plan"),
     (dict(x=[0.5, 0], plan=np.zeros((0, 1))), "plan: has shape"),
     (dict(x=[0.5 + 1j, 0]), "x: no array of numbers: complex"),
-    (dict(x=[0.5, 0], plan=[np.ma.masked_array([1.0], mask=[True])]), "plans"),
+    (dict(x=[0.5, 0], plan=[np.ma.masked_array([1.0], mask=[True])]), "plan: element 0"),
     (dict(x=[0.5, 0], plan=[[1], [2]], plan_times=[0.1, 0.2]), "plan_times"),
     (dict(x=[0.5, 0], plan_times=[0, 0.2]), "plan_times"),
     (dict(x=[0.5, 0], times=[9.0]), "times"),
@@ -143,16 +143,52 @@ def test_single_precision_lists_and_slices(m):
     (dict(x=[0.5, 0], P0=[1, 2, 3, 4]), "P0"),
     (dict(x=[0.5, 0], P0=[[1, 2], [2, 1]]), "P0: is no covariance"),
     (dict(x=[0.5, 0], history=np.zeros((3, 3))), "history"),
+    (dict(x=[0.5, 0], u=[0.1], plan=[[0.1]]), "u: comes with plans, which have the input from the state on: give one of them"),
+    (dict(x=[0.5, [0]]), r"x: no array of numbers: its rows have different lengths or shapes; want \(2\)"),
+    (dict(x=[0.5, 0], plan=[[0.1], [0.1, 0.2]]), r"plan: no array of numbers: its rows have different lengths or shapes; want \(N, 1\)"),
+    (dict(x=[0.5, 0], history=[[0.5, 0, 0.1], [0.5, 0]]), r"history: no array of numbers: its rows .*; want \(N, 3\)"),
+    (dict(x=[0.5, 0], history=[0.5, 0, 0.1]), r"history: has shape \(3,\), want \(N, 3\)"),
+    (dict(x=[0.5, 0], history=([0], [[0.5, 0]], [[0]], 1)), r"history: is a tuple of 4, must be samples \(t, x, u\)"),
+    (dict(x=[0.5, 0], history=([-1, -2], [[0.5, 0]], [[0]])), r"history x: has shape \(1, 2\), want \(2, 2\)"),
+    (dict(x={"theta": 0.5}), "x: has theta, must have theta, omega"),
+    (dict(x=[0.5, 0], plan=[[1]] * 3, plan_times=[0, 0.1, 0.3]), "plan_times: must be equal steps"),
 ])
 def test_wrong_arguments_are_named(m, arguments, name):
     with pytest.raises(ValueError, match="^" + name):
         m.predict(**arguments)
 
 
+@pytest.mark.parametrize("workers", [-1, 2**31, 1.5])
+def test_numbers_of_processors(m, workers):
+    with pytest.raises((TypeError, ValueError), match="^workers: "):
+        m.batch([0.5, 0], np.zeros((2, 3, 1)), workers=workers)
+
+
+@pytest.mark.parametrize("change, message", [(dict(seed=-1), "seed: is -1, must be at least 0"), (dict(seed=2**64), "seed: is .*, must be at most"), (dict(seed=0.5), "seed: 0.5 is no whole number"),
+                                             (dict(n=0), "n: is 0"), (dict(n=-3), "n: is -3"), (dict(n="3"), "n: '3' is no whole number")])
+def test_numbers_of_trajectories(m, change, message):
+    for ask in (lambda **of: m.sample([0.5, 0], **{"n": 3, **of}), lambda **of: m.violation([0.5, 0], [[1, 0, 1]], **of)):
+        with pytest.raises((TypeError, ValueError), match="^" + message):
+            ask(**change)
+    assert m.sample([0.5, 0], np.int64(2), seed=2**64 - 1).shape == (2, len(m.times), 2)
+
+
+def test_names_of_a_row_are_read(m):
+    pandas = pytest.importorskip("pandas")
+    want = m.predict([0.5, 0.1], plan=[[0.1], [0.2]]).mean
+    table = pandas.DataFrame({"torque": [0.1, 0.2], "omega": [0.1, 9], "theta": [0.5, 9]})
+    table = table.rename(columns={"torque": m.inputs[0]})
+    for x in (table.iloc[0], dict(omega=0.1, theta=0.5), pandas.Series([0.5, 0.1])):
+        assert np.array_equal(m.predict(x, plan=table[m.inputs[0]].to_numpy()[:, None]).mean, want)
+        assert np.array_equal(m.predict(x, plan=table).mean, want)
+    with pytest.raises(ValueError, match="x: has .*, must have theta, omega"):
+        m.predict(table.iloc[0][["omega"]])
+
+
 def test_other_errors(m, tmp_path):
     with pytest.raises(ArithmeticError):
         m.predict([0.5, 1e300])
-    with pytest.raises(ValueError, match="plan: 3 of them, and others are 2"):
+    with pytest.raises(ValueError, match="plans: 3 of them, and others are 2"):
         m.batch(np.zeros((2, 2)), np.zeros((3, 4, 1)))
     with pytest.raises(OSError):
         dgm.Model.load(tmp_path / "none.dgm")

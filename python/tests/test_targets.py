@@ -44,7 +44,7 @@ def test_a_function_of_the_model(m, target, within):
         want = m.predict(X, **arguments)
         assert mean.shape == std.shape == want.mean.shape
         assert np.abs((np.array(mean) - want.mean) / want.std).max() < within and np.abs(np.array(std) / want.std - 1).max() < within
-    for wrong, name in ((dict(x=X[:1]), "x"), (dict(x=X, plan=PLAN[:4]), "plan"), (dict(x=X, u=[1, 2]), "u")):
+    for wrong, name in ((dict(x=X[:1]), "x"), (dict(x=X, plan=PLAN[:4]), "plan"), (dict(x=X, u=[1, 2]), "u"), (dict(x=X, u=[1], plan=PLAN), "u: comes with plan")):
         with pytest.raises(ValueError, match="^" + name):
             f(**wrong)
 
