@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers as numbers_
 import operator
 import re
 from typing import Any, Mapping, Sequence, Tuple
@@ -65,6 +66,15 @@ def stamp(t: Any, name: str = "t") -> int:
     if not abs(t) <= 9e9:
         raise ValueError(f"{name}: is {t}, must be a time in s: finite, and at most 9e9")
     return round(t * 1e9)
+
+
+def seconds(name: str, value: Any) -> float:
+    """A duration in s."""
+    if isinstance(value, (bool, str)) or not isinstance(value, numbers_.Real):
+        raise TypeError(f"{name}: {value!r} is no number of seconds, as 0.5")
+    if not 1e-9 <= value < 1e9:
+        raise ValueError(f"{name}: is {value!r}, must be positive and below 1e9 s")
+    return float(value)
 
 
 def whole(name: str, value: Any, least: int = 0, most: int = 2**31 - 1) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import os
 import pathlib
 import re
@@ -10,6 +9,7 @@ import tempfile
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import log, programs
+from .arguments import seconds, token, whole
 from .model import Model
 
 
@@ -30,12 +30,10 @@ def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None
     for what, given in (("units", units), ("periods", periods), ("rates", rates)):
         if given is not None and not isinstance(given, Mapping):
             raise TypeError(f"{what}: {given!r} is no mapping by names, as {{'theta': …}}")
-    for what, value, kind, example in (("horizon", horizon, numbers.Real, "number of seconds, as 0.5"), ("seed", seed, numbers.Integral, "whole number, as 1"), ("preset", preset, str, "text: default or quick"),
-                                       ("filter", filter, str, "text: auto, on or off"), ("vehicle", vehicle, str, "text, as 'robot'")):
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise TypeError(f"{what}: {value!r} is no {example}")
-    if not 1e-9 <= horizon < 1e9:
-        raise ValueError(f"horizon: {horizon!r} is not positive and below 1e9 s")
+    for what, value, example in (("preset", preset, "default or quick"), ("filter", filter, "auto, on or off")):
+        if not isinstance(value, str):
+            raise TypeError(f"{what}: {value!r} is no text: {example}")
+    horizon, seed, vehicle = seconds("horizon", horizon), whole("seed", seed, most=2**64 - 1), token("vehicle", vehicle)
     states = log.names(states, x, "x", log.several(t))
     inputs = log.names(inputs, u, "u", log.several(t))
     flights = log.flights(t, x, u, states, inputs)

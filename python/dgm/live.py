@@ -9,7 +9,7 @@ from typing import Any, AsyncIterator, Dict, List, Optional, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import numbers
+from .arguments import seconds, shaped, stamp, token
 from .queries import vector
 
 Floats = NDArray[np.float64]
@@ -70,7 +70,7 @@ class Live:
     """
 
     def __init__(self, nc: Any, vehicle: str):
-        self.nc, self.vehicle = nc, vehicle
+        self.nc, self.vehicle = nc, token("vehicle", vehicle)
         self._seq: Dict[str, int] = {}
 
     async def send(self, x: ArrayLike, t: Optional[float] = None, u: Optional[ArrayLike] = None, plan: Optional[ArrayLike] = None,
@@ -82,18 +82,20 @@ class Live:
         """
         import msgpack
 
-        if plan is not None and (np.ndim(plan) != 2 or u is not None and np.shape(plan)[1] != np.size(u)):
-            raise ValueError(f"plan: has shape {np.shape(plan)}, must be (rows, inputs), with as many inputs as u")
-        seq = self._seq[sensor] = self._seq.get(sensor, -1) + 1
-        stamp = time.time_ns() if t is None else int(round(t * 1e9))
-        message: Dict[str, Any] = {"v": 1, "seq": seq, "t": stamp}
-        for key, v in (("x", x), ("P0", P0), ("u", u), ("plan", plan)):
-            if v is not None:
-                message[key] = numbers(v, key).astype("<f8").tobytes()
+        message: Dict[str, Any] = {"v": 1, "t": time.time_ns() if t is None else stamp(t), "x": shaped("x", x, (-1,))}
+        K = len(message["x"])
+        if u is not None:
+            message["u"] = shaped("u", u, (-1,))
+        if plan is not None:
+            message["plan"] = shaped("plan", plan, (-1, -1 if u is None else len(message["u"])))
+        if P0 is not None:
+            message["P0"] = shaped("P0", P0, (K, K))
+        message = {k: v.astype("<f8").tobytes() if isinstance(v, np.ndarray) else v for k, v in message.items()}
         if plan_dt is not None:
-            message["plan_dt"] = float(plan_dt)
+            message["plan_dt"] = seconds("plan_dt", plan_dt)
         if sensor:
-            message["sensor"] = sensor
+            message["sensor"] = token("sensor", sensor)
+        seq = message["seq"] = self._seq[sensor] = self._seq.get(sensor, -1) + 1
         await self.nc.publish("dgm.state." + self.vehicle, msgpack.packb(message))
         return seq
 

@@ -6,7 +6,7 @@ from typing import Any, Dict, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import numbers
+from .arguments import numbers, seconds, shaped, token
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ class QueryClient:
     """Asks the estimator of one vehicle. nc is a connection of nats-py."""
 
     def __init__(self, nc: Any, vehicle: str, timeout: float = 1.0):
-        self.nc, self.vehicle, self.timeout = nc, vehicle, timeout
+        self.nc, self.vehicle, self.timeout = nc, token("vehicle", vehicle), seconds("timeout", timeout)
 
     async def ask(self, **query: Any) -> Dict[str, Any]:
         """Sends a query with these keys, arrays as vectors, and returns the answer's fields as they come."""
@@ -86,12 +86,12 @@ def _keys(query: Dict[str, Any]) -> Dict[str, Any]:
     """The keys of a query: rows come from the shape of the plans (R, P) or (N, R, P), history from its samples."""
     keys = dict(query)
     if keys.get("plans") is not None:
-        if np.ndim(keys["plans"]) < 2:
-            raise ValueError(f"plans: has shape {np.shape(keys['plans'])}, must be (rows, inputs) or (N, rows, inputs)")
-        keys["rows"] = int(np.shape(keys["plans"])[-2])
+        plans = keys["plans"] = shaped("plans", keys["plans"], (-1, -1), (-1, -1, -1))
+        keys["rows"] = plans.shape[-2]
     if isinstance(keys.get("history"), tuple):
-        t, x, u = keys.pop("history")
-        keys.update(history_t=t, history_x=x, history_u=u)
+        if not 2 <= len(keys["history"]) <= 3:
+            raise ValueError(f"history: is a tuple of {len(keys['history'])}, must be samples (t, x, u), or the text stream")
+        keys.update(zip(("history_t", "history_x", "history_u"), keys.pop("history")))
     return keys
 
 

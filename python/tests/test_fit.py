@@ -223,10 +223,12 @@ def test_rates_are_found_where_samples_are_missing():
     (dict(states=["", "omega"], units=None), "name ''"),
     (dict(units={"theta": "rads"}), "units: 'theta': unit \"rads\" is not known; angles are in cdeg, deg, mrad, rad, turn"),
     (dict(units={"theta": "m" * 300}), "units: 'theta' has 'mm"),
+    (dict(vehicle="a b"), "vehicle: is 'a b', must have 1 to 64 letters, digits, - and _"),
+    (dict(seed=-1), "seed: is -1, must be at least 0"),
     (dict(periods={"theta": -1}), "periods: 'theta' has -1"),
     (dict(rates={"theta": "torque"}), "rates: 'theta' has 'torque', must be another state"),
     (dict(rates={"theta": "omega", "omega": "theta"}), "rates: 'theta' has 'omega', must be another state"),
-    (dict(horizon=float("nan")), "horizon: nan is not positive"),
+    (dict(horizon=float("nan")), "horizon: is nan, must be positive"),
 ])
 def test_wrong_arrays(change, message):
     t, x, u = fly(1)

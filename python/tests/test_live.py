@@ -92,3 +92,25 @@ def test_other_messages():
         live.prediction(msgpack.packb({"v": 2}))
     with pytest.raises(ValueError):
         live.estimate(msgpack.packb([1]))
+
+
+@pytest.mark.parametrize("change, message", [
+    (dict(t=math.nan), "t: is nan, must be a time in s"), (dict(t=1.7e12), "t: is 1700000000000.0, must be a time in s"), (dict(t="now"), "t: 'now' is no time in s"),
+    (dict(x=[[0.5, 0]]), r"x: has shape \(1, 2\), want \(N\)"), (dict(x=[]), r"x: has shape \(0,\), want \(N\)"), (dict(x=["a", 0]), "x: no array of numbers"),
+    (dict(u=[[0.1]]), r"u: has shape \(1, 1\)"), (dict(plan=[0.1, 0.2]), r"plan: has shape \(2,\), want \(N, N\)"), (dict(u=[0.1], plan=[[1, 2]]), r"plan: has shape \(1, 2\), want \(N, 1\)"),
+    (dict(plan=[[1], [2, 3]]), "plan: no array of numbers: its rows have different lengths"), (dict(plan_dt=math.nan), "plan_dt: is nan, must be positive"), (dict(plan_dt=-1), "plan_dt: is -1"),
+    (dict(P0=[1, 1]), r"P0: has shape \(2,\), want \(2, 2\)"), (dict(sensor="my gyro"), "sensor: is 'my gyro', must have 1 to 64 letters"),
+])
+def test_wrong_arguments_are_named(change, message):
+    nc = Connection()
+    robot = dgm.Live(nc, "v1")
+    with pytest.raises((TypeError, ValueError), match="^" + message):
+        asyncio.run(robot.send(**{"x": [0.5, 0], **change}))
+    assert not nc.sent and asyncio.run(robot.send([0.5, 0])) == 0
+
+
+@pytest.mark.parametrize("of", [dgm.Live, dgm.QueryClient])
+@pytest.mark.parametrize("vehicle", ["a b", "", "v.1", "*", 3])
+def test_names_of_vehicles(of, vehicle):
+    with pytest.raises((TypeError, ValueError), match="^vehicle: "):
+        of(Connection(), vehicle)

@@ -57,10 +57,19 @@ def test_refused():
     assert e.value.code == 400 and e.value.key == "states"
 
 
+@pytest.mark.parametrize("query, message", [(dict(plans=[[1], [1, 2]]), "plans: no array of numbers: its rows have different lengths"),
+                                            (dict(history=([0],)), r"history: is a tuple of 1, must be samples \(t, x, u\)")])
+def test_wrong_arguments_are_named(query, message):
+    with pytest.raises(ValueError, match="^" + message):
+        asyncio.run(dgm.QueryClient(Connection({}), "v1").predict([1, 2], **query))
+    with pytest.raises(ValueError, match="timeout: is 0"):
+        dgm.QueryClient(Connection({}), "v1", 0)
+
+
 def test_plans_without_rows():
     nc = Connection({})
-    with pytest.raises(ValueError, match=r"plans: has shape \(3,\), must be \(rows, inputs\)"):
+    with pytest.raises(ValueError, match=r"plans: has shape \(3,\), want \(N, N\) or \(N, N, N\)"):
         asyncio.run(dgm.QueryClient(nc, "v1").predict([1, 2], plans=[1, 2, 3]))
     for plan in ([1, 2, 3], [[1, 2]]):
-        with pytest.raises(ValueError, match="plan: has shape .* with as many inputs as u"):
+        with pytest.raises(ValueError, match=r"plan: has shape .*, want \(N, 1\)"):
             asyncio.run(dgm.Live(nc, "v1").send([1, 2], u=[0], plan=plan, plan_dt=0.1))
