@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import math
 import numbers as numbers_
 import os
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,7 +145,35 @@ def write(path: Union[str, "os.PathLike[str]"], vehicle: str, all_: Sequence[Fli
                 f.write(_record(3, msgpack.packb([t, x[j].tobytes(), u[j].tobytes(), b""])))
 
 
+def _labels(name: str, a: Any) -> Iterator[Tuple[str, Any]]:
+    """The labels of the rows of what pandas and xarray make, of each column of a mapping; those that only count are none."""
+    if hasattr(a, "indexes"):
+        first = next(iter(a.data_vars.values()), None) if hasattr(a, "data_vars") else a
+        labels = None if first is None or not first.dims else a.indexes.get(first.dims[0])
+    elif isinstance(a, Mapping):
+        for key, part in a.items():
+            yield from _labels(f"{name}, {key}", part)
+        return
+    else:
+        labels = getattr(a, "index", a)
+    if hasattr(labels, "get_indexer") and not (getattr(labels, "step", 0) == 1 and getattr(labels, "start", 1) == 0):
+        yield name, labels
+
+
+def _aligned(named: Sequence[Tuple[str, Any]], of: str) -> None:
+    """Raises an error where rows of the same place have different labels: they are joined by place."""
+    all_ = [pair for name, a in named for pair in _labels(name, a)]
+    for (first, others), (name, labels) in itertools.combinations(all_, 2):
+        if labels.dtype.kind != others.dtype.kind or len(labels) != len(others) or labels.equals(others):
+            continue
+        i = next((i for i, (a, b) in enumerate(zip(others, labels)) if a != b), None)
+        if i is not None:
+            raise ValueError(f"{first} and {name}{of}: row {i} is that of {others[i]} in {first} and of {labels[i]} in {name}; align them, as by "
+                             "reindex of pandas, or give arrays (to_numpy()) where the rows belong together as they are")
+
+
 def _flight(t: Any, x: Any, u: Any, of: str, states: Optional[Sequence[str]], inputs: Optional[Sequence[str]]) -> Flight:
+    _aligned([("t", t), ("x", x), ("u", u)], of)
     stamps = _stamps(t, of)
     tables = []
     for name, a, wanted in (("x", x, states), ("u", u, inputs)):

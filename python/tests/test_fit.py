@@ -180,11 +180,33 @@ def test_columns_are_taken_by_their_names():
         log.flights(t, table, u)
 
 
+def test_rows_of_tables_are_those_of_one_time():
+    pandas = pytest.importorskip("pandas")
+    t, x, u = fly(1)
+    table = pandas.DataFrame(np.c_[t, x, u], columns=["t", "theta", "omega", "torque"])
+    timed = table.set_index(pandas.to_datetime(table.t, unit="s"))
+    for at, states, inputs in ((table.t, table[["theta", "omega"]], table.torque), (timed.index, timed[["theta", "omega"]], timed.torque), (t, timed[["theta", "omega"]], u),
+                               (table.t[10:], table[["theta", "omega"]][10:], table.torque[10:]), (table.t, timed[["theta", "omega"]], dict(torque=timed.torque)),
+                               (timed.index.tz_localize("UTC"), timed.tz_localize("UTC").tz_convert("Europe/Zurich")[["theta", "omega"]], u)):
+        f = log.flights(at, states, inputs)[0]
+        assert (f.x == x[-len(f.t):]).all() and (f.u == u[-len(f.t):]).all()
+    late, turned = timed.torque.set_axis(timed.index + pandas.Timedelta("20ms")), table.sort_values("theta")
+    for at, states, inputs, names in ((t, timed[["theta", "omega"]], late, "x and u"), (late.index, timed[["theta", "omega"]], u, "t and x"), (turned.t, turned[["theta", "omega"]], table.torque[::-1], "t and u"),
+                                      (t, dict(theta=timed.theta, omega=late), u, "x, theta and x, omega"), (table.t[10:], table[["theta", "omega"]][5:-5], u[10:], "t and x")):
+        with pytest.raises(ValueError, match=f"{names}: row 0 is that of .* in {names.split(' and ')[0]} and of .*; align them"):
+            log.flights(at, states, inputs)
+    with pytest.raises(ValueError, match="x and u of flight 1: row 0"):
+        log.flights([t, t], [x, timed[["theta", "omega"]]], [u, late])
+
+
 def test_arrays_of_xarray_have_their_names():
     xarray = pytest.importorskip("xarray")
     t, x, u = fly(1)
     a = xarray.DataArray(x[:, ::-1], dims=("time", "channel"), coords={"time": t, "channel": ["omega", "theta"]})
     assert log.names(None, a, "x") == ["omega", "theta"] and (log.flights(a.time, a, u, ["theta", "omega"], ["torque"])[0].x == x).all()
+    other = xarray.Dataset({"torque": ("time", u[:, 0])}, coords={"time": t + 0.02})
+    with pytest.raises(ValueError, match="t and u: row 0 is that of 0.0 in t and of 0.02 in u"):
+        log.flights(a.time, a, other)
 
 
 def test_times_with_a_zone():
