@@ -203,7 +203,7 @@ const mostListed = 20
 // wrong stamps only. excluded is the share of values that are not scored; problems are the
 // findings, none of exact values.
 func cut(m *model.Model, log *flightlog.Log, o *options, messages io.Writer) (flights []window.Flight, excluded float64, problems []datacheck.Problem) {
-	found := datacheck.Check(log, datacheck.Options{})
+	found := datacheck.Check(log, datacheck.Options{Horizon: m.Horizon})
 	masks := found.Masks
 	if o.truth != sameLog { // exact values are too smooth for a sensor
 		problems = found.Problems

@@ -57,12 +57,12 @@ class Evaluation(Dict[str, Any]):
         return f"<p>{html.escape(repr(self))}</p><table><tr>{head}</tr>{body}</table>"
 
     def __repr__(self) -> str:
-        return f"{self['verdict']}: {self['reason']}"
+        return f"{self['verdict']}: {self['reason']} {self['next']}"
 
     def __str__(self) -> str:
         width = max((len(name) for _, name, *_ in self.rows()), default=5)
         table = [f"{t:7g} s  {name:{width}}  {e:10.3g}  {s:10.3g}  {100 * c:5.0f} %  {unit}" for t, name, unit, e, s, c in self.rows()]
-        return "\n".join([repr(self), f"    ahead  {'state':{width}}        RMSE  of simple*  in 95 %", *table, "* hold, constant velocity, linear or ridge regression: the best of them"])
+        return "\n".join([repr(self), f"    ahead  {'state':{width}}        RMSE  of simple*  in 95 %", *table, "* hold, constant velocity, linear or ridge regression: the best of them", *self["details"]])
 
 
 class Evaluated:

@@ -58,7 +58,7 @@ def test_fit(m, tmp_path):
     with dgm.Model.load(tmp_path / "pendulum.dgm") as saved:  # it is what fit returned
         assert saved.id == m.id and saved.verdict == "use" and saved.report == m.report and saved.evaluate(*fly(99)).rows() == e.rows()
         assert "theta [rad], omega [rad/s] from torque [N·m], 0.5 s ahead" in repr(saved)
-    assert len(str(e).splitlines()) == 3 + len(e.rows()) and str(e).startswith(repr(e))
+    assert len(str(e).splitlines()) == 3 + len(e.rows()) + len(e["details"]) and str(e).startswith(repr(e)) and e["next"] in repr(e) and e["details"]
     (tmp_path / "pendulum.report.json").unlink()
     with dgm.Model.load(tmp_path / "pendulum.dgm") as alone, pytest.raises(FileNotFoundError, match="pendulum.report.json"):
         alone.report

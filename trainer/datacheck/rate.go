@@ -13,7 +13,7 @@ func (r *recording) rates(usual float64) {
 	if usual == 0 {
 		return
 	}
-	if usual < fastestRate || usual > slowestRate {
+	if usual < fastestRate || usual > slowestRate && r.horizon < manySamples*usual {
 		p := r.addLog(Rate, Note, -1, 0,
 			"The log has one sample every %s (%s per second). If the robot was sampled at another rate, the unit of time is wrong: set time.unit in the map.",
 			duration(usual), num(1/usual))

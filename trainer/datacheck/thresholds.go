@@ -22,7 +22,8 @@ const (
 	gapFactor    = 5      // usual intervals that are a gap, as for windows
 	strayStamps  = 20     // samples after which a disturbed clock is a step, not stray stamps
 	fastestRate  = 1.1e-4 // s: shorter or longer intervals are rare for a robot,
-	slowestRate  = 0.4    // s, and usual where the unit of time is wrong by 1000
+	slowestRate  = 0.4    // s, and usual where the unit of time is wrong by 1000,
+	manySamples  = 10     // unless a horizon has so many
 	slowSampling = 0.052  // s: of a robot that is sampled more slowly much is not seen; 20 Hz with jitter is not
 
 	// Missing and wrong values.

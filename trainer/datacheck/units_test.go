@@ -126,6 +126,13 @@ func TestSlowSamplingIsNoted(t *testing.T) {
 			t.Errorf("%g Hz:%s", rate, describe(r))
 		}
 	}
+	// Of a slow process the horizon shows that the unit of time is meant.
+	for horizon, wrong := range map[float64]bool{0: true, 0.5: true, 20: false} {
+		r := Check(swing(even(600, 1), 0.01, 2), Options{Horizon: horizon})
+		if p := find(r, Rate); len(p) != 1 || p[0].Misread != wrong || strings.Contains(p[0].Text, "unit of time") != wrong {
+			t.Errorf("a horizon of %g s:%s", horizon, describe(r))
+		}
+	}
 }
 
 // Single rows in which a channel jumps, while it moves fast, are no other unit: those

@@ -32,8 +32,8 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// slowRate is the rate, Hz, below which a state is listed as slow; 20 Hz with jitter is not.
-const slowRate = 19.2
+// slowRate is the rate, Hz, and inHorizon the measurements in the longest horizon, below which a state is listed as slow; 20 with jitter are not.
+const slowRate, inHorizon = 19.2, 19.2
 
 // Run replays the flights and scores every window. Flights that are too short for the
 // horizons are an error. A prediction that cannot be scored is an error that names the
@@ -67,7 +67,7 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 	}
 	table.TooShort = left
 	for k, c := range m.Channels[:m.K] {
-		if !c.Estimated && window.Rate(flights, k) < slowRate {
+		if rate := window.Rate(flights, k); !c.Estimated && rate < slowRate && rate*last < inHorizon {
 			table.Slow = append(table.Slow, c.Name)
 		}
 	}

@@ -43,7 +43,7 @@ type Table struct {
 	CalibrationFlights *int `json:"calibration_flights,omitempty"`
 	// Names of the states that look like angles and were learned without a period.
 	Angles []string `json:"angles,omitempty"`
-	// Names of the states that were measured less than 20 times a second.
+	// Names of the states that were measured less than 20 times a second and in the longest horizon.
 	Slow []string `json:"slow,omitempty"`
 	// Names of the segments that the model was trained on, and the number of all segments; 0 =
 	// not known.

@@ -42,7 +42,8 @@ func (f *Facts) causes(t *evaluate.Table) (out []aspect) {
 			out = append(out, aspect{level: Use, sentence: sentence, next: next})
 		}
 	}
-	add(t.FlaggedOOD() >= mostFlagged, "", unlike)
+	flagged := t.FlaggedOOD()
+	add(flagged >= mostFlagged || flagged >= manyFlagged && t.Origin() == evaluate.Evaluated, "", unlike)
 	add(f.NoInputs, "The model has no inputs: it does not know the effect of commands.",
 		"Name the commands as inputs in the map (role = \"input\"), if the robot has any, and train again.")
 	if constant := named(f.Found, datacheck.Constant); len(constant) > 0 {

@@ -25,6 +25,15 @@ func TestAdviceNamesTheCause(t *testing.T) {
 				t.Horizons[i].Channels[0].OOD = 0.9
 			}
 		}), Facts{NoInputs: true}, unlike},
+		{"another manoeuvre in part", edited(table(0.5, 0.4, 0.95), func(t *evaluate.Table) {
+			for i := range t.Horizons {
+				t.Horizons[i].Channels[0].OOD = 0.3
+			}
+		}), Facts{Quick: true}, unlike},
+		{"held-out flights that differ", edited(table(0.5, 0.4, 0.95), func(t *evaluate.Table) {
+			whole := true
+			t.WholeFlights, t.Horizons[0].Channels[0].OOD, t.Horizons[1].Channels[0].OOD = &whole, 0.3, 0.3
+		}), Facts{Quick: true}, "Train with the default preset."},
 		{"no inputs", bad, Facts{NoInputs: true, Quick: true}, "Name the commands as inputs"},
 		{"a constant input", bad, Facts{Found: []datacheck.Problem{constant, constant}, Quick: true}, "Record flights in which u0 varies"},
 		{"a controller", bad, Facts{Feedback: []string{"u0", "u1"}}, "Record flights with other commands, or add small random steps to u0, u1."},
