@@ -37,9 +37,9 @@ def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None
     states = log.names(states, x, "x", log.several(t))
     inputs = log.names(inputs, u, "u", log.several(t))
     flights = log.flights(t, x, u, states, inputs)
-    for what, given, have in (("states", states, flights[0].x.shape[1]), ("inputs", inputs, flights[0].u.shape[1])):
+    for what, given, of, have in (("states", states, "x", flights[0].x.shape[1]), ("inputs", inputs, "u", flights[0].u.shape[1])):
         if len(given) != have:
-            raise ValueError(f"{what}: {len(given)} names for {have} columns")
+            raise ValueError(f"{what}: {len(given)} names ({', '.join(given)}) for {have} columns of {of}")
     if len(set(states) | set(inputs)) < len(states) + len(inputs):
         raise ValueError("states and inputs: a name is given twice")
     for i, f in enumerate(flights):
@@ -59,5 +59,6 @@ def fit(t: Any, x: Any, u: Any = None, *, states: Optional[Sequence[str]] = None
             programs.document("dgm-train", arguments, programs.printer("dgm-train") if progress else None)
         except ValueError as e:
             text = re.sub(r" \(see dgm-train --help\)", "", str(e).replace(path, "the arrays"))
-            raise ValueError(re.sub(r"--(horizon|preset|filter|seed) ([\d.e+]+(?=s\b)|\"\w*\")s?", r"\1=\2", text).replace("--horizon", "horizon")) from None
+            text = text.replace("in its channel of the map, and import the log again", "in units and periods of fit")
+            raise ValueError(re.sub(r"--(horizon|preset|filter|seed) ([\d.e+]+(?=s\b)|\"\w*\")s?", r"\1=\2", text).replace(" (--horizon)", "").replace("--horizon", "horizon")) from None
     return Model(target, folder)

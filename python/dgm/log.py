@@ -181,7 +181,8 @@ def _flight(t: Any, x: Any, u: Any, of: str, states: Optional[Sequence[str]], in
         if table.ndim == 1 and len(table) == len(stamps):
             table = table[:, np.newaxis]
         if table.ndim != 2 or len(table) != len(stamps):
-            raise ValueError(f"{name}{of}: has the shape {table.shape}, must be ({len(stamps)}, channels): a row for each time of t")
+            mend = "; transpose it" if table.ndim == 2 and table.shape[1] == len(stamps) else ""
+            raise ValueError(f"{name}{of}: has the shape {table.shape}, must be ({len(stamps)}, channels): a row for each time of t{mend}")
         tables.append(table)
     return Flight(stamps, *tables)
 

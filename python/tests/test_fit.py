@@ -232,7 +232,9 @@ def test_rates_are_found_where_samples_are_missing():
 
 @pytest.mark.parametrize("change, message", [
     (dict(t=np.arange(3.0)), r"must be \(3, channels\)"),
-    (dict(states=["theta"]), "1 names for 2 columns"),
+    (dict(states=["theta"]), r"states: 1 names \(theta\) for 2 columns of x"),
+    (dict(u=None), r"inputs: 1 names \(torque\) for 0 columns of u"),
+    (dict(x=np.zeros((2, 600))), r"must be \(600, channels\): a row for each time of t; transpose it"),
     (dict(states=["theta", "theta"]), "given twice"),
     (dict(units={"phi": "rad"}), "'phi' is no channel"),
     (dict(t=np.zeros(600)), "not after the one before"),
@@ -272,6 +274,8 @@ def test_what_training_refuses_is_an_error(capfd):
         dgm.fit(t, x, u, **NAMES, progress=False)
     with pytest.raises(ValueError, match='preset="fast" is neither default nor quick$'):
         dgm.fit(t, x, u, **NAMES, preset="fast")
+    with pytest.raises(ValueError, match='theta .* Set unit = "deg" and period = 360 in units and periods of fit'):
+        dgm.fit(np.arange(3000) / 50, np.c_[(np.arange(3000) * 3 + 180) % 360 - 180, np.full(3000, 2.6)], np.random.default_rng(1).normal(size=(3000, 1)), **NAMES, horizon=0.1, progress=False)
     assert "dgm-train: dgm-train" not in capfd.readouterr().err
 
 

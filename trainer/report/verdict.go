@@ -335,7 +335,7 @@ func flights(t *evaluate.Table) aspect {
 		return a
 	}
 	if t.WholeFlights != nil { // else these are another flight
-		a.level, a.next = Care, "Record six flights or more and train on all of them: some are held out, and four are left for calibration."
+		a.level, a.next = Care, "Record six flights or more, each in a log, a segment or an array of its own, and train on all of them: some are held out, and four are left for calibration."
 	}
 	return a
 }

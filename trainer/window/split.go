@@ -192,7 +192,7 @@ const minHorizons = 8
 // for, 0 if there is none.
 func Enough(flights []Flight, windows []Window, recorded, horizon, share float64, shorter func() float64) error {
 	if dt := StateInterval(flights); horizon < 0.99*dt {
-		return fmt.Errorf("a horizon of %.3g s is shorter than the time from one sample to the next, %.3g s: nothing was measured within it; choose a --horizon of %.4gs or more", horizon, dt, 10*dt)
+		return fmt.Errorf("a horizon of %.3g s is shorter than the time from one sample to the next, %.3g s: nothing was measured within it; choose a --horizon of %.4gs or more, or correct the times if they are not in s", horizon, dt, 10*dt)
 	}
 	longest, usable := Longest(flights), 0.0
 	for i := range flights {

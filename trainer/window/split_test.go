@@ -214,7 +214,7 @@ func TestSplitHoldsOutWholeFlights(t *testing.T) {
 // The horizon that is advised is a duration that the flag takes.
 func TestHorizonShorterThanASlowSample(t *testing.T) {
 	f := Flight{K: 1, T: []float64{0, 20, 40}, X: make([]float64, 3)}
-	if err := Enough([]Flight{f}, nil, 40, 0.5, 0.2, nil); err == nil || !strings.HasSuffix(err.Error(), "choose a --horizon of 200s or more") {
+	if err := Enough([]Flight{f}, nil, 40, 0.5, 0.2, nil); err == nil || !strings.HasSuffix(err.Error(), "choose a --horizon of 200s or more, or correct the times if they are not in s") {
 		t.Error(err)
 	}
 }
