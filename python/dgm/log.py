@@ -244,8 +244,15 @@ def _stamps(t: Any, of: str) -> NDArray[np.int64]:
 SPANS = {0.05: 0.02, 0.2: 0.02, 0.8: 0.01}
 
 
-def _unexplained(all_: Sequence[Flight], position: int, rate: int, period: float, span: float) -> float:
-    """The share of the mean square of a position's changes, over spans of so many s, that the integral of a rate leaves; inf without change.
+def _unexplained(all_: Sequence[Flight], position: int, rate: int, period: float, factor: float = 1.0) -> float:
+    """The share of the mean square of a position's changes that a factor times the integral of a rate leaves, over the most that may be left; inf
+    without change. Long spans average the sensors' noise away, short ones resolve fast motion: the best of them decides.
+"""
+    return min(_left(all_, position, rate, period, span, factor) / most for span, most in SPANS.items())
+
+
+def _left(all_: Sequence[Flight], position: int, rate: int, period: float, span: float, factor: float) -> float:
+    """The share that is left over spans of so many s.
 
     Spans in which one of them was not measured for long do not count."""
     left = moved = 0.0
@@ -255,7 +262,7 @@ def _unexplained(all_: Sequence[Flight], position: int, rate: int, period: float
             continue
         t = 1e-9 * (f.t - f.t[0])
         dt, usual = np.diff(t[r]), float(np.median(np.diff(t[p])))
-        area = np.concatenate([[0], np.cumsum(dt * (f.x[r[1:], rate] + f.x[r[:-1], rate]) / 2)])
+        area = factor * np.concatenate([[0], np.cumsum(dt * (f.x[r[1:], rate] + f.x[r[:-1], rate]) / 2)])
         holes = np.concatenate([[0], np.cumsum(dt > max(span, 3 * float(np.median(dt))))])
         p = p[(p >= r[0]) & (p <= r[-1])][:: max(1, int(span / usual + 1e-9))]
         if len(p) < 2:
@@ -270,10 +277,7 @@ def _unexplained(all_: Sequence[Flight], position: int, rate: int, period: float
 
 
 def _rates(states: Sequence[str], units: Mapping[str, str], turns: Mapping[str, float], all_: Sequence[Flight]) -> Dict[str, str]:
-    """Which state is the time derivative of which: by their units where there are both, and by the data.
-
-    Long spans average the sensors' noise away, short ones resolve fast motion: the best of them decides.
-    """
+    """Which state is the time derivative of which: by their units where there are both, and by the data."""
     out: Dict[str, str] = {}
     for i, position in enumerate(states):
         best = (1.0, "")  # what is left over the most that may be
@@ -282,10 +286,21 @@ def _rates(states: Sequence[str], units: Mapping[str, str], turns: Mapping[str, 
             if i == j or (a and b and b != unit(a + "/s")[0]):
                 continue
             if rate not in out.values():
-                best = min(best, *((_unexplained(all_, i, j, turns[position], span) / most, rate) for span, most in SPANS.items()))
+                best = min(best, (_unexplained(all_, i, j, turns[position]), rate))
         if best[1]:
             out[position] = best[1]
+        elif turns[position]:
+            _same_angle(i, states, units, turns[position], all_)
     return out
+
+
+def _same_angle(i: int, states: Sequence[str], units: Mapping[str, str], turn: float, all_: Sequence[Flight]) -> None:
+    """Raises an error where an angle and a rate whose units agree do not, but would if one was in degrees."""
+    a = units[states[i]]
+    for j, rate in enumerate(states):
+        for factor in (180 / math.pi, math.pi / 180) if j != i and units[rate] == unit(a + "/s")[0] else ():
+            if min(_unexplained(all_, i, j, period, factor) for period in (turn, turn * factor)) < 1:
+                raise ValueError(f"units: {states[i]!r} in {a} changes by {factor:.3g} times the integral of {rate!r} in {units[rate]}: one of the two is in degrees, the other one in radians; correct its unit")
 
 
 def _record(kind: int, payload: bytes) -> bytes:

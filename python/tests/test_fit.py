@@ -146,6 +146,26 @@ def test_units_of_angles(unit, of_rate, turn):
     assert theta.period == pytest.approx(turn) and theta.derivative == "omega"
 
 
+@pytest.mark.parametrize("factors, units, message", [((180 / np.pi, 1), ("rad", "rad/s"), "57.3"), ((1, 180 / np.pi), ("rad", "rad/s"), "0.0175"), ((180 / np.pi, 1), ("deg", "deg/s"), "57.3"),
+                                                     ((180 / np.pi, 1), ("deg", "rad/s"), None), ((180 / np.pi, 180 / np.pi), ("deg", "deg/s"), None)])
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_degrees_among_radians(factors, units, message, wrapped):
+    t = np.arange(2000) / 100
+    angle, rate = 3 * np.sin(t) + 2 * t, 3 * np.cos(t) + 2
+    if wrapped:
+        angle = (angle + np.pi) % (2 * np.pi) - np.pi
+    flights = log.flights(t, np.stack([angle, rate], 1) * factors, None)
+
+    def channels():
+        return log.channels(["q", "w"], [], dict(zip("qw", units)), {}, None, flights)
+
+    if message:
+        with pytest.raises(ValueError, match=f"units: 'q' in {units[0]} changes by {message} times the integral of 'w' in {units[1]}: one of the two is in degrees"):
+            channels()
+    else:
+        assert channels()[0].derivative == ("w" if units[1].startswith(units[0]) else "")
+
+
 @pytest.mark.parametrize("noise", [0.01, 0.02])
 def test_rates_are_found_in_noise(noise):
     rng = np.random.default_rng(1)
@@ -275,7 +295,7 @@ def test_what_training_refuses_is_an_error(capfd):
     with pytest.raises(ValueError, match='preset="fast" is neither default nor quick$'):
         dgm.fit(t, x, u, **NAMES, preset="fast")
     with pytest.raises(ValueError, match='theta .* Set unit = "deg" and period = 360 in units and periods of fit'):
-        dgm.fit(np.arange(3000) / 50, np.c_[(np.arange(3000) * 3 + 180) % 360 - 180, np.full(3000, 2.6)], np.random.default_rng(1).normal(size=(3000, 1)), **NAMES, horizon=0.1, progress=False)
+        dgm.fit(np.arange(3000) / 50, np.c_[(np.arange(3000) * 3 + 180) % 360 - 180, np.random.default_rng(2).normal(size=3000)], np.random.default_rng(1).normal(size=(3000, 1)), **NAMES, horizon=0.1, progress=False)
     assert "dgm-train: dgm-train" not in capfd.readouterr().err
 
 
