@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import html
 import json
-import operator
 import os
 import pathlib
 import shutil
@@ -15,6 +14,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from . import log, programs
+from .arguments import stamp, whole
 
 HALF95 = 1.959963984540054
 
@@ -126,7 +126,10 @@ class Evaluated:
                 raise ValueError(f"states: the model has no state {name!r}; it has {', '.join(self.states)}")
         f = self._flights(t, x, u)[0]
         s = 1e-9 * (f.t - f.t[0])
-        i = min(int(np.searchsorted(s, s[-1] / 2 if at is None else at)), len(s) - 2)
+        at = s[-1] / 2 if at is None else 1e-9 * stamp(at, "at")
+        if not 0 <= at <= s[-1]:
+            raise ValueError(f"at: is {at:g}, must be a time in s from the first sample: 0 to {s[-1]:g}")
+        i = min(int(np.searchsorted(s, at)), len(s) - 2)
         p = self.after(t, x, u, i)
         low, high = p.mean - HALF95 * p.obs_std, p.mean + HALF95 * p.obs_std
         figure, axes = plt.subplots(len(shown), 1, sharex=True, squeeze=False, figsize=(8, 2.2 * len(shown)))
@@ -167,7 +170,7 @@ class Evaluated:
         """The prediction from sample i of a flight, its samples before as history, its inputs after as plan. That of a model with a filter
         starts from the filter's estimate. ValueError where the filter has not settled by then."""
         f = self._flights(t, x, u)[0]
-        i = operator.index(i)
+        i = whole("i", i, -(2**31))
         if not 0 <= i < len(f.t):
             raise ValueError(f"i: is {i}, must be a sample of the flight: 0 to {len(f.t) - 1}")
         states, P0 = f.x, None

@@ -52,7 +52,8 @@ class Prediction:
         many = "" if len(shape) == 2 else f"{shape[0]} predictions, each "
         last = [] if self.std is None or many else [f"{m:.3g} ± {d:.2g}" for m, d in zip(self.mean[-1], self.std[-1])]
         end = f"; the last one {', '.join(last)}" if last else ""
-        return f"<Prediction: {many}of {shape[-1]} states at {shape[-2]} times up to {self.times[-1]:g} s{end}; {flagged} of {self.ood.size} out of distribution>"
+        unknown = f", {np.count_nonzero(self.no_history)} without history" if np.any(self.no_history) else ""
+        return f"<Prediction: {many}of {shape[-1]} states at {shape[-2]} times up to {self.times[-1]:g} s{end}; {flagged} of {self.ood.size} out of distribution{unknown}>"
 
     def interval(self, level: float = 0.95) -> Tuple[Floats, Floats]:
         """Lower and upper ends (T, K) of the interval that contains the state with probability 0.5 or 0.95."""
@@ -197,8 +198,8 @@ class Model(Evaluated):
     def jacobians(self, x: ArrayLike, u: Optional[ArrayLike] = None, plan: Optional[ArrayLike] = None,
                   plan_times: Optional[ArrayLike] = None, history: Optional[History] = None,
                   times: Optional[ArrayLike] = None) -> Jacobians:
-        """The Jacobians of the mean, A (T, K, K) by the state and B (T, K, R, P) by the plan; the arguments are those
-        of predict."""
+        """The Jacobians of the mean, A (T, K, K) by the state and B (T, K, R, P) by the plan, while the rows of history stay as they
+        are; the arguments are those of predict."""
         query = _Query(self, False, x, u, plan, plan_times, history, times, None)
         return query.jacobians()
 
@@ -237,6 +238,9 @@ class Model(Evaluated):
         t = shaped("history t", t, (-1,))
         xs = shaped("history x", xs, (len(t), K))
         us = shaped("history u", np.empty((len(t), 0)) if us is None else us, (len(t), P))
+        wrong = np.flatnonzero(~((t <= 0) & (np.diff(t, prepend=-np.inf) > 0)))
+        if wrong.size:
+            raise ValueError(f"history t: element {wrong[0]} is {t[wrong[0]]:g}, must be s before the state: ascending, at most 0")
         rows, used = np.empty((self.history_rows, K + P)), ctypes.c_size_t()
         self._library.call("dgm_history", self._handle, pointer(shaped("x", columns("x", x, self.states), (K,))), pointer(t), pointer(xs), pointer(us), len(t),
                            pointer(rows), rows.size, ctypes.byref(used))
@@ -313,7 +317,7 @@ def _columns(channels: Sequence[Tuple[str, str]]) -> Tuple[Tuple[str, ...], Tupl
     return tuple(name for name, _ in channels), tuple(unit for _, unit in channels)
 
 
-def _step(plan_times: Optional[ArrayLike], rows: int) -> float:
+def _step(plan_times: Optional[ArrayLike], rows: int, horizon: float) -> float:
     """Seconds of a row of a plan whose rows begin at plan_times; 0 = the rows divide the horizon."""
     if plan_times is None:
         return 0.0
@@ -323,6 +327,8 @@ def _step(plan_times: Optional[ArrayLike], rows: int) -> float:
     step = t[-1] / (rows - 1)
     if not (step > 0 and np.allclose(t, step * np.arange(rows), rtol=0, atol=1e-6 * step)):
         raise ValueError("plan_times: must be equal steps that begin at 0; resample the plan")
+    if step > horizon:
+        raise ValueError(f"plan_times: the second row begins at {step:g} s, after the horizon of {horizon:g} s; are the times in s?")
     return float(step)
 
 
@@ -360,19 +366,22 @@ class _Query:
             put("P0", P0, K, K)
         if plans is not None:
             q.plan_rows = put("plans", columns(self._names["plans"], plans, model.inputs), -1, P).shape[-2]
-            q.plan_step = _step(plan_times, q.plan_rows)
+            q.plan_step = _step(plan_times, q.plan_rows, model.horizon)
         elif plan_times is not None:
             raise ValueError("plan_times: come without a plan")
         if isinstance(history, tuple):
             if np.ndim(x) != 1:
                 raise ValueError("history: samples belong to one state; give rows for each: Model.history")
-            if not 2 <= len(history) <= 3:
+            if len(history) not in (2, 3):
                 raise ValueError(f"history: is a tuple of {len(history)}, must be samples (t, x, u), or an array of rows (H, {K + P})")
             history = model.history(x, *history)
         if isinstance(history, np.ndarray) and not history.size or isinstance(history, list) and not history:
             history = None  # there is none yet
         if history is not None:
-            q.history_rows = put("history", history, -1, K + P).shape[-2]
+            try:
+                q.history_rows = put("history", history, -1, K + P).shape[-2]
+            except ValueError as e:
+                raise ValueError(f"{e}, rows; or a tuple (t, x, u), samples") from None
         self.n = next((n for n in counts.values() if n > 1), 1)
         for name, count in counts.items():
             if count not in (1, self.n):

@@ -231,12 +231,16 @@ class Document:
             raise ValueError("history: the model reads none")
         if isinstance(history, tuple):
             raise ValueError("history: is a tuple, must be an array of rows; Model.history makes it from samples (t, x, u)")
+        width = len(self.states) + len(self.inputs)
+        shape = (0,) if history is None else getattr(history, "shape", None) or np.shape(history)
+        if 0 not in shape and (len(shape) != 2 or shape[1] != width):
+            raise ValueError(f"history: has shape {shape}, want ({len(self.history)}, {width})")
         if plan is not None and u is not None:
             raise ValueError("u: comes with plan, which has the input from the state on: give one of them")
         if plan is not None and len(self.inputs) == 0:
             raise ValueError("plan: the model has no inputs")
         name = "plan" if plan is not None or not self.inputs else "hold"
-        if len(self.history) and (history is None or len(history) < len(self.history)):
+        if shape[0] < len(self.history):
             name += "-without-history"
         return name
 

@@ -32,7 +32,7 @@ class CasadiFunction:
     def __call__(self, x: Any, history: Any = None, u: Any = None, plan: Any = None) -> Tuple[Any, Any]:
         d = self.document
         rows = None if history is None or isinstance(history, tuple) else _matrix(history)
-        f = self.function(d.condition(history if rows is None else range(rows.shape[0]), plan, u))
+        f = self.function(d.condition(history if rows is None else rows, plan, u))
         arguments = {"x": _vector("x", x, len(d.states))}
         if "history" in f.name_in():
             arguments["history"] = _shaped("history", rows, f.size_in("history"))

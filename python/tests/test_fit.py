@@ -114,6 +114,9 @@ def test_plot(m):
     pytest.importorskip("matplotlib").use("Agg")
     with pytest.raises(ValueError, match="no state 'phi'; it has theta, omega"):
         m.plot(*fly(99), states="phi")
+    for at in (1e4, -1, float("nan"), "start"):
+        with pytest.raises((TypeError, ValueError), match="^at: "):
+            m.plot(*fly(99), at=at)
     figure = m.plot(*fly(99), at=3.0)
     assert [a.get_ylabel() for a in figure.axes] == ["theta, rad", "omega, rad/s"]
 

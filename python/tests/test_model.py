@@ -150,6 +150,9 @@ def test_single_precision_lists_and_slices(m):
     (dict(x=[0.5, 0], history=[0.5, 0, 0.1]), r"history: has shape \(3,\), want \(N, 3\)"),
     (dict(x=[0.5, 0], history=([0], [[0.5, 0]], [[0]], 1)), r"history: is a tuple of 4, must be samples \(t, x, u\)"),
     (dict(x=[0.5, 0], history=([-1, -2], [[0.5, 0]], [[0]])), r"history x: has shape \(1, 2\), want \(2, 2\)"),
+    (dict(x=[0.5, 0], history=[[-1], [[0.5, 0]], [[0]]]), r"history: .* or a tuple \(t, x, u\), samples"),
+    (dict(x=[0.5, 0], history=([1.0, 2.0], np.zeros((2, 2)), [[0], [0]])), "history t: element 0 is 1, must be s before the state"),
+    (dict(x=[0.5, 0], plan=[[1], [2]], plan_times=[0, 50]), "plan_times: the second row begins at 50 s, after the horizon of 0.5 s"),
     (dict(x={"theta": 0.5}), "x: has theta, must have theta, omega"),
     (dict(x=[0.5, 0], plan=[[1]] * 3, plan_times=[0, 0.1, 0.3]), "plan_times: must be equal steps"),
 ])
