@@ -217,7 +217,7 @@ int dgm_get_program(dgm_model model, size_t plan_rows, uint8_t *program, size_t 
 /* dgm_history resamples samples before a state to the rows that the model reads: x (n×K) and
  * u (n×P) at t (n, s from the state, ascending, at most 0). rows (history_n numbers, at least
  * dgm_info.history_rows×(K+P)) receives *used rows, the newest first; fewer if the samples
- * do not reach back far enough. */
+ * do not reach back far enough, none if they end a gap before the state. */
 int dgm_history(dgm_model model, const double *state, const double *t, const double *x, const double *u, size_t n,
 	double *rows, size_t history_n, size_t *used, char *error, size_t error_size);
 

@@ -216,8 +216,8 @@ func (b *Buffer) Hold(u []float64) {
 
 // Fill writes the rows that precede x0 (K) at t0, ns, to dst (rows × (K+P), see Spec), and
 // returns how many there are: fewer than the spec has where the samples do not reach back
-// so far. Samples at t0 and later do not count; between the last one before t0 and t0 the
-// state is interpolated to x0.
+// so far, none where they end a gap before t0. Samples at t0 and later do not count; between
+// the last one before t0 and t0 the state is interpolated to x0.
 func (b *Buffer) Fill(dst []float64, t0 int64, x0 []float64) (rows int) {
 	if b == nil {
 		return 0
@@ -231,6 +231,9 @@ func (b *Buffer) Fill(dst []float64, t0 int64, x0 []float64) (rows int) {
 	i := b.n - 1
 	for i >= 0 && b.time(i) >= t0 {
 		i--
+	}
+	if i >= 0 && uint64(t0-b.time(i)) > uint64(b.maxGap) { // it may overflow
+		return 0
 	}
 	b.unwrap(i)
 	for j, edge := range b.edges {

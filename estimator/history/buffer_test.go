@@ -132,6 +132,12 @@ func TestStartAfterTheNewestSample(t *testing.T) {
 	if n := b.Fill(dst, 10*ms, x0); n != 1 || dst[0] != 2.5 || dst[2] != 5 {
 		t.Errorf("%d rows, %v", n, dst)
 	}
+	// After a gap there are none, as there are none where a sample ends it.
+	for t0, want := range map[int64]int{60 * ms: 4, 60*ms + 1: 0, math.MaxInt64: 0} {
+		if n := b.Fill(dst, t0, x0); n != want {
+			t.Errorf("%d rows %d ns after the start", n, t0)
+		}
+	}
 }
 
 // An angle is continuous from the start backwards, however many turns there were.
