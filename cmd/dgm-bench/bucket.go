@@ -70,7 +70,7 @@ func (s *rig) refused(n *node.Node, id, text string) {
 // heavyModel: a valid model of 16 MB that needs 1.7 GB, and half a second for a prediction.
 func heavyModel(s *rig) {
 	n, b := s.bucket(node.Config{})
-	heavy := artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10000, Horizon: 1, Core: []int{2000, 1000}}, 1)
+	heavy := artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10000, Horizon: 1, Core: []int{2500, 1400}}, 1)
 	file, err := heavy.Encode()
 	s.must(err)
 	_, err = b.PutBytes("flight.dgm", file)
