@@ -90,7 +90,7 @@ func (r *Reader) ReadFrom(dst []float64, msg []byte, first int) error {
 	if err := w.begin(msg); err != nil {
 		return err
 	}
-	return w.read(r.t, r.root, r.root.last)
+	return w.read(r.t, r.root, 0, r.root.last)
 }
 
 // walker walks through the bytes of one message.
@@ -199,10 +199,10 @@ func (w *walker) text() ([]byte, error) {
 	return s, err
 }
 
-// read walks through the fields of a type up to the one at last; those in n are
+// read walks through the fields of a type from one to the one at last; those in n are
 // kept.
-func (w *walker) read(t *Type, n *node, last int) error {
-	for i := 0; i <= last; i++ {
+func (w *walker) read(t *Type, n *node, from, last int) error {
+	for i := from; i <= last; i++ {
 		var p *pick
 		if n != nil {
 			p = n.fields[i]
@@ -253,7 +253,7 @@ func (w *walker) field(f *field, p *pick, count, first int) error {
 		if p != nil {
 			n = p.types[i-first]
 		}
-		if err := w.read(f.t, n, len(f.t.fields)-1); err != nil {
+		if err := w.read(f.t, n, 0, len(f.t.fields)-1); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,7 @@
 package cdr
 
+import "slices"
+
 // Texts picks texts out of messages of one type.
 type Texts struct{ r *Reader }
 
@@ -17,35 +19,68 @@ func (x *Texts) Read(msg []byte, first int, f func(path int, s []byte)) (n int, 
 	if err := w.begin(msg); err != nil {
 		return 0, err
 	}
-	err = w.read(x.r.t, x.r.root, x.r.root.last)
+	err = w.read(x.r.t, x.r.root, 0, x.r.root.last)
 	return len(msg) - len(w.b) + w.at, err
 }
 
-// Array calls f with each text of an array of texts that is a field of the message itself. It
-// returns how many bytes of the message were read.
-func (t *Type) Array(msg []byte, name string, f func(s []byte)) (read int, err error) {
+// Names calls f with each text that a field holds: of one text or an array of texts, which is a field of the message itself or, if
+// array is not empty, of the elements of that array, with the number of the element. It returns how many bytes of the message were read.
+func (t *Type) Names(msg []byte, array, name string, f func(element int, s []byte)) (read int, err error) {
 	w := walker{packed: t.packed}
 	if err := w.begin(msg); err != nil {
 		return 0, err
 	}
-	last := t.index(name)
-	if last < 0 || t.fields[last].content != text {
-		return 0, nil
-	}
-	if last > 0 {
-		if err := w.read(t, nil, last-1); err != nil {
-			return 0, err
+	if array == "" {
+		err = w.names(t, name, 0, f)
+	} else if i := t.index(array); i >= 0 && t.fields[i].content == nested {
+		of := &t.fields[i]
+		n := 0
+		if err = w.read(t, nil, 0, i-1); err == nil {
+			n, err = w.count(of)
 		}
-	}
-	n, err := w.count(&t.fields[last])
-	for range n {
-		s, e := w.text()
-		if err = e; err != nil {
-			break
+		for k := 0; k < n && err == nil; k++ {
+			if err = w.names(of.t, name, k, f); err == nil {
+				err = w.read(of.t, nil, of.t.index(name)+1, len(of.t.fields)-1)
+			}
 		}
-		f(s)
 	}
 	return len(msg) - len(w.b) + w.at, err
+}
+
+// names walks through the fields of a type up to the one with the names of an element.
+func (w *walker) names(t *Type, name string, element int, f func(element int, s []byte)) error {
+	last := t.index(name)
+	if last < 0 || t.fields[last].content != text {
+		return nil
+	}
+	if err := w.read(t, nil, 0, last-1); err != nil {
+		return err
+	}
+	n, err := w.count(&t.fields[last])
+	for ; n > 0 && err == nil; n-- {
+		var s []byte
+		if s, err = w.text(); err == nil {
+			f(element, s)
+		}
+	}
+	return err
+}
+
+// Named returns the arrays of messages of a type whose elements have a field with one of some names that is a text or, if several, an
+// array of texts, and these fields.
+func (t *Type) Named(names []string, several bool) (arrays, fields []string) {
+	for i := range t.fields {
+		f := &t.fields[i]
+		if f.content != nested || !f.array() {
+			continue
+		}
+		for k := range f.t.fields {
+			if x := &f.t.fields[k]; x.content == text && x.array() == several && slices.Contains(names, x.name) {
+				arrays, fields = append(arrays, f.name), append(fields, x.name)
+			}
+		}
+	}
+	return arrays, fields
 }
 
 // Stamped reports whether messages begin with a stamp of 8 bytes, so that nothing behind it

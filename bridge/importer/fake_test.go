@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,6 +38,7 @@ type invented struct {
 	problems telemetry.Problems
 	settings map[string]float64 // of the robot
 	texts    []string           // of the robot
+	atFirst  map[string]int     // how many fields of a topic its first message shows, where arrays are empty
 
 	wants  telemetry.Wants
 	next   int
@@ -46,7 +48,7 @@ type invented struct {
 
 func (s *invented) open(_ string, wants telemetry.Wants) (telemetry.Source, error) {
 	c := *s
-	c.wants, c.topics, c.paths = wants, map[string]*telemetry.Topic{}, map[string][]string{}
+	c.wants, c.topics, c.paths, c.atFirst = wants, map[string]*telemetry.Topic{}, map[string][]string{}, maps.Clone(s.atFirst)
 	for name, v := range c.settings {
 		wants.Set(name, v)
 	}
@@ -68,11 +70,14 @@ func (s *invented) Next() (*telemetry.Message, error) {
 	}
 	fields := s.fields[m.topic]
 	t := s.topics[m.topic]
+	if t != nil {
+		delete(s.atFirst, m.topic)
+	}
 	if t == nil {
 		name, number, _ := strings.Cut(m.topic, "#")
 		instance, _ := strconv.Atoi(number)
 		t = &telemetry.Topic{Name: name, Kind: cmp.Or(s.kinds[name], name+"_msg"), Instance: instance, Seq: len(s.topics), Clock: timebase.Sender{Name: s.clock[m.topic]},
-			Fields: func() []telemetry.Field { return fields },
+			Fields: func() []telemetry.Field { return fields[:cmp.Or(s.atFirst[m.topic], len(fields))] },
 			Check: func(path string) error {
 				if !slices.ContainsFunc(fields, func(f telemetry.Field) bool { return f.Path == path }) {
 					return errors.New("there is no such field")

@@ -30,6 +30,7 @@ type seen struct {
 	fields    []telemetry.Field
 	low, high []float64      // of fields
 	turns     []frames.Turns // the same
+	listed    int            // fields that were listed
 }
 
 // Suggest reads a log and writes a map of its contents: the preset that fits, or the fields of the topic that
@@ -41,7 +42,10 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 		return SuggestTable(w, path, nil)
 	}
 	f := &survey{path: path, settings: map[string][]float64{}}
-	all, err := look(ctx, f, open, progress)
+	all, err := look(ctx, f, open, progress, nil)
+	if err == nil && slices.ContainsFunc(all, func(x *seen) bool { return len(x.fields) < suggestFields && len(x.count.Topic.Fields()) > x.listed }) {
+		all, err = look(ctx, f, open, progress, all) // arrays were empty at first
+	}
 	if err != nil {
 		return err
 	}
@@ -158,8 +162,8 @@ func senderNote(t *telemetry.Topic) string {
 }
 
 // look reads the topics of a log and the ranges of their fields, and puts into the survey what the robot is by its settings
-// and texts.
-func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(float64)) ([]*seen, error) {
+// and texts. before, if not nil, is what it returned before, whose topics list more fields now.
+func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(float64), before []*seen) ([]*seen, error) {
 	var all []*seen // by Seq
 	total := 0
 	s, err := open(f.path, telemetry.Wants{Parameter: func(name string, v float64) {
@@ -170,8 +174,13 @@ func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(f
 		for t.Seq >= len(all) {
 			all = append(all, &seen{})
 		}
-		x := all[t.Seq]
-		for _, f := range t.Fields() {
+		x, fields := all[t.Seq], t.Fields()
+		if i := slices.IndexFunc(before, func(x *seen) bool { return x.count.Topic.Seq == t.Seq }); i >= 0 {
+			fields = before[i].count.Topic.Fields()
+		}
+		x.listed = len(fields)
+		for _, f := range fields {
+			f.Path = cmp.Or(f.Named, f.Path)
 			if len(x.fields) < suggestFields && total < suggestAll && t.Check(f.Path) == nil {
 				x.fields, x.turns = append(x.fields, f), append(x.turns, frames.Turns{})
 				x.low, x.high = append(x.low, math.Inf(1)), append(x.high, math.Inf(-1))
@@ -187,8 +196,10 @@ func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(f
 	counts, err := telemetry.Survey(ctx, s, progress, func(m *telemetry.Message) {
 		x := all[m.Topic.Seq]
 		for i, v := range m.Values {
-			x.low[i], x.high[i] = math.Min(x.low[i], v), math.Max(x.high[i], v) // NaN stays: the field is not a plain number
-			x.turns[i].Add(v)
+			if !math.IsNaN(v) { // of an element that is not in this message
+				x.low[i], x.high[i] = math.Min(x.low[i], v), math.Max(x.high[i], v)
+				x.turns[i].Add(v)
+			}
 		}
 	})
 	if err = errors.Join(err, s.Close()); err != nil {
@@ -273,7 +284,7 @@ func (s *suggestion) topic(x *seen, several bool) {
 			turned = append(turned, parts...)
 			continue
 		}
-		name := f.Path
+		name := named.ReplaceAllString(f.Path, "_$1")
 		if rest, ok := strings.CutPrefix(name, "data"); ok { // of messages of plain numbers
 			name = strings.Trim(t.Name, "/") + rest
 		}

@@ -134,3 +134,25 @@ func TestSuggestedPresetOfOneRobot(t *testing.T) {
 		t.Error(err, b.String())
 	}
 }
+
+// Fields of arrays that are empty in the first message, or in some, are proposed.
+func TestSuggestedArraysThatAreEmptyAtFirst(t *testing.T) {
+	s := &invented{fields: map[string][]telemetry.Field{"joints": names("stamp", "position[0]", "velocity[0]"), "effort_commands": names("offset", "data[0]")}, atFirst: map[string]int{"joints": 2, "effort_commands": 1}}
+	for i := range 50 {
+		x := math.Sin(0.1 * float64(i))
+		u := 2 * x
+		if i%5 == 0 {
+			u = math.NaN() // a message without elements
+		}
+		s.msgs = append(s.msgs, msg{"joints", 10 * int64(i), []float64{1, x, 2 * x}}, msg{"effort_commands", 10 * int64(i), []float64{0, u}})
+	}
+	var b strings.Builder
+	if err := importer.Suggest(context.Background(), &b, "a.log", s.open, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`field = "velocity[0]" # -2 to`, "topic = \"effort_commands\"\nfield = \"data[0]\" # -2 to 1.999\nrole = \"input\""} {
+		if !strings.Contains(b.String(), part) {
+			t.Errorf("%q is not in\n%s", part, b.String())
+		}
+	}
+}

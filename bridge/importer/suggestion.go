@@ -47,6 +47,9 @@ func (s *suggestion) unique(name, topic string) string {
 	return out
 }
 
+// named matches the name of an element in a path, as in position[name=elbow].
+var named = regexp.MustCompile(`\[\w+=([^\]]*)\]`)
+
 // plainName makes the name of a channel from that of a field.
 var plainName = strings.NewReplacer("#", "_", "[", "_", "]", "", ".", "_", "/", "_", " ", "_")
 
@@ -144,7 +147,7 @@ func drives(name, unit string) bool {
 		return true
 	case is(observed):
 		return false
-	case containsAny(name, "input", "torque", "motor", "pwm", "thrust", "throttle", "actuator", "ctrl", "control", "force", "brake", "pedal"), is(driving):
+	case containsAny(name, "input", "torque", "motor", "pwm", "thrust", "throttle", "actuator", "ctrl", "control", "force", "effort", "brake", "pedal"), is(driving):
 		return true
 	case is([]string{"u"}): // a velocity of the body is called so, too
 		return !channel.SameUnit(unit, "m/s")

@@ -66,10 +66,14 @@ func (r *Messages) Next() (*telemetry.Message, error) {
 		e.s = nil
 	}
 	from, fields, err := r.sender(s, e.data, k)
-	if from == nil || from.topic == nil || err != nil {
+	if from == nil || err != nil {
 		e.s = nil
 		return nil, err
 	}
+	if from.topic == nil {
+		return nil, nil
+	}
+	from.sampled(e.data)
 	t, stamped := e.logged, false
 	if at, ok := s.stamped(e.data, k); ok {
 		t, stamped = at, true

@@ -12,38 +12,30 @@ import (
 
 // identity is what the messages of a topic say of who sent them.
 type identity struct {
-	paths    []string   // texts, one each
-	texts    *cdr.Texts // of these
-	names    string     // an array of names that belong to the elements of the other arrays; "" = none
-	elements string     // an array of messages, each with a sender of its own; "" = none
+	paths []string   // texts, one each
+	texts *cdr.Texts // of these
+	naming
+	elements string // an array of messages, each with a sender of its own; "" = none
 }
 
 // senderTexts are the fields that name the sender, or what a message is about.
 var senderTexts = []string{"header.frame_id", "child_frame_id", "name", "robot", "robot_name", "robot_id", "vehicle", "device", "joint_name", "joint"}
 
-// nameArrays are the fields that name the elements of the other arrays.
-var nameArrays = []string{"name", "names", "joint_names"}
-
 // elementArrays are the fields that hold messages of several senders.
 var elementArrays = []string{"transforms", "poses", "states", "objects"}
 
-// maxSenders bounds the senders of a topic that are kept apart.
-const maxSenders = 64
+// maxSenders bounds the senders of a topic that are read, maxOrders the orders of names of one that are kept.
+const maxSenders, maxOrders = 512, 64
 
 // identify finds what identifies the sender of messages of a type. more are the texts that
 // a map asks for.
 func identify(t *cdr.Type, more []string) *identity {
-	id := &identity{}
+	id := &identity{naming: namingOf(t)}
 	prefix := ""
 	for _, a := range elementArrays {
-		if t.CheckText(a+"[0].child_frame_id") == nil || t.CheckText(a+"[0].name") == nil {
-			id.elements, prefix = a, a+"[0]."
+		if (id.names == "" || id.of == a) && (t.CheckText(a+"[0].child_frame_id") == nil || t.CheckText(a+"[0].name") == nil) {
+			id.elements, id.naming, prefix = a, naming{}, a+"[0]."
 			break
-		}
-	}
-	for _, a := range nameArrays {
-		if t.CheckText(a+"[0]") == nil && id.names == "" {
-			id.names, id.elements, prefix = a, "", ""
 		}
 	}
 	for _, path := range append(slices.Clone(senderTexts), more...) {
@@ -78,21 +70,48 @@ func (id *identity) key(b []byte, t *cdr.Type, msg []byte, element int) (key []b
 			return b, read, false
 		}
 	}
-	if id.names != "" {
-		end, err := t.Array(msg, id.names, add)
-		return b, max(read, end), err == nil && n > len(id.paths)
+	if id.names == "" {
+		return b, read, true
 	}
-	return b, read, true
+	end, err := t.Names(msg, id.of, id.names, func(_ int, s []byte) { add(s) })
+	if id.inner != "" && err == nil {
+		end, err = t.Names(msg, id.inner, id.innerNames, func(element int, s []byte) {
+			b = append(append(append(b, within), strconv.Itoa(element)...), within)
+			b = append(append(b, s...), 0)
+		})
+	}
+	return b, max(read, end), err == nil && n > len(id.paths)
 }
 
-// split returns the texts of a key, and the names behind them.
-func (id *identity) split(key []byte) (texts, names []string) {
+// within stands in a key before and behind the number of an element to which a name belongs.
+const within = 1
+
+// split returns the texts of a key, the names behind them, and the names within elements.
+func (id *identity) split(key []byte) (texts, names []string, inner [][]string) {
 	if len(key) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	all := strings.Split(strings.TrimSuffix(string(key), "\x00"), "\x00")
 	n := min(len(id.paths), len(all))
-	return all[:n], all[n:]
+	texts, names = all[:n], all[n:]
+	if id.inner == "" {
+		return texts, names, nil
+	}
+	begins := slices.IndexFunc(names, func(s string) bool { return s != "" && s[0] == within })
+	if begins < 0 {
+		return texts, names, nil
+	}
+	for _, s := range names[begins:] {
+		number, name, _ := strings.Cut(strings.TrimPrefix(s, string(rune(within))), string(rune(within)))
+		k, err := strconv.ParseUint(number, 10, 12) // as many as MaxFields
+		for err == nil && len(inner) <= int(k) {
+			inner = append(inner, nil)
+		}
+		if err == nil {
+			inner[k] = append(inner[k], name)
+		}
+	}
+	return texts, names[:begins], inner
 }
 
 // sender is one sender of a topic, with the places of the fields that are wanted.
@@ -104,7 +123,18 @@ type sender struct {
 	orders map[string]*cdr.Reader // by the names of a message, as key returns them
 	names  []string               // all names so far, in the order of their appearance
 	values []float64
-	moved  bool // its names changed their order, which is reported
+	moved  bool   // its names changed their order, which is reported
+	sample []byte // the longest message so far, as that shows the arrays
+}
+
+// maxSample is how much of a message is kept, to list its fields.
+const maxSample = 64 << 10
+
+// sampled keeps a message that is longer than all before: arrays may be empty at first.
+func (s *sender) sampled(msg []byte) {
+	if msg = msg[:min(len(msg), maxSample)]; len(msg) > len(s.sample) {
+		s.sample = append(s.sample[:0], msg...)
+	}
 }
 
 // latest is the sender of the message before, and the bytes that named it: those of a message
@@ -147,41 +177,18 @@ func (s *sender) learn(array string, names []string) {
 	}
 }
 
-// named splits a path such as position[name=elbow] into its array, the array of names and
-// the name.
-func named(path string) (array, names, name string, ok bool) {
-	array, rest, ok := strings.Cut(path, "[")
-	names, name, ok2 := strings.Cut(strings.TrimSuffix(rest, "]"), "=")
-	return array, names, name, ok && ok2 && strings.HasSuffix(rest, "]")
-}
-
-func index(i int) string { return "[" + strconv.Itoa(i) + "]" }
-
-// absent is the index of an element that is in no message.
-const absent = "[16777215]"
-
-// placed returns the reader of the wanted fields of messages with names in an order.
-func (s *sender) placed(t *cdr.Type, names []string) (*cdr.Reader, error) {
-	paths := slices.Clone(s.paths)
-	for i, path := range paths {
-		if array, _, name, ok := named(path); ok {
-			paths[i] = array + absent
-			if k := slices.Index(names, name); k >= 0 {
-				paths[i] = array + index(k)
-			}
-		}
-	}
-	return cdr.NewReader(t, paths)
-}
-
 // ordered returns the reader of what is wanted of messages with a key, in which the names are.
 func (s *sender) ordered(t *cdr.Type, id *identity, key []byte) (*cdr.Reader, error) {
 	if r := s.orders[string(key)]; r != nil {
 		return r, nil
 	}
-	_, names := id.split(key)
-	r, err := s.placed(t, names)
-	if err == nil && len(s.orders) < maxSenders {
+	_, names, inner := id.split(key)
+	paths := slices.Clone(s.paths)
+	for i, path := range paths {
+		paths[i] = among(path, names, inner)
+	}
+	r, err := cdr.NewReader(t, paths)
+	if err == nil && len(s.orders) < maxOrders {
 		s.orders[string(key)] = r
 	}
 	return r, err

@@ -2,6 +2,7 @@ package ros
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -43,6 +44,7 @@ type Subscription struct {
 	latest     latest
 	remembers  bool // latest is kept
 	bad        int  // messages that were cut off
+	full       bool // it has more senders than are read, which is reported
 }
 
 // Subscribe makes a subscription of a channel that is described at a byte.
@@ -189,11 +191,11 @@ func (r *Messages) sender(s *Subscription, msg []byte, element int) (*sender, *c
 }
 
 // find returns the sender of a key that is new: one that has the same texts and some of the
-// names, or any where there are too many, or else a new one.
+// names, or one that is not read where there are too many, or else a new one.
 func (r *Messages) find(s *Subscription, key, msg []byte) (*sender, error) {
 	var texts, names []string
 	if s.who != nil {
-		texts, names = s.who.split(key)
+		texts, names, _ = s.who.split(key)
 	}
 	var from *sender
 	if s.who != nil && s.who.names != "" {
@@ -201,15 +203,19 @@ func (r *Messages) find(s *Subscription, key, msg []byte) (*sender, error) {
 			from = s.senders[i]
 			if from.fields != nil && len(from.names) > 0 && len(names) > 0 && !from.moved {
 				from.moved = true
-				r.report.Add(r.rest.at, "message", "of %s: the order or number of its names changes, so that a field by its number is not always of the same one; write it by name, as in position[%s=%s]", s.name, s.who.names, from.names[0])
+				r.report.Add(r.rest.at, "message", "of %s: the order or number of its names changes, so that a field by its number is not always of the same one; write it by name, as in %s[%s=%s]", s.name, cmp.Or(s.who.of, s.who.inner, "position"), s.who.names, from.names[0])
 			}
 			from.learn(s.who.names, names)
 		}
 	}
-	if from == nil && len(s.senders) >= maxSenders {
-		from = s.senders[maxSenders-1]
-	}
-	if from == nil {
+	switch {
+	case from != nil:
+	case len(s.senders) >= maxSenders:
+		if from = new(sender); !s.full {
+			s.full = true
+			r.report.Add(r.rest.at, "message", "of %s: it has more than %d senders; messages of further ones are not read", s.name, maxSenders)
+		}
+	default:
 		var err error
 		if from, err = r.topic(s, texts, names, msg); err != nil {
 			return nil, err
@@ -227,13 +233,12 @@ func (r *Messages) topic(s *Subscription, texts, names []string, first []byte) (
 	if r.seq >= maxTopics {
 		return nil, fmt.Errorf("%s: more than %d topics and senders", r.path, maxTopics)
 	}
-	// The first message shows how long its arrays are.
-	sample := bytes.Clone(first[:min(len(first), maxSample)])
 	x := &sender{texts: texts}
+	x.sampled(first)
 	x.topic = &telemetry.Topic{
 		Name: s.name, Kind: s.kind, Instance: s.instance, Seq: r.seq, Unread: s.unread,
-		Fields: func() []telemetry.Field { return s.list(sample) },
-		Texts:  func(path string) []string { return s.texts(x, sample, path) },
+		Fields: func() []telemetry.Field { return s.list(x.sample) },
+		Texts:  func(path string) []string { return s.texts(x, path) },
 		Check:  s.check,
 	}
 	r.seq++
@@ -270,7 +275,7 @@ func (r *Messages) topic(s *Subscription, texts, names []string, first []byte) (
 		return x, nil
 	}
 	x.values = make([]float64, len(x.paths))
-	if slices.ContainsFunc(x.paths, func(p string) bool { _, _, _, ok := named(p); return ok }) {
+	if slices.ContainsFunc(x.paths, func(p string) bool { _, ok := named(p); return ok }) {
 		x.orders = map[string]*cdr.Reader{}
 		return x, nil
 	}
@@ -286,17 +291,16 @@ func (s *Subscription) check(path string) error {
 	if s.t == nil {
 		return s.unread
 	}
-	if array, names, _, ok := named(path); ok {
-		if s.who == nil || s.who.names != names {
-			return fmt.Errorf("%q is no array of names in %s", names, s.t.Name)
-		}
-		path = array + index(0)
+	var names *naming
+	if s.who != nil {
+		names = &s.who.naming
 	}
-	return s.t.Check(path)
+	plain, err := names.check(path)
+	if err != nil {
+		return fmt.Errorf("%w in %s", err, s.t.Name)
+	}
+	return s.t.Check(plain)
 }
-
-// maxSample is how much of a topic's first message is kept, to list its fields.
-const maxSample = 64 << 10
 
 // kindName writes the name of a type as ROS 2 does: package/msg/Name.
 func kindName(name string) string {
@@ -318,18 +322,23 @@ func (s *Subscription) list(msg []byte) (out []telemetry.Field) {
 		}
 		return len(out) < telemetry.MaxFields
 	}, func(string, string) bool { return true })
+	if s.who != nil && s.who.names != "" {
+		key, _, _ := s.who.key(nil, s.t, msg, 0)
+		_, names, inner := s.who.split(key)
+		s.who.write(out, names, inner)
+	}
 	return out
 }
 
 // texts returns the texts of an array of the messages of a sender.
-func (s *Subscription) texts(x *sender, msg []byte, array string) (out []string) {
+func (s *Subscription) texts(x *sender, array string) (out []string) {
 	if s.t == nil {
 		return nil
 	}
 	if s.who != nil && s.who.names == array && array != "" {
 		return x.names
 	}
-	_ = s.t.Visit(msg, func(string, float64) bool { return true }, func(path, text string) bool {
+	_ = s.t.Visit(x.sample, func(string, float64) bool { return true }, func(path, text string) bool {
 		if name, _, ok := strings.Cut(path, "["); ok && name == array || path == array {
 			out = append(out, text)
 		}

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -57,8 +58,9 @@ const MaxFields = 4096
 
 // Field is one numeric field.
 type Field struct {
-	Path string // such as "q[2]" or "pose.pose.position.x"
-	Unit string // as far as it is in the log, else ""
+	Path  string // such as "q[2]" or "pose.pose.position.x"
+	Named string // (optional) the path by names in place of numbers, such as position[name=elbow], where messages name their elements
+	Unit  string // as far as it is in the log, else ""
 }
 
 // String names the topic, with its instance where that is not the first.
@@ -206,7 +208,7 @@ func (e *FieldError) Error() string {
 	const most = 40
 	var names []string
 	for _, f := range e.There[:min(len(e.There), most)] {
-		names = append(names, f.Path)
+		names = append(names, cmp.Or(f.Named, f.Path))
 	}
 	more := ""
 	if len(e.There) > most {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -144,7 +145,7 @@ func (r *topicsReport) writeText(cmd *cobra.Command, kind string) error {
 			fmt.Fprintf(w, "%21s    cannot be read: %s\n", "", t.Unread)
 		}
 		for _, f := range t.fields {
-			fmt.Fprintf(w, "%21s    %s %s\n", "", f.Path, f.Unit)
+			fmt.Fprintf(w, "%21s    %s %s\n", "", cmp.Or(f.Named, f.Path), f.Unit)
 		}
 	}
 	for _, p := range r.Problems {
