@@ -131,6 +131,31 @@ func TestBag(t *testing.T) {
 	}
 }
 
+// A bag that was cut off within a chunk has the messages ahead of the cut, and one cause is reported once: where the file was cut, and
+// where the recorder was killed before it wrote the size of a packed chunk.
+func TestCutWithinAChunk(t *testing.T) {
+	for _, compression := range []string{"none", "lz4"} {
+		last := bytes.LastIndex(drive(100, compression), []byte("op=\x05"))
+		whole := drive(100, compression)
+		chunk := last + bytes.Index(whole[last:], []byte("size=")) + len("size=") + 4
+		size := int(binary.LittleEndian.Uint32(whole[chunk:]))
+		for name, log := range map[string][]byte{
+			"cut":    whole[:chunk+4+size*3/4],
+			"killed": slices.Concat(whole[:chunk-4], make([]byte, 8), whole[chunk+4:chunk+4+size*3/4]),
+		} {
+			x, problems := read(t, log)
+			if len(x) < 90 || compression == "none" && (len(x) < 95 || len(x) > 98) || len(problems) != 1 {
+				t.Error(compression, name, len(x), problems)
+			}
+			for i, v := range x {
+				if v != float64(i)/2 {
+					t.Fatal(compression, name, i, v)
+				}
+			}
+		}
+	}
+}
+
 // Two nodes that send one topic are two senders, whatever their messages say.
 func TestCallers(t *testing.T) {
 	log := bytes.Clone(bag.Magic)

@@ -43,6 +43,7 @@ type Reader struct {
 	buf      []byte // of a record
 	unpacked []byte // memory of a chunk
 	chunk    []byte // what is left of the open one
+	cutOff   bool   // its end is missing, which is reported
 	at       int64  // offset of the record at hand in the file
 }
 
@@ -128,6 +129,9 @@ func (h header) u32(name string) (uint32, bool) {
 // inFile reads one record of the file. Both results are nil where it was no message.
 func (r *Reader) inFile() (*telemetry.Message, error) {
 	r.at = r.Window.Offset()
+	if len(r.Window.Peek(1)) == 0 {
+		return nil, r.End(r.at, 0)
+	}
 	head, ok := r.part(maxHeader)
 	if !ok {
 		return nil, io.EOF
@@ -147,12 +151,12 @@ func (r *Reader) inFile() (*telemetry.Message, error) {
 		return nil, nil
 	}
 	data, ok := r.part(maxChunk)
+	if h.op() == opChunk && (len(data) > 0 || ok) {
+		r.open(h, data, !ok)
+		return nil, nil
+	}
 	if !ok {
 		return nil, io.EOF
-	}
-	if h.op() == opChunk {
-		r.open(h, data)
-		return nil, nil
 	}
 	return r.record(h, data)
 }
@@ -168,12 +172,9 @@ func (r *Reader) length() int {
 	return n
 }
 
-// part reads one part of a record, of most bytes, valid until the next call.
+// part reads one part of a record, of most bytes, valid until the next call: what is there of it where it is cut off, which is
+// reported, and then ok is false.
 func (r *Reader) part(most int) (b []byte, ok bool) {
-	if len(r.Window.Peek(1)) == 0 {
-		_ = r.End(r.at, 0)
-		return nil, false
-	}
 	n := r.length()
 	if n < 0 {
 		r.cut()
@@ -188,22 +189,35 @@ func (r *Reader) part(most int) (b []byte, ok bool) {
 	}
 	if k, err := io.ReadFull(r.Window, r.buf[:n]); err != nil {
 		r.Report.Add(r.at, "record", "cut off: %d of %d bytes are there", k, n)
-		return nil, false
+		return r.buf[:k], false
 	}
 	return r.buf[:n], true
 }
 
+// unfinished reads what a recorder that was killed wrote of a packed chunk, whose size it had not written yet.
+func (r *Reader) unfinished() []byte {
+	var b bytes.Buffer
+	n, _ := io.Copy(&b, io.LimitReader(r.Window, maxChunk))
+	r.Report.Add(r.at, "chunk", "the recorder ended before it was finished; what can be unpacked of its %d bytes is read", n)
+	return b.Bytes()
+}
+
 func (r *Reader) cut() { r.Report.Add(r.at, "file", "cut off within a record") }
 
-// open unpacks a chunk.
-func (r *Reader) open(h header, data []byte) {
+// open unpacks a chunk, or what is there of one that was cut off.
+func (r *Reader) open(h header, data []byte, cut bool) {
 	size, _ := h.u32("size")
+	c := string(h["compression"])
+	if size == 0 && len(data) == 0 && c != "none" && c != "" {
+		data, size, cut = r.unfinished(), maxChunk, true
+	}
+	r.cutOff = cut
 	if size > maxChunk {
 		r.Report.Add(r.at, "chunk", "unpacks to %d bytes, more than the limit of %d; skipped", size, maxChunk)
 		return
 	}
 	var packed io.Reader
-	switch c := string(h["compression"]); c {
+	switch c {
 	case "none", "":
 		packed = bytes.NewReader(data)
 	case "bz2":
@@ -215,7 +229,7 @@ func (r *Reader) open(h header, data []byte) {
 		return
 	}
 	plain := bytes.NewBuffer(r.unpacked[:0])
-	if n, err := io.Copy(plain, io.LimitReader(packed, int64(size))); err != nil || n < int64(size) {
+	if n, err := io.Copy(plain, io.LimitReader(packed, int64(size))); !cut && (err != nil || n < int64(size)) {
 		r.Report.Add(r.at, "chunk", "only %d of %d bytes can be unpacked (%v)", n, size, err)
 	}
 	r.unpacked = plain.Bytes()
@@ -240,7 +254,9 @@ func (r *Reader) inChunk() (*telemetry.Message, error) {
 	data, ok2 := take()
 	h, err := parseHeader(head)
 	if !ok || !ok2 || err != nil {
-		r.Report.Add(r.at, "chunk", "its last %d bytes are no whole record", len(r.chunk))
+		if !r.cutOff {
+			r.Report.Add(r.at, "chunk", "its last %d bytes are no whole record", len(r.chunk))
+		}
 		r.chunk = nil
 		return nil, nil
 	}
