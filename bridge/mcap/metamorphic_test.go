@@ -36,7 +36,7 @@ type note struct {
 var channels = []struct {
 	topic  string
 	schema uint16
-}{{"/odom", 1}, {"/cmd_vel", 2}, {"/joint_states", 3}, {"/tf", 4}, {"/odom", 1}, {"/cmd_vel", 2}, {"/cmd_vel_nav", 2}, {"/odometry/filtered", 1}, {"/ackermann_cmd", 5}, {"/drone1/fmu/out/vehicle_odometry_v1", 6}, {"/cmd_vel", 7}, {"/drone1/fmu/in/actuator_motors", 8}}
+}{{"/odom", 1}, {"/cmd_vel", 2}, {"/joint_states", 3}, {"/tf", 4}, {"/odom", 1}, {"/cmd_vel", 2}, {"/cmd_vel_nav", 2}, {"/odometry/filtered", 1}, {"/ackermann_cmd", 5}, {"/drone1/fmu/out/vehicle_odometry_v1", 6}, {"/cmd_vel", 7}, {"/drone1/fmu/in/actuator_motors", 8}, {"/drone2/fmu/out/vehicle_odometry_v1", 6}, {"/drone2/fmu/in/actuator_motors", 8}}
 
 // second is a time in a recording, ns.
 const second = int64(1e9)

@@ -19,6 +19,7 @@ const (
 	px4Odometry   = 9
 	stampedTwists = 10
 	px4Motors     = 11
+	px4Second     = 12 // the odometry of another one, and behind it its motors
 )
 
 const twistStampedMsg = `std_msgs/Header header
@@ -246,11 +247,11 @@ func TestPX4ClockOfAMap(t *testing.T) {
 		clock importer.Setting
 		want  string
 	}{
-		"began with the autopilot": {apart, importer.Setting{Name: "px4", Offset: 7}, "clock px4 is 7 s behind the recorder's, by the map"},
-		"synchronised":             {epoch, importer.Setting{Name: "px4", Offset: 7}, "clock px4 (synchronised) is 7 s behind the recorder's, by the map"},
-		"both":                     {both, importer.Setting{Name: "px4", Offset: 7}, `clock "px4" of 0.mcap is two: some stamps count since 1970, others do not; write synchronised = true or false beside its name`},
-		"one of both":              {both, importer.Setting{Name: "px4", Offset: 7, Synchronised: &yes}, "clock px4 (synchronised) is 7 s behind the recorder's, by the map"},
-		"none":                     {epoch, importer.Setting{Name: "px5", Offset: 7}, `clock "px5" of the map is not in 0.mcap; there are: px4 (synchronised): correct its name`},
+		"began with the autopilot": {apart, importer.Setting{Name: "px4 of /drone1", Offset: 7}, "clock px4 of /drone1 is 7 s behind the recorder's, by the map"},
+		"synchronised":             {epoch, importer.Setting{Name: "px4 of /drone1", Offset: 7}, "clock px4 of /drone1 (synchronised) is 7 s behind the recorder's, by the map"},
+		"both":                     {both, importer.Setting{Name: "px4 of /drone1", Offset: 7}, `clock "px4 of /drone1" of 0.mcap is two: some stamps count since 1970, others do not; write synchronised = true or false beside its name`},
+		"one of both":              {both, importer.Setting{Name: "px4 of /drone1", Offset: 7, Synchronised: &yes}, "clock px4 of /drone1 (synchronised) is 7 s behind the recorder's, by the map"},
+		"none":                     {epoch, importer.Setting{Name: "px5", Offset: 7}, `clock "px5" of the map is not in 0.mcap; there are: px4 of /drone1 (synchronised): correct its name`},
 	} {
 		_, s, err := tryMap(t, "px4-ros2", func(m *importer.Map) { m.Clocks = []importer.Setting{c.clock} }, written(t, c.notes))
 		text := fmt.Sprint(err)
@@ -259,6 +260,27 @@ func TestPX4ClockOfAMap(t *testing.T) {
 		}
 		if !strings.Contains(text, c.want) {
 			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// Each PX4 of a recording has a clock of its own, which counts since it began or since 1970.
+func TestClocksOfSeveralPX4(t *testing.T) {
+	all := px4(100*second, 1, func(int) byte { return 0 })
+	for _, n := range px4(900*second, 1, func(int) byte { return 0 }) {
+		if n.channel += px4Second - px4Odometry; n.channel > px4Second {
+			n.channel = px4Second + 1
+		}
+		all = append(all, n)
+	}
+	slices.SortStableFunc(all, func(a, b note) int { return int(a.logged - b.logged) })
+	for robot, behind := range map[string]string{"/drone1": "1699999900.002", "/drone2": "1699999100.002"} {
+		_, s, err := tryTopics(t, "px4-ros2", []string{robot + "/fmu/out/vehicle_odometry_v1", robot + "/fmu/in/actuator_motors"}, nil, written(t, all))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "clock px4 of " + robot + " is " + behind + " s behind the recorder's"; !strings.Contains(strings.Join(s.Texts(), "\n"), want) {
+			t.Errorf("not %s\n%s", want, strings.Join(s.Texts(), "\n"))
 		}
 	}
 }

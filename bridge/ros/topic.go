@@ -38,6 +38,7 @@ type Subscription struct {
 	stamp      *cdr.Reader // (optional) seconds and nanoseconds of the header, or µs of PX4
 	time       []float64   // what it reads
 	clock      string      // whose stamps these are
+	micros     bool        // they are in µs, as those of PX4
 	who        *identity   // nil: messages do not say who sends them
 	senders    []*sender
 	byKey      map[string]*sender
@@ -93,7 +94,7 @@ func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
 	if strings.HasPrefix(s.kind, px4Types) && s.stamp == nil {
 		for _, path := range [][]string{{"timestamp", "timestamp_sample"}, {"timestamp"}} {
 			if c, err := cdr.NewReader(s.t, path); err == nil && s.stamp == nil {
-				s.stamp, s.time, s.clock = c, make([]float64, len(path)), px4Clock
+				s.stamp, s.time, s.clock, s.micros = c, make([]float64, len(path)), px4Clock(s.name), true
 			}
 		}
 	}
@@ -125,8 +126,19 @@ func (s *Subscription) elsewhere(texts, names []string) *sender {
 // where its clock is synchronised with that of ROS, since 1970.
 const px4Types = "px4_msgs/"
 
-// px4Clock names the clock of PX4.
-const px4Clock = "px4"
+// px4Clock names the clock of the PX4 that sends a topic: of several each has one, and topics in its namespace.
+func px4Clock(topic string) string {
+	space, _, ok := strings.Cut(topic, "/fmu/")
+	if first, _, more := strings.Cut(strings.TrimPrefix(topic, "/"), "/"); !ok {
+		if space = ""; more {
+			space = "/" + first
+		}
+	}
+	if space == "" {
+		return "px4"
+	}
+	return "px4 of " + space
+}
 
 // Times in µs: above synchronised, in the year 2001, they count since 1970; above mostMicros, in
 // the year 2096, they are none.
@@ -138,7 +150,7 @@ func (s *Subscription) stamped(msg []byte, element int) (t int64, ok bool) {
 	if s.stamp == nil || s.stamp.ReadFrom(s.time, msg, element) != nil {
 		return 0, false
 	}
-	if s.clock != px4Clock {
+	if !s.micros {
 		// 0 where it was not filled in.
 		return int64(s.time[0])*1e9 + int64(s.time[1]), s.time[0] >= 0 && s.time[0]+s.time[1] > 0
 	}
@@ -243,7 +255,7 @@ func (r *Messages) topic(s *Subscription, texts, names []string, first []byte) (
 	}
 	r.seq++
 	x.topic.Clock.Name = s.clock
-	if t, ok := s.stamped(first, 0); ok && s.clock == px4Clock && t > 1000*synchronised {
+	if t, ok := s.stamped(first, 0); ok && s.micros && t > 1000*synchronised {
 		x.topic.Clock.Synchronised = true
 	}
 	for i, text := range texts {
