@@ -8,7 +8,10 @@ import (
 )
 
 // unitAt is the unit of a column, and the file that gives it.
-type unitAt struct{ unit, file string }
+type unitAt struct {
+	unit, file string
+	inCells    bool // behind each number
+}
 
 // agree returns an error where a table gives a column another unit than a table that was read
 // before: a map converts no table by itself.
@@ -24,7 +27,7 @@ func (t *table) agree(counts *Counts, columns []string) error {
 		if i < 0 {
 			continue
 		}
-		here := unitAt{plainUnit(t.units[i]), t.path}
+		here := unitAt{unit: plainUnit(t.units[i]), file: t.path}
 		before, known := counts.units[c]
 		switch scale, offset, ok := frames.Unit(before.unit, here.unit); {
 		case here.unit == "":

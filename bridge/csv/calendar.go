@@ -101,7 +101,7 @@ const clockDigits = 6
 // "-1 days +23:59:59.98", or MATLAB: "12.5 sec".
 func parseClock(s string) (int64, error) {
 	s = strings.TrimSpace(s)
-	if number, word, ok := strings.Cut(s, " "); ok { // as MATLAB writes a duration: "12.5 sec"
+	if number, word, ok := measured(s); ok { // as MATLAB writes a duration: "12.5 sec"
 		if unit := spelled(word); unit != "" && unit != "d" && unit != datenum {
 			return parseTime(number, scales[unit])
 		}
@@ -115,9 +115,12 @@ func parseClock(s string) (int64, error) {
 		days = n
 		s = strings.TrimPrefix(strings.TrimLeft(strings.TrimPrefix(rest, "s"), ", "), "+")
 	}
+	commas := strings.ContainsRune(s, ',')
 	s = pointed(s)
 	whole, _, _ := strings.Cut(s, ".")
 	switch {
+	case commas && strings.Count(s, ":") == 0 && len(whole) < clockDigits: // separators of thousands
+		return 0, errNotClock
 	case strings.Count(s, ":") == 1 && strings.Contains(s, "."): // minutes and seconds
 		s = "0:" + s
 	case whole != "" && strings.Trim(whole, "0123456789") == "":

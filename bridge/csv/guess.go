@@ -227,10 +227,10 @@ func (o *Outline) findUnit() {
 	case o.Fraction >= 0:
 		return
 	case c.dates > 0:
-		o.Unit, o.Named = isoUnit, true
+		o.Unit, o.Named, o.Shown = isoUnit, true, true
 		return
 	case c.clock > 0:
-		o.Unit, o.Named = clockUnit, true
+		o.Unit, o.Named, o.Shown = clockUnit, true, true
 		if o.Date = slices.IndexFunc(o.Columns, func(d Column) bool {
 			_, err := parseDate(d.text + "T000000")
 			return d.days > 0 && d.days == d.Others && d.Numbers == 0 || d.Others == 0 && err == nil && hasWord(d.Name, []string{"date"})
@@ -240,7 +240,7 @@ func (o *Outline) findUnit() {
 		return
 	}
 	if o.Unit = cmp.Or(c.timeUnit(), c.namedUnit()); o.Unit != "" {
-		o.Named = true
+		o.Named, o.Shown = true, c.inCells != ""
 		return
 	}
 	for i, unit := range short { // since 1970, in this century
@@ -299,6 +299,8 @@ func (o *Outline) nearlyTime() (reason, remedy string) {
 			continue
 		case c.Numbers > 10*c.Others && c.Others > 0:
 			return fmt.Sprintf(": column %s has %d numbers, and cells that are none, the first %s", quote(c.Column), c.Numbers, quote(c.other)), "correct these lines, or delete them"
+		case c.Nearly() != "":
+			return fmt.Sprintf(": column %s has numbers as %s, which are not read", quote(c.Column), quote(c.Nearly())), "write them without separators of thousands"
 		case isDayMonth(c.other):
 			return fmt.Sprintf(": %s of column %s %v", quote(c.other), quote(c.Column), errDayMonth), "write the year, the month and the day, as in 2026-03-05"
 		case c.Others > 0:
@@ -312,6 +314,16 @@ func (o *Outline) nearlyTime() (reason, remedy string) {
 		}
 	}
 	return "", addTimes
+}
+
+// Nearly returns the first cell of a column of numbers with separators of thousands, which are
+// not read; "" of others.
+func (c *Column) Nearly() string {
+	digits := strings.Trim(c.other, "+-0123456789.,' \u00a0\u202f") == "" && strings.ContainsAny(c.other, "0123456789")
+	if digits && strings.ContainsAny(c.other, ".,' \u00a0\u202f") && c.dates+c.clock+c.days == 0 {
+		return c.other
+	}
+	return ""
 }
 
 // isDayMonth reports whether a cell is a date of which it is not known whether the day or the month is first.

@@ -169,7 +169,7 @@ func (j *Joined) message(k int) (*telemetry.Message, error) {
 	j.msg = telemetry.Message{Topic: &p.topic.Topic, Time: j.t, Logged: j.t, Values: j.msg.Values[:0], Row: &telemetry.Row{Segment: j.row.Segment, Begins: j.row.Begins, Line: j.row.Line}}
 	j.row.Begins = false
 	for _, i := range p.wanted {
-		v, err := j.r.number(j.r.columns[i], j.cells[i])
+		v, err := j.r.number(j.r.columns[i], j.cells[i], 0)
 		if err != nil {
 			return nil, err
 		}

@@ -23,6 +23,7 @@ type Outline struct {
 	Time    int    // which column looks like the time
 	Unit    string // of the time
 	Named   bool   // Unit is part of the column's name, or the text shows it; else it is a guess by the step
+	Shown   bool   // the text shows it
 
 	Fraction     int      // which column has the rest of a time in whole seconds, −1 = none
 	FractionUnit string   // of it
@@ -46,7 +47,8 @@ type Column struct {
 	Runs      float64      // of another time than the one that is proposed: how fast it runs, where it does not run alike; else 0
 	Same      string       // an earlier column of which it is a copy, filtered, rounded or measured again; "" = none
 
-	unnamed bool // as the index of a frame of pandas
+	inCells string // unit behind each number
+	unnamed bool   // as the index of a frame of pandas
 
 	whole bool           // all cells are whole numbers
 	falls int            // cells below the one before them
@@ -201,6 +203,11 @@ func (c *Column) add(cell string, sampled bool) {
 		c.Infinite++
 		return
 	}
+	if number, unit, ok := measured(cell); err != nil && ok && (c.inCells == unit || c.inCells == "" && c.Numbers+c.Others == 0) {
+		c.inCells = unit
+		c.Unit = unit
+		v, err = strconv.ParseFloat(number, 64)
+	}
 	if err != nil {
 		if c.Others == 0 {
 			c.other = strings.Clone(cell)
@@ -308,16 +315,6 @@ func (o *Outline) unit(columns []int) bool {
 
 // Other returns the first cell that is neither a number nor missing.
 func (c *Column) Other() string { return c.other }
-
-// Nearly returns the first cell of a column of numbers with separators of thousands, which are
-// not read; "" of others.
-func (c *Column) Nearly() string {
-	digits := strings.Trim(c.other, "+-0123456789.,' \u00a0\u202f") == "" && strings.ContainsAny(c.other, "0123456789")
-	if digits && strings.ContainsAny(c.other, ".,' \u00a0\u202f") && c.dates+c.clock+c.days == 0 {
-		return c.other
-	}
-	return ""
-}
 
 // Lists reports whether the cells are lists, as in [1, 2].
 func (c *Column) Lists() bool { return strings.HasPrefix(c.other, "[") }

@@ -142,7 +142,7 @@ func TestSuggestedSegments(t *testing.T) {
 		}), "group_column = \"source\"\n", 2},
 		"date and time": {rowsOf("date,time,theta,tau", func(i int, a, _, u float64) string {
 			return fmt.Sprintf("2026-03-0%d,12:00:%05.2f,%g,%g", 5+i/150, at(i%150), a, u)
-		}), "unit = \"iso\" # s, ms, us, ns, min, h or d: from the name of the column\ndate = \"date\"\n", 2},
+		}), "unit = \"iso\" # s, ms, us, ns, min, h or d: as its cells are written\ndate = \"date\"\n", 2},
 	} {
 		front := ""
 		if name == "date and time" {

@@ -2,11 +2,9 @@ package csv
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -47,6 +45,7 @@ type Reader struct {
 	coarse     coarse
 	segmentsAt []int
 	wantedAt   []int // columns of the values
+	inCells    bool  // some column has units behind its numbers
 
 	started bool    // a row was read
 	first   int64   // ns, time of the file's first row, whether cut or not
@@ -106,6 +105,7 @@ func Open(path string, wants telemetry.Wants, cfg Config) (*Reader, error) {
 		return nil, errors.Join(err, t.Close())
 	}
 	r.msg = telemetry.Message{Topic: &r.topic, Row: &r.row, Values: make([]float64, len(paths))}
+	r.inCells = cfg.Counts != nil && len(cfg.Counts.InCells()) > 0
 	return r, nil
 }
 
@@ -119,7 +119,7 @@ func (r *Reader) Next() (*telemetry.Message, error) {
 		return nil, err
 	}
 	for i, k := range r.wantedAt {
-		if r.msg.Values[i], err = r.number(r.columns[k], cells[k]); err != nil {
+		if r.msg.Values[i], err = r.number(r.columns[k], cells[k], r.msg.Values[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -172,7 +172,11 @@ func (r *Reader) digits(t int64, cells []string) float64 {
 		return float64(t-r.first) / scales[r.cfg.Unit].ns()
 	}
 	// Of times in the wrong unit, nanoseconds may be too coarse to distinguish the steps.
-	digits, _ := strconv.ParseFloat(r.point(cells[r.timeAt]), 64) // was parsed before
+	cell := r.point(cells[r.timeAt])
+	digits, err := strconv.ParseFloat(cell, 64)
+	if err != nil {
+		digits, _ = strconv.ParseFloat(r.bare(cell), 64) // was parsed before
+	}
 	return digits
 }
 
@@ -283,45 +287,6 @@ func (r *Reader) backwards(field string, t, by int64) error {
 	}
 	return r.fail(r.line, field, fmt.Sprintf("the time runs backwards by %s", seconds(by)),
 		"sort the file by time, or write join = true under [time], which does so; or, if the clock was set or another recording begins here, "+segment)
-}
-
-// Reason and remedies of numbers that are written in several ways.
-const (
-	withPoints       = "export numbers with a decimal point instead of a comma"
-	pointAmongCommas = " has a point, and the numbers before it have a decimal comma"
-	alike            = "write all numbers of the table alike, without separators of thousands"
-)
-
-// number reads a cell of the named column; NaN where nothing was measured.
-func (r *Reader) number(column, cell string) (float64, error) {
-	if r.ambiguous(cell) {
-		return 0, r.fail(r.line, "column "+quote(column), quote(cell)+pointAmongCommas, alike)
-	}
-	cell = r.point(cell)
-	if missing(cell) {
-		return math.NaN(), nil
-	}
-	if v, ok := boolean(cell); ok {
-		return v, nil
-	}
-	v, err := strconv.ParseFloat(cell, 64)
-	if strings.ContainsRune(cell, '_') { // between digits Go reads them, and no table means them
-		err = strconv.ErrSyntax
-	}
-	reason, remedy := "is not a number", "correct it, or clear the cell if nothing was measured"
-	switch {
-	case math.IsInf(v, 0):
-		reason = "is infinite"
-	case err == nil:
-		return v, nil
-	case strings.ContainsRune(cell, ',') && (r.decimal || strings.ContainsRune(cell, '.')):
-		remedy = alike
-	case strings.ContainsRune(cell, ','):
-		remedy = withPoints
-	default:
-		remedy = cmp.Or(withoutUnit(cell), remedy)
-	}
-	return 0, r.fail(r.line, "column "+quote(column), quote(cell)+" "+reason, remedy)
 }
 
 // atEnd returns io.EOF, or what the file as a whole shows to be wrong.

@@ -57,6 +57,14 @@ func (r *Reader) stamp(cells []string) (int64, error) {
 	return t, nil
 }
 
+// bare returns a time without the unit behind it, if that is the one of all times.
+func (r *Reader) bare(cell string) string {
+	if number, unit, ok := measured(cell); ok && spelled(strings.ToLower(unit)) == r.cfg.Unit {
+		return number
+	}
+	return cell
+}
+
 // time reads the time in a cell that is a number.
 func (r *Reader) time(cell string) (int64, error) {
 	if r.ambiguous(cell) {
@@ -64,6 +72,9 @@ func (r *Reader) time(cell string) (int64, error) {
 	}
 	cell = r.point(cell)
 	t, err := parseTime(cell, scales[r.cfg.Unit])
+	if err != nil {
+		t, err = parseTime(r.bare(cell), scales[r.cfg.Unit])
+	}
 	if err == nil {
 		return t, nil
 	}
@@ -72,7 +83,10 @@ func (r *Reader) time(cell string) (int64, error) {
 		return 0, r.fail(r.line, field, "the time is missing", "fill it in or delete the line")
 	}
 	remedy := "correct it or delete the line"
+	_, unit, behind := measured(cell)
 	switch {
+	case behind && spelled(strings.ToLower(unit)) != "":
+		remedy = "write unit = \"clock\" under [time], which reads units behind numbers"
 	case errors.Is(err, errTooLarge):
 		remedy = "correct time.unit in the map"
 	case strings.ContainsRune(cell, ',') && r.decimal:

@@ -86,7 +86,7 @@ func (t *table) start(f *input.File, wanted []string) error {
 	if err != nil {
 		return err
 	}
-	t.ahead, head = preamble(head)
+	t.ahead, head = preamble(plain(head))
 	t.layout = layoutOf(head, wanted)
 	t.layout.head()
 	t.lines = &lines{r: text, ahead: t.ahead, spaces: t.comma == ' ', comment: byte(t.comment)}

@@ -104,6 +104,7 @@ func (l *lines) next() error {
 		l.line = append(l.line[:0], '\n')
 		return nil
 	}
+	l.line = plain(l.line)
 	if bytes.Count(l.line, []byte{'"'})%2 > 0 && l.line[0] != l.comment {
 		return &lineError{l.number, "a quote is open at its end", "correct the quotes of the line or delete it; a cell may not continue in the next line"}
 	}
@@ -111,6 +112,22 @@ func (l *lines) next() error {
 		l.line = tabbed(l.line)
 	}
 	return nil
+}
+
+// plain returns text in which cells that are written as formulas of spreadsheets, such as ="0.01", are their texts.
+func plain(text []byte) []byte {
+	at := bytes.Index(text, []byte(`="`))
+	if at < 0 {
+		return text
+	}
+	out := bytes.Clone(text[:at])
+	for i := at; i < len(text); i++ {
+		if text[i] == '=' && i+1 < len(text) && text[i+1] == '"' && (i == 0 || bytes.IndexByte([]byte(",;\t\n "), text[i-1]) >= 0) {
+			continue
+		}
+		out = append(out, text[i])
+	}
+	return out
 }
 
 // tabbed puts one tab between the cells of a line in place.

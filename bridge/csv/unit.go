@@ -3,6 +3,7 @@ package csv
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -102,16 +103,24 @@ func (c *Column) otherUnit() string {
 // plainUnit returns a cell of a row of units without brackets.
 func plainUnit(cell string) string { return strings.Trim(cell, "[]()- ") }
 
-// measure is a number with a unit behind it, as spreadsheets and terminals show it.
-var measure = regexp.MustCompile(`^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(\s*[%°].*|\s+[\pL/].*)$`)
-
-// withoutUnit returns the remedy for a cell such as "0.1 rad", and "" for every other cell.
-// The import does not drop the unit, since cells of one column may have several (V and mV).
-func withoutUnit(cell string) string {
-	parts := measure.FindStringSubmatch(cell)
-	if parts == nil {
-		return ""
+// measured splits a cell such as "0.1 rad", "51.2°" or "10ms", as spreadsheets and terminals show it, into a number and the unit behind
+// it.
+func measured(cell string) (number, unit string, ok bool) {
+	cell = strings.TrimSpace(cell)
+	end := strings.IndexFunc(cell, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != '-' && r != '+' })
+	if end <= 0 {
+		return "", "", false
 	}
-	return "cells may not contain units: convert the column to one unit, write only numbers in it, and give the unit in the map; " +
-		quote(strings.TrimSpace(parts[1])) + " is behind the number"
+	if rest := cell[end:]; len(rest) > 1 && rest[0]|0x20 == 'e' && (rest[1] == '-' || rest[1] == '+' || '0' <= rest[1] && rest[1] <= '9') {
+		digits := strings.TrimLeft(rest[2:], "0123456789")
+		end = len(cell) - len(digits)
+	}
+	if number, unit = cell[:end], strings.TrimSpace(cell[end:]); len(unit) > longUnit || !unitText.MatchString(unit) || number == "0" && unit[0]|0x20 == 'x' { // as in 0xff
+		return "", "", false
+	}
+	_, err := strconv.ParseFloat(number, 64)
+	return number, strings.Replace(unit, "°", "deg", 1), err == nil
 }
+
+// unitText matches what may be a unit: no digits of a hexadecimal number, which are among letters.
+var unitText = regexp.MustCompile(`^(?:%|°?\pL*|\pL+)(?:[/·* ]\pL+)*(?:\^-?\d|[23²³])?(?:/\pL+(?:\^-?\d|[23²³])?)?$`)

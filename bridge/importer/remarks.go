@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -110,6 +111,7 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 	if n := t.Open; n.N > 0 {
 		out.add("open", Info, "", "%s at the end of a file without a line end (%s): if the file was cut off, the last number may lack digits; then delete the line", number(n.N, "row"), n)
 	}
+	out.inCells(p, t.InCells())
 	for i, n := range c.crooked {
 		if n.N > 0 {
 			out.add("quaternion", Info, "", "quaternion of %q was not of length 1 in %d of %d rows, which are NaN there, %s", p.outputs[i].label, n.N, c.kept, n)
@@ -126,6 +128,22 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 				severity = Warning
 			}
 			out.add("missing", severity, "", "channel %q was not measured in %d of %d rows, %s", p.outputs[i].label, n.N, c.kept, n)
+		}
+	}
+}
+
+// inCells reports the units that cells of a table have behind their numbers, by column, and where the map has another one.
+func (out *remarks) inCells(p *plan, units map[string]string) {
+	for i, s := range p.sources {
+		for _, column := range slices.Sorted(maps.Keys(units)) {
+			unit := units[column]
+			if s == nil || !slices.Contains(s.paths(), column) {
+				continue
+			}
+			x := out.add("unit", Info, "", "numbers of column %q are in %s, as its cells say", column, unit)
+			if want := cmp.Or(s.From, s.Unit, p.m.Channels[i].Unit); want != "" && !channel.SameUnit(want, unit) {
+				x.Severity, x.Remedy = Warning, fmt.Sprintf("the map has %s: write from = %q in the channel, which converts them", want, unit)
+			}
 		}
 	}
 }

@@ -79,6 +79,8 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 // unitFrom returns where the unit of a table's time is from, and what a guess of it means.
 func unitFrom(o *csv.Outline) string {
 	switch rate, inSeconds := o.Guess(); {
+	case o.Shown:
+		return "as its cells are written"
 	case o.Named:
 		return "from the name of the column"
 	case inSeconds > 0:
@@ -103,7 +105,7 @@ func (s *suggestion) column(c *csv.Column) {
 	case c.Others > 0 && c.Numbers > c.Others:
 		hash, remark = "", fmt.Sprintf("%d numbers, and %d cells that are none, as %q, which an import refuses: clear these cells", c.Numbers, c.Others, c.Other())
 	case c.Others > 0:
-		remark = "text: perhaps segment_column of [time]"
+		remark = fmt.Sprintf("text, as %q: perhaps segment_column of [time]", c.Other())
 	case c.Infinite > 0:
 		hash, remark = "", fmt.Sprintf("infinite in %d rows, which an import refuses: clear these cells", c.Infinite)
 	case c.Low == c.High:

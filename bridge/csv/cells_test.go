@@ -1,0 +1,74 @@
+package csv_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+// Cells with a unit behind each number, with or without a blank, and cells that are formulas of spreadsheets, are numbers: the map that
+// is suggested has the unit, also of the time, and the import says what the cells say.
+func TestUnitsInCells(t *testing.T) {
+	plain, _, _ := suggested(t, "", rowsOf("t,theta,tau", func(i int, a, _, u float64) string { return fmt.Sprintf("%g,%.6f,%.6f", 0.02*float64(i), a, u) }))
+	for name, c := range map[string]struct {
+		table string
+		want  []string // parts of the map
+	}{
+		"blanks": {rowsOf("time,theta,tau", func(i int, a, _, u float64) string {
+			return fmt.Sprintf("%.3f s,%.6f rad,%.6f N m", 0.02*float64(i), a, u)
+		}), []string{"column = \"time\"\nunit = \"s\" # s, ms, us, ns, min, h or d: as its cells are written\n", "unit = \"rad\"\nrole = \"state\"", "unit = \"N m\"\nrole = \"input\""}},
+		"no blanks": {rowsOf("time,theta,throttle", func(i int, a, _, u float64) string { return fmt.Sprintf("%dms,%.6frad,%.6f%%", 20*i, a, u) }),
+			[]string{"unit = \"ms\"", "unit = \"rad\"\nrole = \"state\"", "unit = \"%\"\nrole = \"input\""}},
+		"degrees": {rowsOf("time,theta,tau", func(i int, a, _, u float64) string {
+			return fmt.Sprintf("%g,%.6f°,%.6f", 0.02*float64(i), a, u)
+		}), []string{"unit = \"deg\"\nrole = \"state\""}},
+		"formulas": {rowsOf(`="time",="theta",="tau"`, func(i int, a, _, u float64) string {
+			return fmt.Sprintf(`="%g",="%.6f",="%.6f"`, 0.02*float64(i), a, u)
+		}), []string{"column = \"time\"\nunit = \"s\""}},
+	} {
+		log, s, text := suggested(t, "", c.table)
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in\n%s", name, want, text)
+			}
+		}
+		if strings.Contains(c.table, "rad") && !strings.Contains(strings.Join(s.Texts(), "\n"), `numbers of column "theta" are in rad, as its cells say`) {
+			t.Errorf("%s: %s", name, strings.Join(s.Texts(), "\n"))
+		}
+		for i, at := range plain.Segments[0].T {
+			if got := log.Segments[0]; got.T[i] != at || math.Abs(got.X[i]-plain.Segments[0].X[i]) > 1e-12 || math.Abs(got.U[i]-plain.Segments[0].U[i]) > 1e-12 {
+				t.Fatalf("%s: row %d: %d ns %g %g", name, i, got.T[i], got.X[i], got.U[i])
+			}
+		}
+	}
+}
+
+// A map with another unit than the cells is warned of, and its from converts.
+func TestUnitsInCellsUnlikeTheMap(t *testing.T) {
+	table := rowsOf("t,x", func(i int, a, _, _ float64) string { return fmt.Sprintf("%d,%.6f deg", i, a) })
+	inRad := strings.Replace(shortMap, `role = "state"`, "role = \"state\"\nunit = \"rad\"", 1)
+	_, s := run(t, inRad, table)
+	if text := strings.Join(s.Texts(), "\n"); !strings.Contains(text, `numbers of column "x" are in deg, as its cells say: the map has rad: write from = "deg" in the channel, which converts them`) {
+		t.Error(text)
+	}
+	log, s := run(t, strings.Replace(inRad, `unit = "rad"`, "unit = \"rad\"\nfrom = \"deg\"", 1), table)
+	theta, _, _ := swing(0.2)
+	if text := strings.Join(s.Texts(), "\n"); strings.Contains(text, "write from") || math.Abs(log.Segments[0].X[10]-theta*math.Pi/180) > 1e-6 {
+		t.Error(log.Segments[0].X[10], theta, text)
+	}
+}
+
+// Numbers with separators of thousands are no times of day.
+func TestThousandsAreNoTimesOfDay(t *testing.T) {
+	_, err := mapOf(t, rowsOf("time_ms,theta,tau", func(i int, a, _, u float64) string {
+		at := fmt.Sprint(20 * i)
+		if i >= 50 {
+			at = fmt.Sprintf(`"%d,%03d"`, 20*i/1000, 20*i%1000)
+		}
+		return fmt.Sprintf("%s,%g,%g", at, a, u)
+	}))
+	if err == nil || !strings.Contains(err.Error(), `column "time_ms" has numbers as "1,000", which are not read; write them without separators of thousands`) {
+		t.Error(err)
+	}
+}
