@@ -30,6 +30,7 @@ type Text struct {
 	report  telemetry.Problems
 	lines   *bufio.Reader
 	offset  int64
+	text    string // of the line at hand
 	formats map[string]*textFormat
 	byType  map[string]string // names by the numbers of types
 	seq     int
@@ -110,8 +111,8 @@ func (r *Text) line() ([]string, error) {
 			}
 			return nil, io.EOF
 		}
-		if text := strings.TrimSpace(string(b)); text != "" {
-			cells := strings.Split(text, ",")
+		if r.text = strings.TrimSpace(string(b)); r.text != "" {
+			cells := strings.Split(r.text, ",")
 			for i := range cells {
 				cells[i] = strings.TrimSpace(cells[i])
 			}
@@ -150,9 +151,15 @@ func (r *Text) Next() (*telemetry.Message, error) {
 		name := cells[0]
 		r.learn(cells)
 		f := r.formats[name]
+		if f != nil && len(cells)-1 > len(f.columns) {
+			cells = f.pointed(cells, r.text)
+		}
 		switch {
 		case f == nil:
 			r.report.Add(at, telemetry.Clip(name), "has no format")
+			continue
+		case len(cells)-1 > len(f.columns) && !f.texts():
+			r.report.Add(at, name, "%d values for %d fields; numbers may not have decimal commas", len(cells)-1, len(f.columns))
 			continue
 		case name == "MSG" && len(cells) > 2:
 			r.wants.Say(r.last, strings.Join(cells[2:], ", "))
@@ -171,6 +178,26 @@ func (r *Text) Next() (*telemetry.Message, error) {
 			return m, err
 		}
 	}
+}
+
+// pointed returns the cells of a line that is separated by commas with a blank, and whose numbers have decimal commas, with points; the
+// cells as they are of any other line.
+func (f *textFormat) pointed(cells []string, text string) []string {
+	apart := strings.Split(text, ", ")
+	if len(apart)-1 != len(f.columns) {
+		return cells
+	}
+	for i, c := range f.columns {
+		if f.check(c) == nil {
+			apart[i+1] = strings.Replace(apart[i+1], ",", ".", 1)
+		}
+	}
+	return apart
+}
+
+// texts reports whether a line has a text, which may have commas.
+func (f *textFormat) texts() bool {
+	return slices.ContainsFunc(f.columns, func(c string) bool { return f.check(c) != nil })
 }
 
 // read makes a message of the values of a line.

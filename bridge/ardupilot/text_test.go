@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,4 +96,36 @@ func FuzzText(f *testing.F) {
 		}
 		t.Fatal("no end")
 	})
+}
+
+// Numbers with decimal commas are read where a blank separates values; where none does, lines are left out and reported, and no value is
+// that of another field.
+func TestDecimalCommasInText(t *testing.T) {
+	log := "FMT, 128, 89, FMT, BBnNZ, Type,Length,Name,Format,Columns\nFMT, 140, 30, IMU, Qfff, TimeUS,GyrX,GyrY,GyrZ\nFMT, 141, 30, PARM, QNff, TimeUS,Name,Value,Default\nFMT, 142, 30, MSG, QZ, TimeUS,Message\n" +
+		"PARM, 100, MOT_SPIN_MIN, 0,15, 0,1\nMSG, 100, ArduCopter V4.5.1, official\nIMU, 1000, -0,5, 1,25, 2\nIMU, 2000, 0,5, 7, 3\n"
+	for _, c := range []struct {
+		text     string
+		want     []float64
+		setting  float64
+		problems int
+	}{{log, []float64{-0.5, 1.25, 2, 0.5, 7, 3}, 0.15, 0}, {strings.ReplaceAll(log, "\nIMU, 1000, -0,5, 1,25, 2", "\nIMU,1000,-0,5,1,25,2"), []float64{0.5, 7, 3}, 0.15, 1}} {
+		settings, texts := map[string]float64{}, ""
+		r := ardupilot.NewText("a.log", strings.NewReader(c.text), telemetry.Wants{
+			Parameter: func(name string, v float64) { settings[name] = v },
+			Text:      func(_ int64, text string) { texts += text },
+			Select: func(topic *telemetry.Topic) []string {
+				if topic.Name == "IMU" {
+					return []string{"GyrX", "GyrY", "GyrZ"}
+				}
+				return nil
+			},
+		})
+		var got []float64
+		for m, err := r.Next(); err == nil; m, err = r.Next() {
+			got = append(got, m.Values...)
+		}
+		if !slices.Equal(got, c.want) || settings["MOT_SPIN_MIN"] != c.setting || r.Problems().Count() != c.problems || texts != "ArduCopter V4.5.1, official" {
+			t.Error(got, settings, texts, r.Problems().All())
+		}
+	}
 }
