@@ -147,6 +147,11 @@ func (m *Model) Finish() {
 	}
 	for _, s := range m.streams {
 		if s != nil && !s.unordered {
+			m.restore(s)
+		}
+	}
+	for _, s := range m.streams {
+		if s != nil && !s.unordered {
 			s.join(m.ran)
 		}
 	}

@@ -32,6 +32,8 @@ type stream struct {
 	epochs   []interval // between the events, by time
 	parts    []interval // of times that rise without a pause, in the order in which they are stored
 	waiting  []waiting
+	few      few
+	far      []waiting // of the wild ones, as many as are kept
 
 	low, high   int64 // ns, the lowest and the highest of all times
 	from, to    int64 // ns, when the first and the last message that counts were recorded
@@ -125,7 +127,11 @@ func (s *stream) continues(m waiting) bool {
 
 // restart begins an epoch with a message.
 func (s *stream) restart(m waiting) {
-	if s.n < agree { // what came before is no epoch
+	if s.n < agree { // what came before is no epoch, unless other streams show it
+		if s.few.anew == nil {
+			s.few.anew = &event{m.at, m.logged, s.jump(m), m.t < s.last, m.logged >= s.to, s.least, 0}
+			s.few.messages = s.few.messages[:s.n]
+		}
 		s.wild += s.n
 		s.n, s.epochs, s.begin, s.parts, s.steps = 0, nil, m.at, nil, Steps{}
 	} else if by := s.jump(m); len(s.events) < most {
@@ -157,6 +163,9 @@ func (s *stream) reject() {
 	for _, w := range s.waiting {
 		if w.t > s.last || w.t < s.epochs[len(s.epochs)-1].low-back {
 			s.wild++
+			if len(s.far) < most {
+				s.far = append(s.far, w)
+			}
 			continue
 		}
 		s.late++
@@ -199,6 +208,9 @@ func (s *stream) accept(m waiting) {
 		if s.whole /= 10; s.whole < 1e6 {
 			s.whole = 0
 		}
+	}
+	if s.few.anew == nil && s.n < agree {
+		s.few.messages = append(s.few.messages, m)
 	}
 	s.n++
 	s.last, s.delay, s.least = m.t, d, min(s.least, d)
