@@ -60,7 +60,11 @@ func (m *Model) Add(topic int, sender Sender, stamped bool, t, logged int64) {
 	var fresh bool
 	m.buf, fresh = s.add(waiting{at, t, logged}, m.buf)
 	for _, w := range m.buf {
-		m.recorded.order(topic, w.logged)
+		if w.at == s.doubt.at && w.at < at { // it waited for the next one
+			m.recorded.high = max(m.recorded.high, w.logged)
+		} else {
+			m.recorded.order(topic, w.logged)
+		}
 		if s.of == nil {
 			continue
 		}

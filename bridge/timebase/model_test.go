@@ -247,6 +247,31 @@ func TestEventsAroundARestart(t *testing.T) {
 	}
 }
 
+// One message whose time is a minute ahead, in a log without times of recording, shows no clock that was set: it is left out, and no
+// other one is. A pause is none.
+func TestOneTimeFarAhead(t *testing.T) {
+	var all []stored
+	for i := range int64(1000) {
+		at := i * 20 * ms
+		if i >= 800 { // a pause
+			at += 30e9
+		}
+		if i == 300 {
+			all = append(all, stored{stamped: true, t: at + 60e9 - 2*ms, logged: at + 60e9})
+		}
+		all = append(all, stored{stamped: true, t: at - 2*ms, logged: at}, stored{topic: 1, t: at, logged: at})
+	}
+	out, m, tl := place(all, 1)
+	if n, _, _ := tl.Jumps(); n != 0 || tl.Sorted || m.Of(0).Wild != 1 || m.Of(0).Behind != 0 {
+		t.Errorf("%d epochs, sorted %v, %+v", n, tl.Sorted, m.Of(0))
+	}
+	for i, p := range out {
+		if p.ok != (i != 600) {
+			t.Errorf("message %d: %+v", i, p)
+		}
+	}
+}
+
 // The recorder's clock is set back, the robot's is not.
 func TestRecorderIsSetBack(t *testing.T) {
 	var all []stored

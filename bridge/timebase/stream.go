@@ -32,6 +32,9 @@ type stream struct {
 	epochs   []interval // between the events, by time
 	parts    []interval // of times that rise without a pause, in the order in which they are stored
 	waiting  []waiting
+	doubts   bool    // the last message may be wild
+	doubt    waiting // this one
+	outliers []int   // numbers of messages that were
 	few      few
 	far      []waiting // of the wild ones, as many as are kept
 
@@ -82,10 +85,23 @@ func (s *stream) add(m waiting, buf []waiting) (counted []waiting, fresh bool) {
 		s.low, s.high = m.t, m.t
 	}
 	s.low, s.high = min(s.low, m.t), max(s.high, m.t)
+	buf = buf[:0]
+	if s.doubts {
+		if s.doubts = false; m.t < s.doubt.t && m.logged < s.doubt.logged && s.follows(m) {
+			s.outliers = append(s.outliers, s.doubt.at)
+			s.wild++
+		} else {
+			s.accept(s.doubt)
+			buf = append(buf, s.doubt)
+		}
+	} else if s.doubts = s.doubtful(m); s.doubts {
+		s.doubt = m
+		return buf, false
+	}
 	if s.follows(m) && !s.continues(m) {
 		s.reject()
 		s.accept(m)
-		return append(buf[:0], m), false
+		return append(buf, m), false
 	}
 	if k := len(s.waiting); k > 0 {
 		w := s.waiting[k-1]
@@ -95,15 +111,24 @@ func (s *stream) add(m waiting, buf []waiting) (counted []waiting, fresh bool) {
 	}
 	s.waiting = append(s.waiting, m)
 	if len(s.waiting) < agree {
-		return nil, false
+		return buf, false
 	}
-	counted = append(buf[:0], s.waiting...)
-	s.waiting = s.waiting[:0]
-	s.restart(counted[0])
-	for _, w := range counted {
+	fresh = len(buf) == 0 // else what counts begins before
+	counted = append(buf, s.waiting...)
+	s.restart(s.waiting[0])
+	for _, w := range s.waiting {
 		s.accept(w)
 	}
-	return counted, true
+	s.waiting = s.waiting[:0]
+	return counted, fresh
+}
+
+// doubtful reports whether a message may be wild, though it could follow: where stamps are the times of recording, too, one may be far
+// ahead of all others.
+func (s *stream) doubtful(m waiting) bool {
+	step := m.t - s.last
+	return step > back && step <= Far && abs(m.logged-m.t) <= ahead && s.begun && s.n >= 4*agree && len(s.waiting) == 0 && len(s.outliers) < most &&
+		step > Pausing*s.steps.Usual()
 }
 
 // follows reports whether a message may come next.
@@ -233,6 +258,9 @@ func (s *stream) part(t int64) {
 
 // finish decides what the order of the messages means.
 func (s *stream) finish() {
+	if s.doubts {
+		s.accept(s.doubt)
+	}
 	if s.begun {
 		s.reject()
 	}

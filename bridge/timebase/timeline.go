@@ -294,7 +294,7 @@ func (c *cursor) counts(n int, t, logged int64) bool {
 	switch {
 	case s.unordered:
 		return true
-	case n < s.begin:
+	case n < s.begin, slices.Contains(s.outliers, n):
 		return false
 	case s.loose:
 		e := s.epochs[min(len(s.epochs)-1, c.own())]
