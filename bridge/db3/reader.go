@@ -39,6 +39,7 @@ type Reader struct {
 	messages *ros.Messages
 	topics   map[int64]*ros.Subscription
 	size     int64
+	cut      bool  // the file was cut off, which is reported
 	n, all   int64 // messages read, of all
 	data     sql.RawBytes
 	held     []byte
@@ -73,6 +74,9 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 	r := &Reader{db: db, path: path, whole: whole, files: files, wants: wants, topics: map[int64]*ros.Subscription{}, size: info.Size()}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.messages = ros.New(path, &r.wants, &r.report)
+	if r.cut = whole != nil && whole.there > 0; r.cut {
+		r.report.Add(whole.there, "file", "cut off: %d of %d bytes are there; messages ahead of the first that is missing are read", whole.there, whole.size)
+	}
 	if err := r.begin(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
 	}
@@ -86,7 +90,7 @@ func (r *Reader) begin() error {
 	}
 	rows, err := r.db.QueryContext(r.ctx, "SELECT id, name, type, serialization_format FROM topics ORDER BY id")
 	if err != nil {
-		return fmt.Errorf("this is no bag of ROS 2 (%w); give a file ending in .db3", err)
+		return r.refused(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -110,11 +114,19 @@ func (r *Reader) begin() error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	if err := r.db.QueryRowContext(r.ctx, "SELECT COUNT(*) FROM messages").Scan(&r.all); err != nil {
-		return fmt.Errorf("this is no bag of ROS 2 (%w); give a file ending in .db3", err)
+	_ = r.db.QueryRowContext(r.ctx, "SELECT COUNT(*) FROM messages").Scan(&r.all) // for the progress; of a damaged bag it is not known
+	if r.rows, err = r.db.QueryContext(r.ctx, "SELECT id, topic_id, timestamp, data FROM messages ORDER BY id"); err != nil {
+		return r.refused(err)
 	}
-	r.rows, err = r.db.QueryContext(r.ctx, "SELECT id, topic_id, timestamp, data FROM messages ORDER BY id")
-	return err
+	return nil
+}
+
+// refused returns why nothing of a file can be read.
+func (r *Reader) refused(err error) error {
+	if r.cut {
+		return fmt.Errorf("it was cut off: %d of %d bytes are there, and its topics are not among them; give the whole file", r.whole.there, r.whole.size)
+	}
+	return fmt.Errorf("this is no bag of ROS 2 (%w); give a file ending in .db3", err)
 }
 
 // described is the definition of a type that is in a bag.
@@ -166,7 +178,7 @@ func (r *Reader) Next() (*telemetry.Message, error) {
 			continue
 		}
 		if !r.rows.Next() {
-			if err := r.rows.Err(); err != nil && r.ctx.Err() == nil {
+			if err := r.rows.Err(); err != nil && r.ctx.Err() == nil && !r.cut {
 				r.report.Add(r.n, "message", "cannot be read further: %v", err)
 			}
 			return nil, io.EOF

@@ -1,6 +1,7 @@
 package db3
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -29,12 +30,13 @@ type overlaid struct {
 	page       int64
 	size       int64            // of the whole
 	at         map[uint32]int64 // pages beside the bag, by number: their places there
+	there      int64            // bytes of the bag itself, where it was cut off; else 0
 }
 
-// overlay opens a bag with the pages beside it; nil where there are none that count.
+// overlay opens a bag with the pages beside it, or one that was cut off; nil of any other.
 func overlay(path string) (o *overlaid, err error) {
 	if info, err := os.Stat(path + wal); err != nil || info.Size() < walHead {
-		return nil, nil
+		return cutOff(path)
 	}
 	o = &overlaid{at: map[uint32]int64{}}
 	if o.side, err = os.Open(path + wal); err != nil {
@@ -46,6 +48,30 @@ func overlay(path string) (o *overlaid, err error) {
 		}
 	}
 	return nil, errors.Join(err, o.Close())
+}
+
+// cutOff opens a bag that has fewer pages than its header says, which SQLite refuses, as one whose further pages cannot be read; nil of
+// a whole bag.
+func cutOff(path string) (*overlaid, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	head := make([]byte, 100)
+	if _, short := f.ReadAt(head, 0); err != nil || short != nil || !bytes.HasPrefix(head, Magic) {
+		return nil, errors.Join(err, f.Close())
+	}
+	u := func(i int) int64 { return int64(binary.BigEndian.Uint32(head[i:])) }
+	o := &overlaid{base: f, page: int64(binary.BigEndian.Uint16(head[16:])), at: map[uint32]int64{}}
+	if o.page == 1 {
+		o.page = mostPage
+	}
+	if o.size = u(28) * o.page; u(24) != u(92) || info.Size() >= o.size { // the count of pages is of another version, or they are there
+		return nil, f.Close()
+	}
+	o.there = info.Size()
+	return o, nil
 }
 
 // scan finds the last version of each page up to the end of the last whole change.
@@ -148,6 +174,8 @@ func (f *opened) Seek(offset int64, whence int) (int64, error) {
 // it, 1 without.
 var formats = [2]int64{18, 19}
 
+var errMissing = errors.New("the page is missing")
+
 // Read fills b; it reads less only at the end of the whole.
 func (f *opened) Read(b []byte) (n int, err error) {
 	for n < len(b) && f.place < f.size {
@@ -156,6 +184,9 @@ func (f *opened) Read(b []byte) (n int, err error) {
 		from, at := f.base, f.place
 		if place, ok := f.at[uint32(f.place/f.page)+1]; ok {
 			from, at = f.side, place+within
+		}
+		if o := f.overlaid; o.there > 0 && from == o.base && at+int64(len(part)) > o.there {
+			return n, errMissing
 		}
 		k, err := from.ReadAt(part, at)
 		if k == 0 && err != nil && !errors.Is(err, io.EOF) {
