@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
@@ -31,6 +32,7 @@ const (
 type Tlog struct {
 	logfile.Reader
 
+	lead    int // bytes of the time ahead of each packet; 0 = packets have none
 	dialect *dialect
 	topics  map[topicKey]*subscription
 	senders map[string]int      // of messages by name: instances beyond 0 so far
@@ -39,6 +41,8 @@ type Tlog struct {
 	full    [256 + 8]byte       // a payload with zeros behind it
 
 	counters map[[2]byte]*counter // by system and sender
+	home     *counter             // of packets without times: of the sender whose clock stands for the recorder's
+	now      int64                // ns, by this one
 	message  telemetry.Message
 }
 
@@ -63,14 +67,28 @@ type subscription struct {
 
 var _ telemetry.Source = (*Tlog)(nil)
 
-// IsTlog reports whether a file that begins with head is a telemetry log.
-func IsTlog(head []byte) bool {
-	if len(head) < timeSize+2 {
+// IsTlog reports whether a file that begins with head is a telemetry log, or a stream of packets without times.
+func IsTlog(head []byte) bool { return timed(head) || isRaw(head, newDialect) }
+
+// timed reports whether a time and a packet are at the start of b.
+func timed(b []byte) bool {
+	if len(b) < timeSize+2 {
 		return false
 	}
-	t := float64(binary.BigEndian.Uint64(head))
-	_, err := parsePacket(head[timeSize:])
-	return t > earliest && t < latest && (err == nil || errors.Is(err, errShort))
+	_, err := parsePacket(b[timeSize:])
+	return plausible(binary.BigEndian.Uint64(b)) && (err == nil || errors.Is(err, errShort))
+}
+
+// isRaw reports whether two packets are at the start of b, one behind the other, as a radio or a serial line gives them.
+func isRaw(b []byte, dialect func() *dialect) bool {
+	if p, err := parsePacket(b); err == nil {
+		q, err := parsePacket(b[p.size:])
+		if l := dialect().find(p.id); err == nil && l != nil && p.fits(l) {
+			l = dialect().find(q.id)
+			return l != nil && q.fits(l)
+		}
+	}
+	return false
 }
 
 // Open opens a log. It refuses what does not begin like one.
@@ -80,7 +98,7 @@ func Open(path string, wants telemetry.Wants) (*Tlog, error) {
 
 // NewTlog returns a reader of any stream; name is its name in errors.
 func NewTlog(name string, stream io.Reader, wants telemetry.Wants) *Tlog {
-	return &Tlog{Reader: logfile.New(name, stream, wants, window), dialect: newDialect(),
+	return &Tlog{Reader: logfile.New(name, stream, wants, window), lead: timeSize, dialect: newDialect(),
 		topics: map[topicKey]*subscription{}, senders: map[string]int{}, first: map[string]bool{}, unknown: map[uint32]struct{}{}, counters: map[[2]byte]*counter{}}
 }
 
@@ -91,7 +109,13 @@ func (r *Tlog) begin() error {
 		return fmt.Errorf("%s: %w", r.Path, err)
 	}
 	for i := range len(head) {
-		if IsTlog(head[i:]) {
+		if timed(head[i:]) {
+			return nil
+		}
+	}
+	for i := range len(head) {
+		if isRaw(head[i:], func() *dialect { return r.dialect }) {
+			r.lead = 0
 			return nil
 		}
 	}
@@ -104,22 +128,25 @@ func (r *Tlog) Next() (*telemetry.Message, error) { return r.Loop(nil, r.record)
 // record reads one time and packet. Both results are nil where there was none.
 func (r *Tlog) record() (*telemetry.Message, error) {
 	at := r.Window.Offset()
-	b := r.Window.Peek(timeSize + maxFrame)
+	b := r.Window.Peek(r.lead + maxFrame)
 	if len(b) == 0 {
 		return nil, r.End(at, 0)
 	}
 	var us uint64
 	var p packet
 	err := errNoPacket
-	if len(b) >= timeSize {
+	if r.lead == 0 {
+		p, err = parsePacket(b)
+	} else if len(b) >= timeSize {
 		us = binary.BigEndian.Uint64(b)
 		p, err = parsePacket(b[timeSize:])
 	}
-	if errors.Is(err, errShort) && plausible(us) {
+	known := r.lead == 0 || plausible(us)
+	if errors.Is(err, errShort) && known {
 		r.Report.Add(at, "file", "cut off within a packet, the last %d bytes are not read", len(b))
 		return nil, io.EOF
 	}
-	if err != nil || !plausible(us) {
+	if err != nil || !known {
 		r.resync(at, "packet")
 		return nil, nil
 	}
@@ -130,11 +157,11 @@ func (r *Tlog) record() (*telemetry.Message, error) {
 			name = l.name
 		}
 		// Where another packet follows this one was whole, only not understood.
-		if !r.resyncCandidate(b[min(len(b), timeSize+p.size):], false) {
+		if !r.resyncCandidate(b[min(len(b), r.lead+p.size):], false) {
 			r.resync(at, name)
 			return nil, nil
 		}
-		r.Window.Pass(timeSize + p.size)
+		r.Window.Pass(r.lead + p.size)
 		if _, reported := r.unknown[p.id]; l == nil && reported {
 			return nil, nil
 		}
@@ -142,12 +169,12 @@ func (r *Tlog) record() (*telemetry.Message, error) {
 			r.unknown[p.id] = struct{}{}
 			r.Report.Add(at, name, "is not defined here; it and others of its kind are skipped")
 		} else {
-			r.Report.Add(at, name, "wrong checksum, %d bytes skipped", timeSize+p.size)
+			r.Report.Add(at, name, "wrong checksum, %d bytes skipped", r.lead+p.size)
 		}
 		return nil, nil
 	}
 	clear(r.full[copy(r.full[:], p.payload):])
-	r.Window.Pass(timeSize + p.size)
+	r.Window.Pass(r.lead + p.size)
 	return r.content(at, int64(us)*1000, &p, l)
 }
 
@@ -174,7 +201,13 @@ func (r *Tlog) content(at, logged int64, p *packet, l *layout) (*telemetry.Messa
 		}
 		r.topics[key] = s
 	}
+	if r.lead == 0 {
+		logged = r.now
+	}
 	t, stamped := r.stamp(s, logged)
+	if r.lead == 0 && stamped && s.boot.kind != number.None && (r.now == 0 || r.home == s.counter) {
+		r.home, r.now, logged = s.counter, t, t
+	}
 	if !stamped {
 		t = logged
 	}
@@ -192,6 +225,9 @@ func (r *Tlog) content(at, logged int64, p *packet, l *layout) (*telemetry.Messa
 		if a, err := l.find("param_value"); err == nil && key.sender == 1 {
 			r.Wants.Set(l.text("param_id", r.full[:]), a.read(r.full[:]))
 		}
+	}
+	if r.lead == 0 && r.now == 0 {
+		return nil, nil // ahead of the first that says when it is
 	}
 	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: stamped, Logged: logged, Values: s.values}
 	return &r.message, nil
@@ -300,10 +336,10 @@ func (r *Tlog) resyncCandidate(b []byte, sure bool) bool {
 	if len(b) == 0 {
 		return !sure
 	}
-	if len(b) < timeSize+2 || !plausible(binary.BigEndian.Uint64(b)) {
+	if r.lead > 0 && (len(b) < timeSize+2 || !plausible(binary.BigEndian.Uint64(b))) {
 		return false
 	}
-	p, err := parsePacket(b[timeSize:])
+	p, err := parsePacket(b[r.lead:])
 	if !sure {
 		return err == nil || errors.Is(err, errShort)
 	}
@@ -312,16 +348,21 @@ func (r *Tlog) resyncCandidate(b []byte, sure bool) bool {
 }
 
 // resync continues at the next byte at which a time and a packet with a fitting
-// checksum begin.
+// checksum begin, or a packet in a stream without times.
 func (r *Tlog) resync(at int64, record string) {
+	first := func(b []byte) int { return bytes.IndexByte(b, 0) } // of a plausible time
+	if r.lead == 0 {
+		first = func(b []byte) int {
+			return slices.IndexFunc(b, func(c byte) bool { return c == magic1 || c == magic2 })
+		}
+	}
 	r.Resync(at, record, "damaged", timeSize, 2, func(held []byte, most int) int {
 		for i := 0; i < most; i++ {
-			// The first bytes of a plausible time are zero.
-			k := bytes.IndexByte(held[i:most], 0)
+			k := first(held[i:most])
 			if k < 0 {
 				break
 			}
-			if i += k; r.resyncCandidate(held[i:min(len(held), i+timeSize+maxFrame)], true) {
+			if i += k; r.resyncCandidate(held[i:min(len(held), i+r.lead+maxFrame)], true) {
 				return i
 			}
 		}
