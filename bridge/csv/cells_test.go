@@ -72,3 +72,35 @@ func TestThousandsAreNoTimesOfDay(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A table without names whose times are dates or times of day has all of its rows, and its columns have numbers.
+func TestTimesWithoutNames(t *testing.T) {
+	for name, at := range map[string]string{"clock": "10:00:%06.3f", "date": "2026-03-05T10:00:%06.3fZ"} {
+		_, table, _ := strings.Cut(rowsOf("", func(i int, a, _, u float64) string { return fmt.Sprintf(at+",%.6f,%.6f", 0.02*float64(i), a, u) }), "\n")
+		log, s, text := suggested(t, "", table)
+		if s.Rows != 300 || !strings.Contains(text, "column = \"1\"\n") || log.Segments[0].T[299]-log.Segments[0].T[0] != 299*20e6 {
+			t.Errorf("%s: %d rows\n%s", name, s.Rows, text)
+		}
+	}
+}
+
+// A cell with a time and a value is none of both, and the remedy works.
+func TestTimeAndValueInOneCell(t *testing.T) {
+	table := rowsOf("10:00:00.000 -> theta,tau", func(i int, a, _, u float64) string {
+		return fmt.Sprintf("10:00:%06.3f -> %.6f,%.6f", 0.02*float64(i), a, u)
+	})
+	if _, err := mapOf(t, table); err == nil || !strings.Contains(err.Error(), "is a time and a value in one cell; make two of it, as by: sed 's/ -> /,/' IN > OUT") {
+		t.Error(err)
+	}
+	if _, s, _ := suggested(t, "", strings.ReplaceAll(table, " -> ", ",")); s.Rows != 300 {
+		t.Error(s.Rows)
+	}
+}
+
+// A position in mm that rises is no time.
+func TestPositionsAreNoTimes(t *testing.T) {
+	_, err := mapOf(t, "Trajectories\n100\n,,drone:m1,,\nFrame,Sub Frame,X,Y,Z\n,,mm,mm,mm\n"+strings.TrimPrefix(rowsOf("", func(i int, a, _, u float64) string { return fmt.Sprintf("%d,0,%d,%.6f,%.6f", i+1, 5*i, a, u) }), "\n"))
+	if err == nil || !strings.Contains(err.Error(), "no column of it looks like a time; add a column of times") {
+		t.Error(err)
+	}
+}

@@ -113,7 +113,9 @@ func (o *Outline) timeScore(i int, c *Column) (n int) {
 	switch {
 	case unit:
 		n += 6
-	case name && c.otherUnit() != "":
+	case c.otherUnit() != "" && !name: // as a position in mm that rises
+		return 0
+	case c.otherUnit() != "":
 		n += 4 // another time may be there
 	case name:
 		n += 5
@@ -286,6 +288,9 @@ func (o *Outline) Guess() (rate, inSeconds float64) {
 	return rate, inSeconds
 }
 
+// arrow is between the time and the text of a line in the window of a program that shows what a serial line sends.
+const arrow = " -> "
+
 // addTimes is the remedy of a table without times.
 const addTimes = "add a column of times, such as the seconds since the start, or write the map by hand, with step = \"10ms\" under [time] for the time between rows (a counter of rows is no time: its rate is not known)"
 
@@ -295,6 +300,8 @@ func (o *Outline) nearlyTime() (reason, remedy string) {
 	for i := range o.Columns {
 		c := &o.Columns[i]
 		switch {
+		case strings.Contains(c.other, arrow):
+			return fmt.Sprintf(": %s of column %s is a time and a value in one cell", quote(c.other), quote(c.Column)), "make two of it, as by: sed 's/" + arrow + "/,/' IN > OUT"
 		case c.timeUnit() == "" && !hasWord(c.Name, timeWords):
 			continue
 		case c.Numbers > 10*c.Others && c.Others > 0:

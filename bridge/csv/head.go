@@ -120,16 +120,6 @@ func values(cells []string) bool {
 	return n >= int(numericShare*float64(len(cells))) && slices.ContainsFunc(cells, number)
 }
 
-// value reports whether a cell is a number, or missing, or a date or a time of day.
-func value(cell string) bool {
-	if number(cell) {
-		return true
-	}
-	_, date := parseDate(cell)
-	_, clock := parseClock(cell)
-	return date == nil || clock == nil
-}
-
 // choose chooses the names and the units among several rows ahead of the data.
 func (l *layout) choose(heads [][]string) {
 	if len(heads) < 2 {

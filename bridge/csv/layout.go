@@ -179,14 +179,15 @@ func (l *layout) name(cells, rows, comments, wanted []string) {
 	l.mend = "; its first line has numbers: name the columns in it, or use their numbers, as in column = \"1\""
 }
 
-// continued reports whether the first row is one of data: some of its cells are numbers, and its texts are in the row behind it, too.
+// continued reports whether the first row is one of data: some of its cells are numbers, and its texts are in the row behind it, too, but
+// for dates and times.
 func (l *layout) continued(cells, rows []string) bool {
 	if len(rows) == 0 || !slices.ContainsFunc(cells, func(c string) bool { return c != "" && number(c) }) {
 		return false
 	}
 	next := split(rows[0], l.comma)
 	for i, c := range cells {
-		if !number(c) && (i >= len(next) || next[i] != c) {
+		if !number(c) && (i >= len(next) || next[i] != c && !(value(c) && value(next[i]))) {
 			return false
 		}
 	}
@@ -284,6 +285,16 @@ func number(cell string) bool {
 	_, err := strconv.ParseFloat(exponent(cell), 64)
 	_, truth := boolean(cell)
 	return err == nil || truth || missing(cell) || commaNumber(cell)
+}
+
+// value reports whether a cell is a number, or missing, or a date or a time of day.
+func value(cell string) bool {
+	if number(cell) {
+		return true
+	}
+	_, date := parseDate(cell)
+	_, clock := parseClock(cell)
+	return date == nil || clock == nil
 }
 
 // named reports whether cells may be the names of columns: several, and none of them a number.
