@@ -173,11 +173,11 @@ func (t *table) isTable(head []byte) error {
 	return nil
 }
 
-// unwritten reports whether a beginning is lines of text and then nothing but zeros, as where a recorder
-// lost its power.
+// unwritten reports whether a beginning is lines of text up to zeros, as where a recorder lost its power, or a card a part of
+// the file.
 func unwritten(head []byte) bool {
-	text := bytes.TrimRight(head, "\x00")
-	return bytes.IndexByte(text, 0) < 0 && bytes.IndexByte(text, '\n') > 0
+	text := head[:bytes.IndexByte(head, 0)]
+	return bytes.Count(text, []byte{'\n'}) > 1 && bytes.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) }) < 0
 }
 
 // head reads the names and the units of the columns.

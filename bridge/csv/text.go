@@ -84,7 +84,7 @@ func (l *lines) next() error {
 	for {
 		part, err := l.r.ReadSlice('\n')
 		if bytes.IndexByte(part, 0) >= 0 {
-			return &lineError{l.number, "it has zeros, as if power was lost before the end of the file was written", fmt.Sprintf("keep the lines before line %d", l.number)}
+			return &lineError{l.number, "it has zeros, as if power was lost before the end of the file was written", fmt.Sprintf("keep the lines before line %d, or, if there are others behind the zeros, delete those that have some", l.number)}
 		}
 		if l.line = append(l.line, part...); len(l.line) > maxLine {
 			return &lineError{l.number, fmt.Sprintf("a line of more than %d bytes", maxLine), "give a table of text with line ends"}
