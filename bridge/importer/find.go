@@ -254,6 +254,10 @@ func Differing(all []*telemetry.Count) (out []Where) {
 // them comes first: there may be the source.
 func (m *Map) absent(c *Channel, files []*survey, why []string, remedy string) error {
 	reason := strings.Join(why, "; ")
+	if all := files[0].counts; len(all) > 0 && !slices.ContainsFunc(all, func(c *telemetry.Count) bool { return c.Topic.Unread == nil }) {
+		reason = fmt.Sprintf("no topic of %s can be read: %s", files[0].base(), all[0].Topic.Name)
+		remedy = all[0].Topic.Unread.Error()
+	}
 	for _, f := range files {
 		if len(f.problems) > 0 {
 			reason = fmt.Sprintf("%s is damaged: %s; in what can be read of it %s", f.base(), f.problems[0], reason)

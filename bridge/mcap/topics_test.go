@@ -1,9 +1,13 @@
 package mcap_test
 
 import (
+	"bytes"
+	"errors"
 	"math"
 	"strings"
 	"testing"
+
+	foxglove "github.com/foxglove/mcap/go/mcap"
 
 	"github.com/dgm-robotics/dgm/bridge/cdr/cdrtest"
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -75,4 +79,19 @@ func TestAckermann(t *testing.T) {
 	if names := strings.Join(channel.Names(channel.Select(log.Channels, channel.State)), " "); !moved || names != "x y yaw r" {
 		t.Errorf("%v, %s", moved, names)
 	}
+}
+
+// Where no topic can be read, as in another encoding than that of ROS 2, the import says why, and not that the topic is missing.
+func TestNoTopicCanBeRead(t *testing.T) {
+	var b bytes.Buffer
+	w, err := foxglove.NewWriter(&b, &foxglove.WriterOptions{})
+	if err == nil {
+		err = errors.Join(w.WriteHeader(&foxglove.Header{}), w.WriteSchema(&foxglove.Schema{ID: 1, Name: "foxglove.Pose", Encoding: "jsonschema", Data: []byte("{}")}),
+			w.WriteChannel(&foxglove.Channel{ID: 0, SchemaID: 1, Topic: "/pose", MessageEncoding: "json"}), w.WriteMessage(&foxglove.Message{LogTime: 5, Data: []byte("{}")}), w.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = try(t, "ros2-odometry", nil, b.Bytes())
+	refused(t, err, "no topic of 0.mcap can be read: /pose", `messages in "json" are not read, only cdr is: record it with ROS 2's own encoding, or export the topic as a table`)
 }
