@@ -195,11 +195,13 @@ type judge struct {
 
 	messages []int // of each condition: those whose values did not count, and of how many
 	all      []int
+	early    []int  // of these, those ahead of the first message of the condition's topic
+	known    []bool // of each condition: it had a message
 	resets   int
 }
 
 func newJudge(p *plan) *judge {
-	return &judge{plan: p, last: make([]float64, len(p.resets)), invalid: make([]bool, len(p.valid)),
+	return &judge{plan: p, last: make([]float64, len(p.resets)), invalid: make([]bool, len(p.valid)), known: make([]bool, len(p.valid)), early: make([]int, len(p.valid)),
 		messages: make([]int, len(p.valid)), all: make([]int, len(p.valid))}
 }
 
@@ -208,7 +210,7 @@ func (j *judge) begin() {
 	// What is said by another topic is not known before its first message.
 	for i := range j.invalid {
 		v := &j.plan.valid[i]
-		j.invalid[i] = v.from.track != v.target[0].track
+		j.invalid[i], j.known[i] = v.from.track != v.target[0].track, false
 	}
 	for i := range j.last {
 		j.last[i] = math.NaN()
@@ -239,7 +241,7 @@ func (j *judge) message(track int, values []float64) (reset bool) {
 	}
 	for i := range j.plan.valid {
 		if v := &j.plan.valid[i]; v.from.track == track {
-			j.invalid[i] = !v.valid(values[v.from.column])
+			j.invalid[i], j.known[i] = !v.valid(values[v.from.column]), true
 		}
 	}
 	for i := range j.plan.valid {
@@ -251,7 +253,9 @@ func (j *judge) message(track int, values []float64) (reset bool) {
 		if !j.invalid[i] {
 			continue
 		}
-		j.messages[i]++
+		if j.messages[i]++; !j.known[i] {
+			j.early[i]++
+		}
 		for _, t := range v.target {
 			values[t.column] = math.NaN()
 		}
@@ -263,9 +267,18 @@ func (j *judge) message(track int, values []float64) (reset bool) {
 func (j *judge) remarks() (out remarks) {
 	for i, n := range j.messages {
 		v := &j.plan.valid[i]
-		if n > 0 && n < j.all[i] {
-			out.add("invalid", Info, j.plan.tracks[v.target[0].track].id.String(), "%s not measured in %d of %d messages of %s: %s", strings.Join(v.names, ", "), n, j.all[i], j.plan.tracks[v.target[0].track].id, j.plan.why(v))
+		if n == 0 || n == j.all[i] {
+			continue
 		}
+		why := j.plan.why(v)
+		switch first := fmt.Sprintf("ahead of the first message of %s", j.plan.tracks[v.from.track].id); j.early[i] {
+		case 0:
+		case n:
+			why = "they are " + first
+		default:
+			why += fmt.Sprintf("; %d are %s", j.early[i], first)
+		}
+		out.add("invalid", Info, j.plan.tracks[v.target[0].track].id.String(), "%s not measured in %d of %d messages of %s: %s", strings.Join(v.names, ", "), n, j.all[i], j.plan.tracks[v.target[0].track].id, why)
 	}
 	if j.resets > 0 {
 		out.add("reset", Info, "", "the robot's estimator reset its state %s; a segment begins at each", number(j.resets, "time"))

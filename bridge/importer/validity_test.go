@@ -194,3 +194,27 @@ func TestAMissingCounterIsNoReset(t *testing.T) {
 		t.Errorf("segments begin at %v ms", begins)
 	}
 }
+
+// Values ahead of the first message that says whether they are valid are not measured for this reason, and not because of what it says.
+func TestAheadOfTheFirstStatus(t *testing.T) {
+	for _, c := range []struct {
+		late, bad int64 // ms
+		want      string
+	}{
+		{100, 2000, "x, y not measured in 5 of 50 messages of pos: they are ahead of the first message of status"},
+		{100, 900, "x, y not measured in 10 of 50 messages of pos: flags & 6 of status is not 2; 5 are ahead of the first message of status"},
+		{0, 900, "x, y not measured in 5 of 50 messages of pos: flags & 6 of status is not 2"},
+	} {
+		s := judgedLog(func(ms int64, _ []float64) (float64, int) {
+			if ms >= c.bad {
+				return 6, 0
+			}
+			return 2, 0
+		})
+		s.msgs = slices.DeleteFunc(s.msgs, func(m msg) bool { return m.topic == "status" && m.ms < c.late })
+		_, sum := run(t, s, judged, false)
+		if texts := sum.Texts(); !slices.Contains(texts, c.want) {
+			t.Errorf("no %q in\n%s", c.want, strings.Join(texts, "\n"))
+		}
+	}
+}
