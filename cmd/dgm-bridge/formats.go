@@ -168,6 +168,10 @@ var others = []struct {
 	{begins([]byte("\x93NUMPY")), "one array of NumPy (.npy)", "in Python: import numpy; numpy.savez('log.npz', x=numpy.load('%s')), with the times in an array of their own"},
 	{isPickle, "a pickle of Python", "in Python: import pandas; pandas.read_pickle('%s').to_csv('log.csv')"},
 	{begins([]byte("{")), "JSON", "in Python: import pandas; pandas.read_json('%s', lines=True).to_csv('log.csv')"},
+	{regexp.MustCompile(`^\[\s*[{\[]`).Match, "JSON", "in Python: import pandas; pandas.read_json('%s').to_csv('log.csv')"},
+	{regexp.MustCompile(`(?i)^\s*<(!doctype )?html`).Match, "a web page", "%s was perhaps saved in place of the file that it links to: download that"},
+	{begins([]byte("<?xml")), "XML", "export %s as a table of text"},
+	{begins([]byte("version https://git-lfs")), "a pointer of Git LFS to a file", "git lfs pull --include %s"},
 	{isYAML, "text in YAML, as ros2 topic echo prints it", "record the topics (ros2 bag record -s mcap), or print them as a table (ros2 topic echo --csv TOPIC > log.csv) in place of %s"},
 }
 
@@ -187,7 +191,7 @@ func firstEntry(head []byte) string {
 
 func isWorkbook(head []byte) bool {
 	name := firstEntry(head)
-	return name == "[Content_Types].xml" || strings.HasPrefix(name, "xl/") || name == "_rels/.rels" || name == "mimetype"
+	return name == "[Content_Types].xml" || strings.HasPrefix(name, "xl/") || strings.HasPrefix(name, "docProps/") || name == "_rels/.rels" || name == "mimetype"
 }
 
 // isArchive reports whether a file is an archive of other files than arrays. A long name is cut off.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func (o *importOptions) run(cmd *cobra.Command, f *format, inputs []string) erro
 	})
 	done()
 	if s == nil {
-		return err
+		return cmp.Or(ofAnother(f, inputs), err)
 	}
 	if o.json {
 		err = errors.Join(refusal(err), cli.WriteJSON(cmd.OutOrStdout(), newImportReport(s)))
@@ -108,6 +109,25 @@ func (o *importOptions) run(cmd *cobra.Command, f *format, inputs []string) erro
 		err = errors.Join(refusal(err), report(cmd.OutOrStdout(), s, err == nil))
 	}
 	return err
+}
+
+// ofAnother returns which importer reads a file that is none of a format, or what converts it; nil where that is not known.
+func ofAnother(f *format, inputs []string) error {
+	for _, path := range inputs {
+		head, err := headOf(path)
+		if err != nil || f.magic != nil && f.magic(head) {
+			continue
+		}
+		switch other, err := formatOf("", path); {
+		case err == nil && other.name != f.name:
+			return fmt.Errorf("%s: this is a file for dgm-bridge import %s", path, other.name)
+		case err != nil:
+			if _, unknown := errors.AsType[*unknownFormat](err); !unknown {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // unfolded returns inputs with the files of each folder that ROS 2's recorder has written in place of it, in the order of their numbers.

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -259,6 +260,10 @@ func TestFilesToConvert(t *testing.T) {
 	}{
 		"a.mat":      {level4, "this is a file of MATLAB, level 4 (save -v4), which is not read: in MATLAB: s = load('" + filepath.Join(dir, "a.mat") + "'); save("},
 		"a.db3.zstd": {packed(t, append([]byte("SQLite format 3\x00"), make([]byte, 100)...)), "it is packed with zstd and is read unpacked only: zstd -d " + filepath.Join(dir, "a.db3.zstd")},
+		"a.json":     {[]byte("[{\"t\":0,\"x\":1}]\n"), "this is JSON, which is not read: in Python: import pandas; pandas.read_json('" + filepath.Join(dir, "a.json") + "').to_csv("},
+		"a.bag":      {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:1\n"), "this is a pointer of Git LFS to a file, which is not read: git lfs pull --include " + filepath.Join(dir, "a.bag")},
+		"a.csv":      {[]byte("<!DOCTYPE html>\n<p>a,b"), "this is a web page, which is not read"},
+		"a.xlsx":     {slices.Concat([]byte("PK\x03\x04"), make([]byte, 22), []byte{16, 0, 0, 0}, []byte("docProps/app.xml"), make([]byte, 20)), "this is a workbook of a spreadsheet, which is not read"},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, c.data, 0o666); err != nil {
@@ -268,6 +273,25 @@ func TestFilesToConvert(t *testing.T) {
 			if code, _, errs := run(args...); code != cli.Failed || strings.Count(errs, path+": ") != 1 || !strings.Contains(errs, c.want) {
 				t.Errorf("%v: exit %d, %s", args, code, errs)
 			}
+		}
+	}
+}
+
+// An importer of another format names the one that reads a file.
+func TestFilesOfAnotherImporter(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct{ data, by, want string }{
+		"a.mcap": {"#ROSBAG V2.0\n" + strings.Repeat("x", 100), "mcap", "this is a file for dgm-bridge import bag"},
+		"b.bag":  {"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "bag", "this is a pointer of Git LFS to a file"},
+		"c.mcap": {"", "mcap", "the file is empty"},
+		"d.bag":  {"nothing\n", "bag", "this is no bag of ROS 1"},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(c.data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, errs := run("import", c.by, "--preset", "ros2-odometry", path, "--out", filepath.Join(dir, "o.msgpack")); code != cli.Failed || !strings.Contains(errs, path+": ") || !strings.Contains(errs, c.want) {
+			t.Errorf("%s: exit %d, %s", name, code, errs)
 		}
 	}
 }
