@@ -108,7 +108,11 @@ type Settings map[string][]float64
 func (s Settings) contradicted(f *survey) string {
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		for _, v := range f.settings[name] {
-			if !slices.Contains(s[name], v) {
+			switch {
+			case slices.Contains(s[name], v):
+			case v != f.settings[name][0]:
+				return fmt.Sprintf("%s is %g, and then %g in %s: select the flights of one of them by --from and --to", name, f.settings[name][0], v, f.base())
+			default:
 				return fmt.Sprintf("%s is %g in %s", name, v, f.base())
 			}
 		}

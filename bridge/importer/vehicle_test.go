@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,11 +76,15 @@ field = "x"
 		"nothing is said": {nil, 7, ""},
 		"the new one":     {map[string]float64{"TYPE": 3}, 7, ""},
 		"the old one":     {map[string]float64{"TYPE": 2}, 107, ""},
+		"both":            {map[string]float64{"TYPE": 2}, 0, "topic new does not count: TYPE is 2 in a.log; topic old does not count: TYPE is 2, and then 3 in a.log: select the flights of one of them by --from and --to"},
 		"neither":         {map[string]float64{"TYPE": 5}, 0, "topic new does not count: TYPE is 5 in a.log; topic old does not count: TYPE is 5 in a.log"},
 	} {
 		s := &invented{fields: map[string][]telemetry.Field{"new": names("x"), "old": names("x")}, settings: c.settings}
 		for i := range int64(50) {
 			s.msgs = append(s.msgs, msg{"new", 10 * i, []float64{float64(i)}}, msg{"old", 10 * i, []float64{100 + float64(i)}})
+		}
+		if name == "both" {
+			s.msgs = slices.Insert(s.msgs, 40, msg{"set TYPE", 200, []float64{3}})
 		}
 		if c.reason != "" {
 			if _, _, err := try(t, s, text, false); err == nil || !strings.Contains(err.Error(), c.reason) {
