@@ -50,8 +50,9 @@ func likePreset(name string, where Where, f *survey, all []*seen) string {
 }
 
 // fitting returns the preset all of whose channels that are not optional are in a
-// log, or all states of which are, and its map, or "". Of a topic with several senders the map has one, which where selects.
-func fitting(f *survey, all []*seen, states bool) (m *Map, name string, where Where) {
+// log, or all states of which are, and its map, or ""; one that uses all of these, before one of which some are never valid. Of a topic with
+// several senders the map has one, which where selects.
+func fitting(f *survey, all []*seen, states bool) (best *Map, called string, sender Where) {
 	senders := []Where{nil}
 	for _, c := range f.counts {
 		if f.id(c.Topic).sender != "" {
@@ -72,12 +73,18 @@ func fitting(f *survey, all []*seen, states bool) (m *Map, name string, where Wh
 			if m, err = m.expand(files); err != nil || len(m.Channels) == 0 {
 				continue
 			}
-			if _, err := bind(m, files); err == nil {
+			if _, err := bind(m, files); err != nil {
+				continue
+			}
+			if len(neverValid(m, all)) == 0 {
 				return m, name, where
+			}
+			if best == nil {
+				best, called, sender = m, name, where
 			}
 		}
 	}
-	return nil, "", nil
+	return best, called, sender
 }
 
 // ofOneRobot returns a comment on the preset that fits the topics of one namespace, where several robots have one each; "" = none does.

@@ -220,7 +220,7 @@ func (j *job) leaveOut(l *learner, made *rowMaker) error {
 		}
 	}
 	if len(unknown) > 0 {
-		j.plan.unknown.add("invalid", Warning, "", "%s left out, never valid in the rows that are kept: %s", strings.Join(unknown, ", "), strings.Join(made.whyUnknown(unknown), "; "))
+		j.plan.unknown.add("invalid", Warning, "", "%s left out, never valid in the rows that are kept: %s", strings.Join(unknown, ", "), strings.Join(made.whyUnknown(unknown), "; ")).Remedy = "dgm-bridge topics FILE --suggest shows whether another preset uses them"
 	}
 	return nil
 }

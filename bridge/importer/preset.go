@@ -45,6 +45,7 @@ func Presets() []string {
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".toml"))
 	}
+	slices.Sort(names)
 	return names
 }
 
@@ -67,7 +68,7 @@ func Preset(name string) (*Map, error) {
 }
 
 // inherit takes from the preset that the map is like what it does not say itself: states and auxiliary channels, before its own, and
-// phases, validity, resets, primary instances and kinematics. Inputs and refusals are its own.
+// phases, resets, primary instances, kinematics, and the validity of these states. Inputs and refusals are its own.
 func (m *Map) inherit() error {
 	if m.Like == "" {
 		return nil
@@ -95,7 +96,8 @@ func (m *Map) inherit() error {
 	m.KinematicsOptional = m.KinematicsOptional || other.KinematicsOptional
 	names := m.channelNames()
 	for _, v := range other.Valid {
-		if !slices.ContainsFunc(v.Channels, func(n string) bool { return !names[n] }) {
+		v.Channels = slices.DeleteFunc(slices.Clone(v.Channels), func(n string) bool { return own[n] })
+		if len(v.Channels) > 0 && !slices.ContainsFunc(v.Channels, func(n string) bool { return !names[n] }) {
 			m.Valid = append(m.Valid, v)
 		}
 	}
