@@ -33,6 +33,40 @@ var slashed = regexp.MustCompile(`^\d\d/\d\d/\d{4}T[^M]*$`)
 
 // parseDate reads a date and a time, with a zone or in UTC, into ns since 1970.
 func parseDate(s string) (int64, error) {
+	t, err := parsePadded(s)
+	if other := padded(s); errors.Is(err, errNotDate) && other != s {
+		return parsePadded(other)
+	}
+	return t, err
+}
+
+// shortDate matches dates and times whose numbers may have one digit, as spreadsheets write them, in brackets or with underscores, as in
+// the lines and the names of logs.
+var shortDate = regexp.MustCompile(`^\[?(\d{1,4})([./-]?)(\d{1,2})([./-]?)(\d{1,4})[ T_-]+(\d{1,2})([:-]?)(\d{1,2})([:-]?)(\d{1,2})?([.,]\d+)?( ?[AP]M)?( ?[+-]\d\d:?\d\d|Z)?\]?$`)
+
+// padded returns a date and a time with two digits for each number and the usual signs; s as it is where it is none.
+func padded(s string) string {
+	m := shortDate.FindStringSubmatch(strings.TrimSpace(s))
+	if m == nil || m[2] != m[4] || m[7] != m[9] && m[9] != "" {
+		return s
+	}
+	two := func(s string) string { return strings.Repeat("0", max(0, 2-len(s))) + s }
+	between := ":"
+	if m[7] == "" {
+		between = ""
+	}
+	out := two(m[1]) + m[2] + two(m[3]) + m[4] + two(m[5]) + "T" + two(m[6]) + between + two(m[8])
+	if m[10] != "" {
+		out += between + two(m[10]) + m[11]
+	}
+	if m[12] != "" {
+		out += " " + strings.TrimSpace(m[12])
+	}
+	return out + strings.TrimSpace(m[13])
+}
+
+// parsePadded reads dates and times whose numbers have two digits.
+func parsePadded(s string) (int64, error) {
 	s = pointed(strings.Replace(strings.TrimSpace(s), " ", "T", 1))
 	if zone, ok := strings.CutSuffix(s, " UTC"); ok {
 		s = zone + "Z"
@@ -125,6 +159,14 @@ func parseClock(s string) (int64, error) {
 		s = "0:" + s
 	case whole != "" && strings.Trim(whole, "0123456789") == "":
 		s = strings.Repeat("0", max(0, clockDigits-len(whole))) + s
+	}
+	if parts := strings.SplitN(s, ":", 3); len(parts) == 3 { // as in 9:5:7.25
+		for i, p := range parts {
+			if head, _, _ := strings.Cut(p, "."); len(head) == 1 {
+				parts[i] = "0" + p
+			}
+		}
+		s = strings.Join(parts, ":")
 	}
 	for _, l := range []string{"15:04:05", "15:04", "3:04:05 PM", "150405"} {
 		if t, err := time.Parse(l, s); err == nil {

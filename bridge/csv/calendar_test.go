@@ -170,13 +170,26 @@ func TestNearlyTimes(t *testing.T) {
 // Dates with slashes are read where they can be read in one way alone, and offsets behind GMT.
 func TestParseDate(t *testing.T) {
 	const want = int64(1_735_128_000e9) // 2024-12-25, noon
-	for _, text := range []string{"25/12/2024 12:00:00", "12/25/2024  12:00:00.000", "12/25/2024 12:00:00 PM", "25.12.2024 14:00:00.000 GMT+0200", "2024-12-25 12:00:00 GMT", "2024-12-25T12:00:00Z"} {
+	for _, text := range []string{"25/12/2024 12:00:00", "12/25/2024  12:00:00.000", "12/25/2024 12:00:00 PM", "25.12.2024 14:00:00.000 GMT+0200", "2024-12-25 12:00:00 GMT", "2024-12-25T12:00:00Z",
+		"2024-12-25 13:00:00.000 +0100", "25.12.2024 12:0:0", "12/25/2024 12:00:00.0 PM", "[2024-12-25 12:00:00,000]", "2024-12-25_12-00-00.000", "20241225-120000.000", "20241225_120000"} {
 		if got, err := parseDate(text); err != nil || got != want {
 			t.Errorf("%s: %d, %v", text, got, err)
 		}
 	}
-	if _, err := parseDate("05/12/2024 12:00:00"); !errors.Is(err, errDayMonth) {
-		t.Error(err)
+	for _, text := range []string{"05/12/2024 12:00:00", "5/12/2024 9:00:00"} {
+		if _, err := parseDate(text); !errors.Is(err, errDayMonth) {
+			t.Error(text, err)
+		}
+	}
+	for text, want := range map[string]int64{"1.3.2024 9:05:07.5": 1709283907.5e9, "2024-3-1 9:5:7.5": 1709283907.5e9, "3/14/2024 9:05:07": 1710407107e9, "14/3/2024 9:05:07": 1710407107e9} {
+		if got, err := parseDate(text); err != nil || got != want {
+			t.Errorf("%s: %d, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"1-2/2024 9:05", "192.168.1.1 9:05", "1.2.3", "12-34-56", "2024-13-01 10:00:00"} {
+		if got, err := parseDate(text); err == nil {
+			t.Errorf("%s: %d", text, got)
+		}
 	}
 	if _, err := parseDate("05/05/2024 12:00:00"); err != nil {
 		t.Error(err)

@@ -3,6 +3,7 @@ package csv_test
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -102,5 +103,30 @@ func TestPositionsAreNoTimes(t *testing.T) {
 	_, err := mapOf(t, "Trajectories\n100\n,,drone:m1,,\nFrame,Sub Frame,X,Y,Z\n,,mm,mm,mm\n"+strings.TrimPrefix(rowsOf("", func(i int, a, _, u float64) string { return fmt.Sprintf("%d,0,%d,%.6f,%.6f", i+1, 5*i, a, u) }), "\n"))
 	if err == nil || !strings.Contains(err.Error(), "no column of it looks like a time; add a column of times") {
 		t.Error(err)
+	}
+}
+
+// Times in units of 100 ns, as .NET and Windows count them, are found by their size.
+func TestTicks(t *testing.T) {
+	for unit, begin := range map[string]int64{"ticks": 638_448_807_070_000_000, "filetime": 133_537_575_070_000_000} {
+		log, _, text := suggested(t, "", rowsOf("timestamp,theta,tau", func(i int, a, _, u float64) string {
+			return fmt.Sprintf("%d,%.6f,%.6f", begin+int64(i)*200_000, a, u)
+		}))
+		if at := log.Segments[0].T; !strings.Contains(text, "unit = \""+unit+"\"") || at[0] != 1_709_283_907e9 || at[299] != 1_709_283_907e9+299*20e6 {
+			t.Errorf("%s: %d to %d\n%s", unit, at[0], at[len(at)-1], text)
+		}
+	}
+}
+
+// A decimal comma of times that separates cells is the reason, and the remedy works.
+func TestCommasOfTimes(t *testing.T) {
+	table := rowsOf("time,theta,tau", func(i int, a, _, u float64) string {
+		return fmt.Sprintf("2026-03-05 10:00:%02d,%03d,%.6f,%.6f", i/50, i%50*20, a, u)
+	})
+	if _, err := mapOf(t, table); err == nil || !strings.Contains(err.Error(), `the comma in "2026-03-05 10:00:00,000" separates cells, so that there are 4 for 3 columns; write points into the times, as by: sed -E 's/(:[0-9]{2}),/\1./g' IN > OUT`) {
+		t.Error(err)
+	}
+	if _, s, _ := suggested(t, "", regexp.MustCompile(`(:[0-9]{2}),`).ReplaceAllString(table, "$1.")); s.Rows != 300 {
+		t.Error(s.Rows)
 	}
 }

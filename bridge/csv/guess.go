@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -245,6 +246,12 @@ func (o *Outline) findUnit() {
 		o.Named, o.Shown = true, c.inCells != ""
 		return
 	}
+	for unit, span := range sinceOthers {
+		if c.whole && c.Low > span.low && c.High < span.high {
+			o.Unit, o.Named, o.Shown = unit, true, true
+			return
+		}
+	}
 	for i, unit := range short { // since 1970, in this century
 		if s := c.Low * math.Pow(1000, -float64(i)); s > 9e8 && s < 5e9 {
 			o.Unit = unit
@@ -308,6 +315,8 @@ func (o *Outline) nearlyTime() (reason, remedy string) {
 			return fmt.Sprintf(": column %s has %d numbers, and cells that are none, the first %s", quote(c.Column), c.Numbers, quote(c.other)), "correct these lines, or delete them"
 		case c.Nearly() != "":
 			return fmt.Sprintf(": column %s has numbers as %s, which are not read", quote(c.Column), quote(c.Nearly())), "write them without separators of thousands"
+		case strings.Count(c.other, ",") == 1 && strings.Trim(c.other, "+-0123456789,") == "":
+			return fmt.Sprintf(": column %s has numbers as %s", quote(c.Column), quote(c.other)), withPoints
 		case isDayMonth(c.other):
 			return fmt.Sprintf(": %s of column %s %v", quote(c.other), quote(c.Column), errDayMonth), "write the year, the month and the day, as in 2026-03-05"
 		case c.Others > 0:
@@ -326,12 +335,14 @@ func (o *Outline) nearlyTime() (reason, remedy string) {
 // Nearly returns the first cell of a column of numbers with separators of thousands, which are
 // not read; "" of others.
 func (c *Column) Nearly() string {
-	digits := strings.Trim(c.other, "+-0123456789.,' \u00a0\u202f") == "" && strings.ContainsAny(c.other, "0123456789")
-	if digits && strings.ContainsAny(c.other, ".,' \u00a0\u202f") && c.dates+c.clock+c.days == 0 {
+	if thousands.MatchString(c.other) && c.dates+c.clock+c.days == 0 {
 		return c.other
 	}
 	return ""
 }
+
+// thousands matches numbers with separators of thousands.
+var thousands = regexp.MustCompile("^[+-]?\\d{1,3}([.,' \u00a0\u202f]\\d{3})+([.,]\\d*)?$")
 
 // isDayMonth reports whether a cell is a date of which it is not known whether the day or the month is first.
 func isDayMonth(cell string) bool {

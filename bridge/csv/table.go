@@ -340,6 +340,11 @@ func (t *table) uneven(cells []string) error {
 	if n > 1 && len(t.columns) == 1 {
 		remedy = "if other lines precede the names of the columns, delete these or begin them with #"
 	}
+	for i := range cells[:n-1] { // as Python's logging writes times
+		if time := cells[i] + "," + cells[i+1]; t.comma == ',' && n == len(t.columns)+1 && strings.Contains(time, ":") && value(time) {
+			return t.fail(t.line, "", fmt.Sprintf("the comma in %s separates cells, so that there are %d for %d columns", quote(time), n, len(t.columns)), `write points into the times, as by: sed -E 's/(:[0-9]{2}),/\1./g' IN > OUT`)
+		}
+	}
 	after, err := t.records.Read() // into the same cells
 	switch {
 	case errors.Is(err, io.EOF) && t.lines.open == 0:

@@ -17,7 +17,7 @@ import (
 // Time describes the time of a table and its segments: keys of [time] in a map.
 type Time struct {
 	Column        string           `toml:"column"`
-	Unit          string           `toml:"unit"`           // s, ms, us, ns, min, h, d; datenum: days since the year 0; iso: date and time as in 2026-03-05T12:30:00.25+01:00; clock: time of day
+	Unit          string           `toml:"unit"`           // s, ms, us, ns, min, h, d; datenum: days since the year 0; ticks, filetime: 100 ns since the year 1 and since 1601; iso: date and time as in 2026-03-05T12:30:00.25+01:00; clock: time of day
 	Step          mapfile.Duration `toml:"step"`           // (optional) in place of column and unit: the time from each row to the next
 	Fraction      string           `toml:"fraction"`       // (optional) a second column that is added: the stamps of ROS
 	FractionUnit  string           `toml:"fraction_unit"`  // (optional) ms, us or ns; defaults to ns
@@ -69,13 +69,17 @@ func (n *Names) UnmarshalTOML(v any) error {
 type scale struct {
 	power  int
 	factor int64
-	origin int64 // 1970, in the unit, where it counts from the year 0
+	origin int64 // 1970, in the unit, where it counts from another year
 }
 
 // ns returns a scale as a number.
 func (s scale) ns() float64 { return float64(s.factor) * math.Pow10(s.power) }
 
-var scales = map[string]scale{"s": {power: 9, factor: 1}, "ms": {power: 6, factor: 1}, "us": {power: 3, factor: 1}, "ns": {factor: 1}, "min": {power: 10, factor: 6}, "h": {power: 11, factor: 36}, "d": {power: 11, factor: 864}, datenum: {power: 11, factor: 864, origin: 719529}, isoUnit: {factor: 1}, clockUnit: {factor: 1}}
+var scales = map[string]scale{"s": {power: 9, factor: 1}, "ms": {power: 6, factor: 1}, "us": {power: 3, factor: 1}, "ns": {factor: 1}, "min": {power: 10, factor: 6}, "h": {power: 11, factor: 36}, "d": {power: 11, factor: 864}, datenum: {power: 11, factor: 864, origin: 719529}, isoUnit: {factor: 1}, clockUnit: {factor: 1},
+	"ticks": {power: 2, factor: 1, origin: 621_355_968_000_000_000}, "filetime": {power: 2, factor: 1, origin: 116_444_736_000_000_000}}
+
+// sinceOthers are the numbers of the years 1980 to 2100 in units of 100 ns that count from other years: 1 (.NET) and 1601 (Windows).
+var sinceOthers = map[string]struct{ low, high float64 }{"ticks": {6.245e17, 6.625e17}, "filetime": {1.196e17, 1.575e17}}
 
 // units in the order in which a wrong one is looked for. Those from long on are only read where a
 // name or a map says them: steps of any are those of a robot in a shorter unit.
@@ -126,7 +130,7 @@ func (t *Time) Check() (key, reason, remedy string) {
 	case t.Column == "" && t.Step == 0:
 		return "column", "is missing", "name the column of the time, or write step = \"10ms\", the time between rows"
 	case !unitKnown:
-		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us, ns, min, h, d, datenum, iso or clock"
+		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us, ns, min, h, d, datenum, ticks, filetime, iso or clock"
 	case t.FractionUnit != "" && (t.Fraction == "" || t.FractionUnit == "s" || !slices.Contains(short, t.FractionUnit)):
 		return "fraction_unit", quote(t.FractionUnit) + " is no unit of a fraction, or there is none", "write ms, us or ns beside fraction"
 	case t.Fraction != "" && (t.Unit == isoUnit || t.Unit == clockUnit), t.Date != "" && t.Unit != isoUnit:

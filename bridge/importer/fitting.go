@@ -61,30 +61,36 @@ func fitting(f *survey, all []*seen, states bool) (best *Map, called string, sen
 	}
 	for _, name := range Presets() {
 		for _, where := range senders {
-			m, err := Preset(name)
-			if err != nil || states && m.Like != "" {
-				continue
-			}
-			if m.Where = where; states {
-				m.Refusals, m.Channels = nil, slices.DeleteFunc(m.Channels, func(c Channel) bool { return c.Role == channel.Input })
-			}
-			f.kinds = m.kinds(all)
-			files := []*survey{f}
-			if m, err = m.expand(files); err != nil || len(m.Channels) == 0 {
-				continue
-			}
-			if _, err := bind(m, files); err != nil {
-				continue
-			}
-			if len(neverValid(m, all)) == 0 {
+			switch m := fitted(name, where, f, all, states); {
+			case m == nil:
+			case len(neverValid(m, all)) == 0:
 				return m, name, where
-			}
-			if best == nil {
+			case best == nil:
 				best, called, sender = m, name, where
 			}
 		}
 	}
 	return best, called, sender
+}
+
+// fitted returns the map of a preset for a log, nil where it does not fit.
+func fitted(name string, where Where, f *survey, all []*seen, states bool) *Map {
+	m, err := Preset(name)
+	if err != nil || states && m.Like != "" {
+		return nil
+	}
+	if m.Where = where; states {
+		m.Refusals, m.Channels = nil, slices.DeleteFunc(m.Channels, func(c Channel) bool { return c.Role == channel.Input })
+	}
+	f.kinds = m.kinds(all)
+	files := []*survey{f}
+	if m, err = m.expand(files); err != nil || len(m.Channels) == 0 {
+		return nil
+	}
+	if _, err := bind(m, files); err != nil {
+		return nil
+	}
+	return m
 }
 
 // ofOneRobot returns a comment on the preset that fits the topics of one namespace, where several robots have one each; "" = none does.
