@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -185,7 +184,9 @@ var kinds = map[uint32]number.Kind{
 
 // The classes of arrays; those from double on are of numbers.
 const (
+	mxCell   = 1
 	mxStruct = 2
+	mxOpaque = 17
 	mxDouble = 6
 	mxUint64 = 15
 )
@@ -278,6 +279,9 @@ func (f *file) matrix(prefix string, b []byte, depth int) error {
 		return errCut
 	}
 	class := f.order.Uint32(flags) & 0xff
+	if class == mxOpaque {
+		return f.opaque(prefix, b)
+	}
 	_, sizes, b, err := f.element(b)
 	if err != nil || len(sizes) < 8 {
 		return errCut
@@ -292,7 +296,11 @@ func (f *file) matrix(prefix string, b []byte, depth int) error {
 	case class == mxStruct && rows == 1 && cols == 1 && len(sizes) == 8 && depth < maxDepth:
 		return f.fields(name+".", b, depth+1)
 	case class < mxDouble || class > mxUint64:
-		f.left.Leave(name, "it is no array of numbers")
+		if name != "" {
+			f.left.Leave(name, noNumbers(class))
+		}
+		return nil
+	case name == "": // what objects are made of, which MATLAB keeps behind them
 		return nil
 	case len(sizes) > 8:
 		f.left.Leave(name, "it has more than two dimensions")
@@ -313,6 +321,20 @@ func (f *file) matrix(prefix string, b []byte, depth int) error {
 		return fmt.Errorf("more than %d numbers: save fewer variables", maxNumbers)
 	}
 	f.arrays = append(f.arrays, &array{name: name, rows: rows, cols: cols, kind: k, order: f.order, data: data})
+	return nil
+}
+
+// opaque leaves out an object: a name, a system of types, and a class.
+func (f *file) opaque(prefix string, b []byte) error {
+	var texts [3][]byte
+	var err error
+	for i := range texts {
+		if _, texts[i], b, err = f.element(b); err != nil || len(texts[i]) > maxName {
+			return errCut
+		}
+	}
+	class := strings.ToValidUTF8(string(texts[2]), "?")
+	f.left.Leave(prefix+strings.ToValidUTF8(string(texts[0]), "?"), "it is an object of class "+class+objects[class])
 	return nil
 }
 
@@ -339,26 +361,6 @@ func (f *file) fields(prefix string, b []byte, depth int) error {
 		}
 	}
 	return nil
-}
-
-// text writes number i; empty for NaN.
-func (a *array) text(i int) string {
-	b := a.data[i*a.kind.Size():]
-	v := a.kind.Little(b)
-	if a.order == binary.BigEndian {
-		v = a.kind.Big(b)
-	}
-	switch {
-	case math.IsNaN(v):
-		return ""
-	case a.kind == number.F32:
-		return strconv.FormatFloat(v, 'g', -1, 32)
-	case a.kind == number.I64: // times in ns have more digits than a double
-		return strconv.FormatInt(int64(a.order.Uint64(b)), 10)
-	case a.kind == number.U64:
-		return strconv.FormatUint(a.order.Uint64(b), 10)
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // Columns returns the names of the columns. They have no units.

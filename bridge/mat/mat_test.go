@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -168,4 +169,60 @@ func FuzzFile(f *testing.F) {
 			}
 		}
 	})
+}
+
+// element is a data element of a file, by its description.
+func element(kind uint32, parts ...[]byte) []byte {
+	body := bytes.Join(parts, nil)
+	out := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, kind), uint32(len(body)))
+	return append(append(out, body...), make([]byte, (8-len(body)%8)%8)...)
+}
+
+// Objects, cells and arrays of structures are named with what to save in place of them, and the vectors beside them are read.
+func TestObjects(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join("testdata", "plain.mat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := func(all ...uint32) (b []byte) {
+		for _, x := range all {
+			b = binary.LittleEndian.AppendUint32(b, x)
+		}
+		return b
+	}
+	object := func(name, class string) []byte {
+		return element(14, element(6, words(17, 0)), element(1, []byte(name)), element(1, []byte("MCOS")), element(1, []byte(class)), element(14, element(6, words(13, 0)), element(5, words(6, 1)), element(1, nil), element(6, words(0xdd000000, 2, 1, 1, 1, 1))))
+	}
+	of := func(class uint32, name string, n uint32) []byte {
+		return element(14, element(6, words(class, 0)), element(5, words(1, n)), element(1, []byte(name)), element(2, make([]byte, n)))
+	}
+	for _, c := range []struct {
+		more []byte
+		want string
+	}{
+		{object("ts", "timeseries"), `"ts": it is an object of class timeseries: save its vectors, as in t = x.Time; v = x.Data`},
+		{object("when_it_was_recorded", "datetime"), `"when_it_was_recorded": it is an object of class datetime: save it as numbers, as by datenum`},
+		{slices.Concat(object("m", "containers.Map"), of(9, "", 200)), `"m": it is an object of class containers.Map`},
+		{of(1, "c", 3), `"c": it is a cell array: save its parts as vectors, as in x = c{1}`},
+		{of(2, "s", 3), `"s": it is an array of structures: save its fields as vectors, as in t = [s.t]`},
+	} {
+		path := filepath.Join(t.TempDir(), "a.mat")
+		if err := os.WriteFile(path, slices.Concat(whole, c.more), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		table, err := mat.Open(path)
+		if err != nil {
+			t.Error(c.want, err)
+			continue
+		}
+		plain, err := mat.Open(filepath.Join("testdata", "plain.mat"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := table.Columns()
+		want, _ := plain.Columns()
+		if left := table.LeftOut(); !slices.Equal(got, want) || len(left) != len(plain.LeftOut())+1 || !slices.Contains(left, c.want) {
+			t.Errorf("%q, %q, not %q", got, left, c.want)
+		}
+	}
 }

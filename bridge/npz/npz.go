@@ -197,6 +197,12 @@ func (a *array) head() error {
 		if shape := deep.FindSubmatch(text); shape != nil {
 			return fmt.Errorf("its shape is (%s): save it with two dimensions, rows by columns, and the first index of others as a column that numbers segments", shape[1])
 		}
+		if bytes.HasPrefix(text, []byte("{'descr': [")) {
+			return errors.New("it has fields: save each as an array, as by numpy.savez('log.npz', **{n: a[n] for n in a.dtype.names})")
+		}
+		if bytes.HasPrefix(text, []byte("{'descr': '|O'")) {
+			return errors.New("it has objects of Python: save their numbers as arrays, as by numpy.savez('log.npz', **a.item()) of a dictionary of arrays")
+		}
 		return errors.New("its type is not read, only numbers, truth values, texts and times are, in one dimension or two")
 	}
 	whole := func(i, other int) int {
