@@ -108,7 +108,7 @@ func Look(path string, open Opener) (*Outline, error) {
 	}
 	if signal, value := o.tidy(); signal != nil {
 		return nil, t.fail(0, "column "+quote(signal.Column), fmt.Sprintf("names %d signals, one in each row, whose values are in column %s: a table needs a column for each", len(signal.named), quote(value.Column)),
-			fmt.Sprintf("in Python: import pandas; pandas.read_csv('IN').pivot_table(index=%q, columns=%q, values=%q).to_csv('OUT')", o.Columns[o.Time].Column, signal.Column, value.Column))
+			fmt.Sprintf("in Python: import pandas; %s.pivot_table(index=%q, columns=%q, values=%q).to_csv('OUT')", t.inPandas(), o.Columns[o.Time].Column, signal.Column, value.Column))
 	}
 	o.findFraction()
 	o.findRates()

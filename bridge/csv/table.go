@@ -334,6 +334,14 @@ func (t *table) next() ([]string, error) {
 	return cells, nil
 }
 
+// inPandas returns how Python reads the table.
+func (t *table) inPandas() string {
+	if t.rows != nil && strings.HasSuffix(t.path, ".parquet") {
+		return "pandas.read_parquet('IN')"
+	}
+	return "pandas.read_csv('IN')"
+}
+
 // uneven returns the error of a line with fewer or more cells than there are columns.
 func (t *table) uneven(cells []string) error {
 	n, names, remedy := len(cells), named(cells), "correct the line or delete it"

@@ -185,11 +185,15 @@ var kinds = map[uint32]number.Kind{
 // The classes of arrays; those from double on are of numbers.
 const (
 	mxCell   = 1
+	mxSparse = 5
 	mxStruct = 2
 	mxOpaque = 17
 	mxDouble = 6
 	mxUint64 = 15
 )
+
+// complexFlag is set of numbers with imaginary parts.
+const complexFlag = 0x800
 
 const headSize = 128
 
@@ -301,6 +305,9 @@ func (f *file) matrix(prefix string, b []byte, depth int) error {
 		}
 		return nil
 	case name == "": // what objects are made of, which MATLAB keeps behind them
+		return nil
+	case f.order.Uint32(flags)&complexFlag != 0:
+		f.left.Leave(name, "it is complex: save its real and its imaginary part as two vectors, as in x = real(z)")
 		return nil
 	case len(sizes) > 8:
 		f.left.Leave(name, "it has more than two dimensions")

@@ -204,6 +204,8 @@ func TestObjects(t *testing.T) {
 		{object("when_it_was_recorded", "datetime"), `"when_it_was_recorded": it is an object of class datetime: save it as numbers, as by datenum`},
 		{slices.Concat(object("m", "containers.Map"), of(9, "", 200)), `"m": it is an object of class containers.Map`},
 		{of(1, "c", 3), `"c": it is a cell array: save its parts as vectors, as in x = c{1}`},
+		{of(0x806, "z", 60), `"z": it is complex: save its real and its imaginary part as two vectors, as in x = real(z)`},
+		{of(5, "sp", 3), `"sp": it is sparse: save full(x)`},
 		{of(2, "s", 3), `"s": it is an array of structures: save its fields as vectors, as in t = [s.t]`},
 	} {
 		path := filepath.Join(t.TempDir(), "a.mat")

@@ -5,6 +5,7 @@ import "cmp"
 // others are what is no array of numbers, by its class, and what to save in place of it.
 var others = map[uint32]string{
 	mxCell:   "it is a cell array: save its parts as vectors, as in x = c{1}",
+	mxSparse: "it is sparse: save full(x)",
 	mxStruct: "it is an array of structures: save its fields as vectors, as in t = [s.t]",
 }
 

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -33,6 +34,9 @@ func described(file io.ReaderAt, size int64) error {
 	var end [tail]byte
 	if _, err := file.ReadAt(end[:], max(0, size-tail)); err != nil {
 		return fmt.Errorf("this is no whole file of Parquet (%w)", err)
+	}
+	if !bytes.HasSuffix(end[:], Magic) {
+		return errors.New("it was cut off: what describes a file of Parquet is at its end, and is missing; write the file again, as it is only whole once its writer is closed")
 	}
 	if n := binary.LittleEndian.Uint32(end[:]); int64(n) > size-tail-int64(len(Magic)) {
 		return fmt.Errorf("this is no whole file of Parquet: %d bytes do not hold a description of %d", size, n)
