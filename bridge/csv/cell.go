@@ -23,7 +23,7 @@ func (r *Reader) number(column, cell string, before float64) (float64, error) {
 	if missing(cell) {
 		return math.NaN(), nil
 	}
-	if v, ok := boolean(cell); ok {
+	if v, ok := truth(cell); ok {
 		return v, nil
 	}
 	v, err := strconv.ParseFloat(cell, 64)

@@ -130,3 +130,19 @@ func TestCommasOfTimes(t *testing.T) {
 		t.Error(s.Rows)
 	}
 }
+
+// On and off, yes and no are truth values, and may be names of columns.
+func TestOnAndOff(t *testing.T) {
+	for _, words := range [][2]string{{"OFF", "ON"}, {"no", "yes"}, {"False", "True"}} {
+		log, _, text := suggested(t, "", rowsOf("t,theta,on", func(i int, a, _, u float64) string {
+			word := words[0]
+			if i/30%2 > 0 {
+				word = words[1]
+			}
+			return fmt.Sprintf("%g,%.6f,%s", 0.02*float64(i), a, word)
+		}))
+		if names := log.Channels; len(names) != 2 || names[1].Name != "on" || !strings.Contains(text, "a flag") {
+			t.Fatalf("%v: %v\n%s", words, names, text)
+		}
+	}
+}

@@ -328,6 +328,17 @@ func missing(cell string) bool {
 	return false
 }
 
+// truth returns a truth value as 1 or 0, also by words that may as well be names of columns.
+func truth(cell string) (v float64, ok bool) {
+	switch cell {
+	case "on", "On", "ON", "yes", "Yes", "YES":
+		return 1, true
+	case "off", "Off", "OFF", "no", "No", "NO":
+		return 0, true
+	}
+	return boolean(cell)
+}
+
 // boolean returns a truth value as 1 or 0.
 func boolean(cell string) (v float64, ok bool) {
 	switch cell {

@@ -180,8 +180,8 @@ func (o *Outline) findCopies() {
 
 func (c *Column) add(cell string, sampled bool) {
 	v, err := strconv.ParseFloat(cell, 64)
-	if truth, ok := boolean(cell); ok {
-		v, err = truth, nil
+	if yes, ok := truth(cell); ok {
+		v, err = yes, nil
 	}
 	if sampled {
 		c.some = append(c.some, v)
