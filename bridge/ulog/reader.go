@@ -19,9 +19,10 @@ type Reader struct {
 	flags   flags
 	formats formats
 	topics  map[topicKey]*subscription
-	seq     int             // topics so far
-	byID    []*subscription // by message id, nil = none
-	isData  bool            // the definitions are over
+	before  map[topicKey]*subscription // of the logs ahead of this one in the file
+	seq     int                        // topics so far
+	byID    []*subscription            // by message id, nil = none
+	isData  bool                       // the definitions are over
 	message telemetry.Message
 }
 
@@ -37,6 +38,7 @@ type subscription struct {
 	min, max int              // bytes of content, without and with the padding at its end
 	stamp    accessor         // timestamp
 	sample   accessor         // timestamp_sample; of no kind where there is none
+	paths    []string
 	wanted   []accessor
 	values   []float64
 }

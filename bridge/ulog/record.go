@@ -1,6 +1,7 @@
 package ulog
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -20,6 +21,10 @@ func (r *Reader) record() (*telemetry.Message, error) {
 	if len(b) < frameSize {
 		return nil, r.End(at, len(b))
 	}
+	if b[0] == Magic[0] && bytes.HasPrefix(r.Window.Peek(headerSize), Magic) {
+		r.another()
+		return nil, nil
+	}
 	size, kind := int(binary.LittleEndian.Uint16(b)), b[2]
 	if jump := r.appendix(at, size); jump > 0 {
 		return nil, nil
@@ -31,6 +36,11 @@ func (r *Reader) record() (*telemetry.Message, error) {
 			return nil, nil
 		}
 		return nil, r.End(at, len(whole))
+	}
+	if n := bytes.Index(whole, Magic); n > 0 {
+		r.Report.Add(at, name(kind), "was not finished: another log begins behind it, %d bytes are not read", n)
+		r.Window.Pass(n)
+		return nil, nil
 	}
 	content := whole[frameSize:]
 	if kind == 'D' { // nearly all of them
@@ -58,6 +68,21 @@ func (r *Reader) record() (*telemetry.Message, error) {
 	err := r.other(at, kind, content)
 	r.Window.Pass(frameSize + size)
 	return nil, err
+}
+
+// another begins another log behind the one so far, as where files were put one behind the other: with definitions of its own, of
+// which topics go on that the logs before have.
+func (r *Reader) another() {
+	r.Window.Pass(headerSize)
+	if r.before == nil {
+		r.before = map[topicKey]*subscription{}
+	}
+	for key, s := range r.topics {
+		if s.topic != nil {
+			r.before[key] = s
+		}
+	}
+	r.formats, r.topics, r.byID, r.isData, r.flags = formats{}, map[topicKey]*subscription{}, nil, false, flags{}
 }
 
 // appendix continues at appended data where the next one would begin within the
@@ -210,12 +235,28 @@ func (r *Reader) topic(key topicKey) (*subscription, error) {
 	if a, err := r.formats.find(key.name, "timestamp_sample"); err == nil && (a.kind == number.U64 || a.kind == number.U32) && a.at+a.kind.Size() <= s.min {
 		s.sample = a
 	}
-	find := func(path string) (accessor, error) { return r.formats.find(key.name, path) }
+	formats := r.formats
+	find := func(path string) (accessor, error) { return formats.find(key.name, path) }
+	if before := r.before[key]; before != nil {
+		s.topic, s.paths = before.topic, before.paths
+		for _, path := range s.paths {
+			a, err := find(path)
+			if err != nil {
+				return nil, fmt.Errorf("a log behind the first one defines it anew, and %w", err)
+			}
+			s.wanted = append(s.wanted, a)
+		}
+		s.values = make([]float64, len(s.wanted))
+		return s, nil
+	}
 	s.topic = &telemetry.Topic{Name: key.name, Instance: int(key.instance), Seq: r.seq,
-		Fields: func() []telemetry.Field { return r.formats.list(key.name) },
+		Fields: func() []telemetry.Field { return formats.list(key.name) },
 		Check:  func(path string) error { _, err := find(path); return err },
 	}
-	if s.wanted, err = logfile.Wanted(&r.Reader, s.topic, find); err != nil {
+	if s.wanted, err = logfile.Wanted(&r.Reader, s.topic, func(path string) (accessor, error) {
+		s.paths = append(s.paths, path)
+		return find(path)
+	}); err != nil {
 		return nil, err
 	}
 	s.values = make([]float64, len(s.wanted))

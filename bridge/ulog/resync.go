@@ -88,7 +88,7 @@ func (r *Reader) resync(at int64) {
 
 // resyncCandidate reports whether held begins with sensible records.
 func (r *Reader) resyncCandidate(held []byte) bool {
-	if bytes.HasPrefix(held, syncRecord) {
+	if bytes.HasPrefix(held, syncRecord) || bytes.HasPrefix(held, Magic) && len(held) >= headerSize {
 		return true
 	}
 	for n, k := 0, 0; k < chain; k++ {
