@@ -21,9 +21,11 @@ func (r *Reader) record() (*telemetry.Message, error) {
 	if len(b) < frameSize {
 		return nil, r.End(at, len(b))
 	}
-	if b[0] == Magic[0] && bytes.HasPrefix(r.Window.Peek(headerSize), Magic) {
-		r.another()
-		return nil, nil
+	if b[0] == Magic[0] {
+		if head := r.Window.Peek(headerSize); len(head) == headerSize && bytes.HasPrefix(head, Magic) {
+			r.another()
+			return nil, nil
+		}
 	}
 	size, kind := int(binary.LittleEndian.Uint16(b)), b[2]
 	if jump := r.appendix(at, size); jump > 0 {
