@@ -269,3 +269,15 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// A type that is defined anew with its fields in another order, as by a log behind another one in a file, is reported.
+func TestFieldsInAnotherOrder(t *testing.T) {
+	again := newLog().format(20, 3+8+2+2, "ATT", "Qcc", "TimeUS,Roll,Pitch")
+	if g := read(t, again.Bytes(), "ATT"); len(g.problems) != 0 {
+		t.Error(g.problems)
+	}
+	swapped := newLog().format(20, 3+8+2+2, "ATT", "Qcc", "TimeUS,Pitch,Roll")
+	if g := read(t, swapped.Bytes(), "ATT"); len(g.problems) != 1 || g.problems[0].Reason != "type 20 is ATT already; the first definition is used" {
+		t.Error(g.problems)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
 	"github.com/dgm-robotics/dgm/bridge/internal/number"
@@ -288,7 +289,8 @@ func (r *Reader) define(content []byte) error {
 		return err
 	}
 	if old := r.formats[f.id]; old != nil {
-		if old.name != f.name || old.length != f.length || len(old.columns) != len(f.columns) {
+		same := func(a, b column) bool { return a.name == b.name && a.kind == b.kind }
+		if old.name != f.name || old.length != f.length || !slices.EqualFunc(old.columns, f.columns, same) {
 			return fmt.Errorf("type %d is %s already; the first definition is used", f.id, old.name)
 		}
 		return nil
