@@ -19,5 +19,5 @@ func Parse(encoding, name string, schema []byte) (*Type, error) {
 	case "ros2idl":
 		return parseIDL(name, string(schema))
 	}
-	return nil, fmt.Errorf("schemas of %q are not read, only ros2msg, ros2idl and ros1msg", encoding)
+	return nil, fmt.Errorf("schemas of %q are not read, only ros2msg, ros2idl and ros1msg: record the topics by ROS 2 itself (ros2 bag record -s mcap)", encoding)
 }

@@ -2,8 +2,7 @@
 // which they were recorded.
 //
 // Bags of newer versions hold the definitions of their types. Those of older ones do not:
-// types that come with ROS are defined here (definitions.msg), of others the messages are only
-// counted.
+// those that come with ROS are known to package ros, of others the messages are only counted.
 //
 // Messages that a recorder left beside a bag (FILE-wal) when it was ended are read with it, in
 // their places: nothing is copied or written.

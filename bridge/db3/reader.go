@@ -3,14 +3,12 @@ package db3
 import (
 	"context"
 	"database/sql"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 	"modernc.org/sqlite/vfs"
@@ -104,10 +102,6 @@ func (r *Reader) begin() error {
 		}
 		if own, ok := definitions[c.Type]; ok {
 			c.Schema, c.Definition = own.language, []byte(own.text)
-		} else if text, ok := definition(c.Type); ok {
-			c.Definition = text
-		} else {
-			c.Missing = fmt.Sprintf("type %s is not defined in the bag, and is none of those that come with ROS: convert it by ros2 bag convert into MCAP, where the type is installed", c.Type)
 		}
 		r.topics[id] = r.messages.Subscribe(0, &c)
 	}
@@ -151,21 +145,6 @@ func (r *Reader) definitions() (map[string]described, error) {
 		}
 	}
 	return all, rows.Err()
-}
-
-//go:embed definitions.msg
-var known string
-
-// definition returns that of a type that comes with ROS, with all that it may hold.
-func definition(kind string) ([]byte, bool) {
-	parts := strings.Split(kind, "/")
-	own := "MSG: " + parts[0] + "/" + parts[len(parts)-1] + "\n"
-	for section := range strings.SplitSeq(known, "===\n") {
-		if text, ok := strings.CutPrefix(section, own); ok {
-			return []byte(text + "===\n" + known), true
-		}
-	}
-	return nil, false
 }
 
 // Next returns the next message of any topic, or io.EOF.

@@ -255,8 +255,7 @@ func Differing(all []*telemetry.Count) (out []Where) {
 func (m *Map) absent(c *Channel, files []*survey, why []string, remedy string) error {
 	reason := strings.Join(why, "; ")
 	if all := files[0].counts; len(all) > 0 && !slices.ContainsFunc(all, func(c *telemetry.Count) bool { return c.Topic.Unread == nil }) {
-		reason = fmt.Sprintf("no topic of %s can be read: %s", files[0].base(), all[0].Topic.Name)
-		remedy = all[0].Topic.Unread.Error()
+		return m.wrong("channel "+cmp.Or(c.label(), c.Name), fmt.Sprintf("no topic of %s can be read: %s", files[0].base(), all[0].Topic.Name), all[0].Topic.Unread.Error())
 	}
 	for _, f := range files {
 		if len(f.problems) > 0 {

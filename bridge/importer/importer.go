@@ -214,9 +214,13 @@ func (j *job) leaveOut(l *learner, made *rowMaker) error {
 		j.plan.leftOut.add("missing", Warning, "", "%s left out: never measured", strings.Join(empty, ", "))
 	}
 	if len(unknown) > 0 && l.rows > 0 && len(channel.Select(j.plan.header, channel.State)) == 0 {
+		damage, remedy := "", "record where the robot's estimator has its sensors; if the values are right nevertheless, use the map without its [[valid]] (--print-map)"
+		if p := problems(j.files); len(p) > 0 {
+			damage, remedy = p[0]+"; ", "dgm-bridge topics "+j.files[0].path+" shows what can be read of it"
+		}
 		return &mapfile.Error{
-			File: j.Map.file, Field: "valid", Reason: "no state is left: never valid in the rows that are kept: " + strings.Join(made.whyUnknown(unknown), "; "),
-			Remedy: "record where the robot's estimator has its sensors; if the values are right nevertheless, use the map without its [[valid]] (--print-map)",
+			File: j.Map.file, Field: "valid", Reason: damage + "no state is left: never valid in the rows that are kept: " + strings.Join(made.whyUnknown(unknown), "; "),
+			Remedy: remedy,
 		}
 	}
 	if len(unknown) > 0 {

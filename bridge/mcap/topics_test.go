@@ -81,17 +81,31 @@ func TestAckermann(t *testing.T) {
 	}
 }
 
-// Where no topic can be read, as in another encoding than that of ROS 2, the import says why, and not that the topic is missing.
+// Where no topic can be read, as in another encoding or by other definitions than those of ROS 2, the import says why, and not that the
+// topic is missing, or that the file is damaged.
 func TestNoTopicCanBeRead(t *testing.T) {
+	for want, c := range map[string][2]string{
+		`messages in "json" are not read, only cdr is: record it with ROS 2's own encoding, or export the topic as a table`: {"jsonschema", "json"},
+		`schemas of "omgidl" are not read, only ros2msg, ros2idl and ros1msg: record the topics by ROS 2 itself`:            {"omgidl", "cdr"},
+	} {
+		noTopicCanBeRead(t, c[0], c[1], want)
+	}
+}
+
+func noTopicCanBeRead(t *testing.T, schema, encoding, want string) {
+	t.Helper()
 	var b bytes.Buffer
 	w, err := foxglove.NewWriter(&b, &foxglove.WriterOptions{})
 	if err == nil {
-		err = errors.Join(w.WriteHeader(&foxglove.Header{}), w.WriteSchema(&foxglove.Schema{ID: 1, Name: "foxglove.Pose", Encoding: "jsonschema", Data: []byte("{}")}),
-			w.WriteChannel(&foxglove.Channel{ID: 0, SchemaID: 1, Topic: "/pose", MessageEncoding: "json"}), w.WriteMessage(&foxglove.Message{LogTime: 5, Data: []byte("{}")}), w.Close())
+		err = errors.Join(w.WriteHeader(&foxglove.Header{}), w.WriteSchema(&foxglove.Schema{ID: 1, Name: "foxglove.Pose", Encoding: schema, Data: []byte("{}")}),
+			w.WriteChannel(&foxglove.Channel{ID: 0, SchemaID: 1, Topic: "/pose", MessageEncoding: encoding}), w.WriteMessage(&foxglove.Message{LogTime: 5, Data: []byte("{}")}), w.Close())
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = try(t, "ros2-odometry", nil, b.Bytes())
-	refused(t, err, "no topic of 0.mcap can be read: /pose", `messages in "json" are not read, only cdr is: record it with ROS 2's own encoding, or export the topic as a table`)
+	refused(t, err, "no topic of 0.mcap can be read: /pose", want)
+	if strings.Contains(err.Error(), "damaged") {
+		t.Error(err)
+	}
 }

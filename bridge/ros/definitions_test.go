@@ -44,3 +44,26 @@ func TestTypeDefinedAnew(t *testing.T) {
 		t.Error(p)
 	}
 }
+
+// Types that come with ROS are known where a recording has no definition of them, and others are said to be missing.
+func TestTypesWithoutDefinitions(t *testing.T) {
+	for kind, want := range map[string]string{"std_msgs/msg/Float64": "", "own_msgs/msg/Thing": "type own_msgs/msg/Thing is not defined in the bag, and is none of those that come with ROS"} {
+		var report telemetry.Problems
+		var topic *telemetry.Topic
+		m := ros.New("a.mcap", &telemetry.Wants{Select: func(x *telemetry.Topic) []string {
+			if topic = x; x.Unread != nil {
+				return nil
+			}
+			return []string{"data"}
+		}}, &report)
+		defer m.Close()
+		s := m.Subscribe(7, &ros.Channel{Topic: "/x", Type: kind, Encoding: "cdr", Definition: []byte("\n")})
+		msg, err := m.Take(s, 8, 9, cdrtest.New().F64(2.5).B)
+		switch {
+		case err != nil:
+			t.Error(err)
+		case want == "" && !slices.Equal(msg.Values, []float64{2.5}), want != "" && (topic.Unread == nil || !strings.Contains(topic.Unread.Error(), want)):
+			t.Errorf("%s: %+v, %v", kind, msg, topic.Unread)
+		}
+	}
+}

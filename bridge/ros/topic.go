@@ -19,7 +19,7 @@ type Channel struct {
 	Type       string         // such as nav_msgs/msg/Odometry; "" = not known
 	Encoding   string         // of the messages: cdr or ros1
 	Schema     string         // language of the definition, as cdr.Parse knows them
-	Definition []byte         // of the type and those in it
+	Definition []byte         // of the type and those in it; empty = the type may come with ROS
 	Missing    string         // (optional) why there is no definition
 	Publisher  telemetry.Text // (optional) who sends, where the recording says it: the node, or the number of a channel
 }
@@ -72,7 +72,14 @@ func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
 	case ch.Missing != "":
 		s.unread = errors.New(ch.Missing)
 	default:
-		if s.t, s.unread = cdr.Parse(ch.Schema, ch.Type, ch.Definition); s.unread != nil {
+		language, text, known := ch.Schema, ch.Definition, true
+		if len(bytes.TrimSpace(text)) == 0 && ch.Encoding == "cdr" {
+			language = "ros2msg"
+			text, known = definition(ch.Type)
+		}
+		if !known {
+			s.unread = fmt.Errorf("type %s is not defined in the bag, and is none of those that come with ROS: convert it by ros2 bag convert into MCAP, where the type is installed", ch.Type)
+		} else if s.t, s.unread = cdr.Parse(language, ch.Type, text); s.unread != nil {
 			s.t = nil
 			r.report.Add(at, "schema", "%s: %v; messages of %s are only counted", ch.Type, s.unread, ch.Topic)
 		}
