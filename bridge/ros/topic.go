@@ -66,25 +66,10 @@ func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
 	}
 	s := &Subscription{name: ch.Topic, kind: kindName(ch.Type), publisher: ch.Publisher, instance: instance, byKey: map[string]*sender{}, definition: ch.Definition, all: all}
 	r.subscriptions[key] = append(r.subscriptions[key], s)
-	switch {
-	case ch.Encoding != "cdr" && ch.Encoding != "ros1":
-		s.unread = fmt.Errorf("messages in %q are not read, only cdr is: record it with ROS 2's own encoding, or export the topic as a table", ch.Encoding)
-	case ch.Missing != "":
-		s.unread = errors.New(ch.Missing)
-	default:
-		language, text, known := ch.Schema, ch.Definition, true
-		if len(bytes.TrimSpace(text)) == 0 && ch.Encoding == "cdr" {
-			language = "ros2msg"
-			text, known = definition(ch.Type)
-		}
-		if !known {
-			s.unread = fmt.Errorf("type %s is not defined in the bag, and is none of those that come with ROS: convert it by ros2 bag convert into MCAP, where the type is installed", ch.Type)
-		} else if s.t, s.unread = cdr.Parse(language, ch.Type, text); s.unread != nil {
-			s.t = nil
+	if s.t, s.unread = ch.parse(); s.unread != nil {
+		if s.t = nil; ch.reads() && ch.defined() {
 			r.report.Add(at, "schema", "%s: %v; messages of %s are only counted", ch.Type, s.unread, ch.Topic)
 		}
-	}
-	if s.t == nil {
 		return s
 	}
 	s.who = identify(s.t, r.wants.Senders)
@@ -106,6 +91,29 @@ func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
 		}
 	}
 	return s
+}
+
+// reads reports whether messages of a channel are in an encoding that is read.
+func (ch *Channel) reads() bool { return ch.Encoding == "cdr" || ch.Encoding == "ros1" }
+
+// defined reports whether the recording has a definition of the messages.
+func (ch *Channel) defined() bool { return ch.Missing == "" && len(bytes.TrimSpace(ch.Definition)) > 0 }
+
+// parse returns the type of the messages of a channel, or why they are not read.
+func (ch *Channel) parse() (*cdr.Type, error) {
+	switch {
+	case !ch.reads():
+		return nil, fmt.Errorf("messages in %q are not read, only cdr is: record it with ROS 2's own encoding, or export the topic as a table", ch.Encoding)
+	case ch.Missing != "":
+		return nil, errors.New(ch.Missing)
+	case ch.defined() || ch.Encoding != "cdr":
+		return cdr.Parse(ch.Schema, ch.Type, ch.Definition)
+	}
+	text, known := definition(ch.Type)
+	if !known {
+		return nil, fmt.Errorf("type %s is not defined in the bag, and is none of those that come with ROS: convert it by ros2 bag convert into MCAP, where the type is installed", ch.Type)
+	}
+	return cdr.Parse("ros2msg", ch.Type, text)
 }
 
 // defines reports whether messages of a channel are read by a subscription of their name and type: by the same definition, or one of the
