@@ -36,7 +36,7 @@ type note struct {
 var channels = []struct {
 	topic  string
 	schema uint16
-}{{"/odom", 1}, {"/cmd_vel", 2}, {"/joint_states", 3}, {"/tf", 4}, {"/odom", 1}, {"/cmd_vel", 2}, {"/cmd_vel_nav", 2}, {"/odometry/filtered", 1}, {"/ackermann_cmd", 5}, {"/drone1/fmu/out/vehicle_odometry_v1", 6}, {"/cmd_vel", 7}, {"/drone1/fmu/in/actuator_motors", 8}, {"/drone2/fmu/out/vehicle_odometry_v1", 6}, {"/drone2/fmu/in/actuator_motors", 8}}
+}{{"/odom", 1}, {"/cmd_vel", 2}, {"/joint_states", 3}, {"/tf", 4}, {"/odom", 1}, {"/cmd_vel", 2}, {"/cmd_vel_nav", 2}, {"/odometry/filtered", 1}, {"/ackermann_cmd", 5}, {"/drone1/fmu/out/vehicle_odometry_v1", 6}, {"/cmd_vel", 7}, {"/drone1/fmu/in/actuator_motors", 8}, {"/drone2/fmu/out/vehicle_odometry_v1", 6}, {"/drone2/fmu/in/actuator_motors", 8}, {"/dynamic_joint_states", 9}}
 
 // second is a time in a recording, ns.
 const second = int64(1e9)
@@ -74,7 +74,7 @@ func written(t testing.TB, all []note) []byte {
 	must(err)
 	must(w.WriteHeader(&foxglove.Header{Profile: "ros2"}))
 	for i, s := range []struct{ name, text string }{
-		{"nav_msgs/msg/Odometry", odometryMsg}, {"geometry_msgs/msg/Twist", plainTwistMsg}, {"sensor_msgs/msg/JointState", jointStateMsg}, {"tf2_msgs/msg/TFMessage", tfMsg}, {"ackermann_msgs/msg/AckermannDriveStamped", ackermannMsg}, {"px4_msgs/msg/VehicleOdometry", px4OdometryMsg}, {"geometry_msgs/msg/TwistStamped", twistStampedMsg}, {"px4_msgs/msg/ActuatorMotors", "uint64 timestamp\nfloat32[12] control\n"},
+		{"nav_msgs/msg/Odometry", odometryMsg}, {"geometry_msgs/msg/Twist", plainTwistMsg}, {"sensor_msgs/msg/JointState", jointStateMsg}, {"tf2_msgs/msg/TFMessage", tfMsg}, {"ackermann_msgs/msg/AckermannDriveStamped", ackermannMsg}, {"px4_msgs/msg/VehicleOdometry", px4OdometryMsg}, {"geometry_msgs/msg/TwistStamped", twistStampedMsg}, {"px4_msgs/msg/ActuatorMotors", "uint64 timestamp\nfloat32[12] control\n"}, {"control_msgs/msg/DynamicJointState", dynamicMsg},
 	} {
 		must(w.WriteSchema(&foxglove.Schema{ID: uint16(i + 1), Name: s.name, Encoding: "ros2msg", Data: []byte(s.text)}))
 	}
