@@ -150,6 +150,16 @@ func (n *naming) write(fields []telemetry.Field, names []string, inner [][]strin
 	}
 }
 
+// repeated returns a name that is there twice; "" = none is.
+func repeated(names []string) string {
+	for i, n := range names {
+		if slices.Contains(names[:i], n) {
+			return n
+		}
+	}
+	return ""
+}
+
 // distinct reports whether names tell elements apart.
 func distinct(names []string) bool {
 	for i, n := range names {

@@ -150,3 +150,12 @@ func TestManySenders(t *testing.T) {
 		t.Error(p)
 	}
 }
+
+// A name that a message has twice is reported, and the first one counts.
+func TestNameTwice(t *testing.T) {
+	values, _, report := taken(t, "string[] name\nfloat64[] position\n", []string{"position[name=a]", "position[name=b]"},
+		cdrtest.New().Seq(3).Text("a", "b", "a").Seq(3).F64(1, 2, 3).B, cdrtest.New().Seq(3).Text("a", "b", "a").Seq(3).F64(4, 5, 6).B)
+	if p := report.All(); len(p) != 1 || !strings.Contains(p[0].Reason, `it has "a" in name twice, of which the first counts`) || !slices.Equal(values[1], []float64{4, 5}) {
+		t.Error(values, report.All())
+	}
+}

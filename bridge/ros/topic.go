@@ -45,6 +45,7 @@ type Subscription struct {
 	latest     latest
 	remembers  bool // latest is kept
 	bad        int  // messages that were cut off
+	twice      bool // a message has a name twice, which is reported
 	full       bool // it has more senders than are read, which is reported
 }
 
@@ -226,6 +227,10 @@ func (r *Messages) find(s *Subscription, key, msg []byte) (*sender, error) {
 	}
 	var from *sender
 	if s.who != nil && s.who.names != "" {
+		if n := repeated(names); n != "" && !s.twice {
+			s.twice = true
+			r.report.Add(r.rest.at, "message", "of %s: it has %q in %s twice, of which the first counts", s.name, telemetry.Clip(n), s.who.names)
+		}
 		if i := slices.IndexFunc(s.senders, func(x *sender) bool { return x.is(texts, names) }); i >= 0 {
 			from = s.senders[i]
 			if from.fields != nil && len(from.names) > 0 && len(names) > 0 && !from.moved {
