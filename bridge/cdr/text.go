@@ -1,6 +1,10 @@
 package cdr
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
+)
 
 // Texts picks texts out of messages of one type.
 type Texts struct{ r *Reader }
@@ -66,12 +70,13 @@ func (w *walker) names(t *Type, name string, element int, f func(element int, s 
 	return err
 }
 
-// Named returns the arrays of messages of a type whose elements have a field with one of some names that is a text or, if several, an
-// array of texts, and these fields.
+// Named returns the arrays of messages of a type whose elements have a field with one of some names that is a text beside a real number
+// or, if several, an array of texts, and these fields.
 func (t *Type) Named(names []string, several bool) (arrays, fields []string) {
 	for i := range t.fields {
 		f := &t.fields[i]
-		if f.content != nested || !f.array() {
+		real := func(x field) bool { return x.content == numeric && (x.number == number.F64 || x.number == number.F32) }
+		if f.content != nested || !f.array() || !several && !slices.ContainsFunc(f.t.fields, real) {
 			continue
 		}
 		for k := range f.t.fields {

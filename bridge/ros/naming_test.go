@@ -159,3 +159,22 @@ func TestNameTwice(t *testing.T) {
 		t.Error(values, report.All())
 	}
 }
+
+// What an element without numbers is called, as a diagnosis or a field of a cloud of points, tells no senders apart.
+func TestNamesOfOtherElements(t *testing.T) {
+	var topics []*telemetry.Topic
+	m := ros.New("a.mcap", &telemetry.Wants{Select: func(x *telemetry.Topic) []string {
+		topics = append(topics, x)
+		return nil
+	}}, new(telemetry.Problems))
+	defer m.Close()
+	s := m.Subscribe(7, &ros.Channel{Topic: "/diagnostics", Type: "a/msg/T", Encoding: "cdr", Schema: "ros2msg", Definition: []byte("Status[] status\n===\nMSG: a/Status\nuint8 level\nstring name\n")})
+	for _, name := range []string{"camera", "battery"} {
+		if _, err := m.Take(s, 8, 9, cdrtest.New().Seq(1).U8(1).Text(name).B); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(topics) != 1 || len(topics[0].Sender) != 0 {
+		t.Error(len(topics), topics[0].Sender)
+	}
+}
