@@ -160,7 +160,7 @@ func repeated(names []string) string {
 	return ""
 }
 
-// distinct reports whether names tell elements apart.
+// distinct reports whether names distinguish elements.
 func distinct(names []string) bool {
 	for i, n := range names {
 		if n == "" || strings.ContainsAny(n, "[]") || slices.Contains(names[:i], n) {

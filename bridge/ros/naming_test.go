@@ -160,7 +160,7 @@ func TestNameTwice(t *testing.T) {
 	}
 }
 
-// What an element without numbers is called, as a diagnosis or a field of a cloud of points, tells no senders apart.
+// The names of elements without numbers, as of a diagnosis or of a field of a cloud of points, distinguish no senders.
 func TestNamesOfOtherElements(t *testing.T) {
 	var topics []*telemetry.Topic
 	m := ros.New("a.mcap", &telemetry.Wants{Select: func(x *telemetry.Topic) []string {
