@@ -21,6 +21,9 @@ func TestUnitsInCells(t *testing.T) {
 		}), []string{"column = \"time\"\nunit = \"s\" # s, ms, us, ns, min, h or d: as its cells are written\n", "unit = \"rad\"\nrole = \"state\"", "unit = \"N m\"\nrole = \"input\""}},
 		"no blanks": {rowsOf("time,theta,throttle", func(i int, a, _, u float64) string { return fmt.Sprintf("%dms,%.6frad,%.6f%%", 20*i, a, u) }),
 			[]string{"unit = \"ms\"", "unit = \"rad\"\nrole = \"state\"", "unit = \"%\"\nrole = \"input\""}},
+		"decimal commas": {rowsOf("Zeit;Winkel;Moment", func(i int, a, _, u float64) string {
+			return strings.ReplaceAll(fmt.Sprintf("%.3f s;%.6f rad;%.6f Nm", 0.02*float64(i), a, u), ".", ",")
+		}), []string{"unit = \"s\"", "unit = \"rad\"\nrole = \"state\"", "unit = \"Nm\"\nrole = \"input\""}},
 		"degrees": {rowsOf("time,theta,tau", func(i int, a, _, u float64) string {
 			return fmt.Sprintf("%g,%.6f°,%.6f", 0.02*float64(i), a, u)
 		}), []string{"unit = \"deg\"\nrole = \"state\""}},
@@ -34,7 +37,7 @@ func TestUnitsInCells(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", name, want, text)
 			}
 		}
-		if strings.Contains(c.table, "rad") && !strings.Contains(strings.Join(s.Texts(), "\n"), `numbers of column "theta" are in rad, as its cells say`) {
+		if strings.Contains(c.table, "theta") && strings.Contains(c.table, "rad") && !strings.Contains(strings.Join(s.Texts(), "\n"), `numbers of column "theta" are in rad, as its cells say`) {
 			t.Errorf("%s: %s", name, strings.Join(s.Texts(), "\n"))
 		}
 		for i, at := range plain.Segments[0].T {
@@ -144,5 +147,28 @@ func TestOnAndOff(t *testing.T) {
 		if names := log.Channels; len(names) != 2 || names[1].Name != "on" || !strings.Contains(text, "a flag") {
 			t.Fatalf("%v: %v\n%s", words, names, text)
 		}
+	}
+}
+
+// Cells in several units are named by the suggestion, with the cell.
+func TestSeveralUnitsInCells(t *testing.T) {
+	text, err := mapOf(t, rowsOf("t,v,theta", func(i int, a, _, _ float64) string {
+		if i < 150 {
+			return fmt.Sprintf("%g,%.1f mV,%.6f", 0.02*float64(i), 1000*a, a)
+		}
+		return fmt.Sprintf("%g,%.4f V,%.6f", 0.02*float64(i), a, a)
+	}))
+	if err != nil || !strings.Contains(text, `numbers in mV, and others in another unit, as "`) {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// Rows of robots whose clocks are far apart are not taken for slow ones.
+func TestUnitOfSeveralClocks(t *testing.T) {
+	log, s, _ := suggested(t, "", rowsOf("robot,stamp,theta,tau", func(i int, a, _, u float64) string {
+		return fmt.Sprintf("r1,%.3f,%.6f,%.6f\nr2,%.3f,%.6f,%.6f", 0.02*float64(i), a, u, 100+0.02*float64(i), 2*a, 2*u)
+	}))
+	if s.Segments != 2 || log.Segments[1].T[299]-log.Segments[1].T[0] != 299*20e6 {
+		t.Error(s.Segments, len(log.Segments[1].T))
 	}
 }

@@ -258,7 +258,9 @@ func (o *Outline) findUnit() {
 			return
 		}
 	}
-	o.Unit = unitOf(c)
+	if o.Unit = unitOf(c); o.Group >= 0 { // whose clocks may differ
+		o.Unit = cmp.Or(unitBy((c.High-c.Low)*float64(len(o.Columns[o.Group].named))/float64(c.Numbers), c.Low), o.Unit)
+	}
 }
 
 // unitOf guesses the unit of the time from the median step, by the rows that are in it where a clock is coarser than

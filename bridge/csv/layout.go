@@ -116,7 +116,7 @@ func decimalCommas(rows []string, comma rune) bool {
 		for _, cell := range split(row, comma) {
 			if _, err := strconv.ParseFloat(cell, 64); err == nil && strings.Contains(cell, ".") {
 				points++
-			} else if commaNumber(cell) {
+			} else if commaNumber(bareNumber(cell)) {
 				commas++
 			}
 		}
@@ -209,7 +209,7 @@ func (l *layout) point(cell string) string {
 	if strings.HasPrefix(cell, minus) {
 		cell = "-" + cell[len(minus):]
 	}
-	if l.decimal && commaNumber(cell) {
+	if l.decimal && commaNumber(bareNumber(cell)) {
 		cell = strings.Replace(cell, ",", ".", 1)
 	}
 	return exponent(cell)
@@ -309,6 +309,11 @@ func commaNumber(cell string) bool {
 	}
 	_, err := strconv.ParseFloat(strings.Replace(cell, ",", ".", 1), 64)
 	return err == nil
+}
+
+// bareNumber returns what is ahead of a unit in a cell.
+func bareNumber(cell string) string {
+	return strings.TrimRightFunc(cell, func(r rune) bool { return r < '0' || r > '9' })
 }
 
 // minus is how text for print begins negative numbers.

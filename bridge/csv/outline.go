@@ -313,6 +313,14 @@ func (o *Outline) unit(columns []int) bool {
 	return true
 }
 
+// Units returns the unit of most cells of a column, and the first cell that has another one; "" where there is none.
+func (c *Column) Units() (unit, other string) {
+	if _, _, ok := measured(c.other); ok && c.inCells != "" {
+		return c.inCells, c.other
+	}
+	return "", ""
+}
+
 // Other returns the first cell that is neither a number nor missing.
 func (c *Column) Other() string { return c.other }
 

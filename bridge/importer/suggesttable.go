@@ -95,7 +95,10 @@ func unitFrom(o *csv.Outline) string {
 func (s *suggestion) column(c *csv.Column) {
 	hash, remark := "# ", fmt.Sprintf("%.6g to %.6g", c.Low, c.High)
 	where := fmt.Sprintf("column = %q", c.Column)
+	unit, other := c.Units()
 	switch {
+	case other != "":
+		hash, remark = "", fmt.Sprintf("numbers in %s, and others in another unit, as %q, which an import refuses: convert the column to one unit", unit, other)
 	case c.Numbers == 0 && c.Others == 0 && c.Infinite == 0:
 		remark = "empty"
 	case c.Lists():
