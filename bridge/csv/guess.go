@@ -288,7 +288,7 @@ const slowest = 0.5
 // seconds, where that may be, too: rows of a slow plant and of a fast logger have the same steps. 0 = it may not.
 func (o *Outline) Guess() (rate, inSeconds float64) {
 	step := o.Columns[o.Time].step()
-	if o.Named || !(step > 0) || scales[o.Unit].factor == 0 {
+	if o.Named || !(step > 0) || scales[o.Unit].factor == 0 || o.Group >= 0 { // steps are between robots
 		return 0, 0
 	}
 	if rate = 1e9 / (step * scales[o.Unit].ns()); o.Unit != "s" && 1/step >= slowest {
