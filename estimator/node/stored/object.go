@@ -61,8 +61,8 @@ func (o *Objects) Info(ctx context.Context, name string) (*Info, error) {
 	return info, nil
 }
 
-// mostChunks bounds the chunks of an object.
-const mostChunks = 1 << 20
+// leastChunk is the least size of a chunk but the last, bytes: each is a request, and who writes a store could let a reader ask for ever.
+const leastChunk = 4 << 10
 
 // decode returns a description.
 func decode(b []byte) (*Info, error) {
@@ -70,7 +70,7 @@ func decode(b []byte) (*Info, error) {
 	if err := json.Unmarshal(b, info); err != nil {
 		return nil, err
 	}
-	if info.Chunks > mostChunks || strings.ContainsAny(info.NUID, ".*> \t\r\n") || info.NUID == "" && info.Chunks > 0 {
+	if strings.ContainsAny(info.NUID, ".*> \t\r\n") || info.NUID == "" && info.Chunks > 0 {
 		return nil, fmt.Errorf("%d chunks of %.40q are none of an object", info.Chunks, info.NUID)
 	}
 	return info, nil
@@ -84,6 +84,8 @@ func (o *Objects) Copy(ctx context.Context, to io.Writer, info *Info, most int64
 		return ErrLink
 	case info.Size > uint64(max(most, 0)):
 		return ErrLarge
+	case uint64(info.Chunks) > info.Size/leastChunk+1:
+		return ErrChanged
 	}
 	sum, from, left := sha256.New(), uint64(1), int64(info.Size)
 	for range info.Chunks {

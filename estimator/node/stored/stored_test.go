@@ -150,6 +150,11 @@ func TestObjects(t *testing.T) {
 			t.Errorf("more than it says: %v", err)
 		}
 		lying = *info
+		lying.Chunks = 1 << 30 // each is asked for
+		if err := o.Copy(t.Context(), &got, &lying, 1<<20); !errors.Is(err, stored.ErrChanged) {
+			t.Errorf("in many chunks: %v", err)
+		}
+		lying = *info
 		lying.Chunks++
 		if err := o.Copy(t.Context(), &got, &lying, 1<<20); !errors.Is(err, stored.ErrChanged) {
 			t.Errorf("less than it says: %v", err)
