@@ -3,6 +3,7 @@ package fleet
 import (
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,8 +14,26 @@ import (
 // Robots keeps the newest status of every vehicle that it receives.
 type Robots struct {
 	mu  sync.Mutex
-	all map[string]Robot
+	all map[string]*heard
 	sub *nats.Subscription
+}
+
+// heard is what has come of a vehicle. It is read when somebody asks for it: one vehicle can send more than could be read, and others' would
+// be dropped.
+type heard struct {
+	Robot
+	newest []byte // nil = it was read
+	came   time.Time
+}
+
+// read returns the newest status that is one of the vehicle.
+func (h *heard) read(vehicle string) Robot {
+	var s wire.Status
+	if h.newest != nil && s.Decode(h.newest) == nil && s.Vehicle == vehicle {
+		h.Robot = Robot{s, h.came}
+	}
+	h.newest = nil
+	return h.Robot
 }
 
 // Robot is the newest status of a vehicle.
@@ -37,22 +56,21 @@ const subscribeLimit = 20 * time.Second
 
 // Listen receives the statuses of all vehicles until Close: those that are sent after it has returned.
 func Listen(nc *nats.Conn) (*Robots, error) {
-	r := &Robots{all: map[string]Robot{}}
+	r := &Robots{all: map[string]*heard{}}
 	var err error
 	r.sub, err = nc.Subscribe(wire.AllStatuses, func(m *nats.Msg) {
-		var s wire.Status
-		if s.Decode(m.Data) != nil || m.Subject != wire.StatusSubject(s.Vehicle) || wire.CheckVehicle(s.Vehicle) != nil {
-			return // foreign
-		}
+		vehicle := strings.TrimPrefix(m.Subject, wire.StatusSubject(""))
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if _, known := r.all[s.Vehicle]; !known && len(r.all) >= mostRobots {
-			maps.DeleteFunc(r.all, func(_ string, old Robot) bool { return !old.Live() })
-			if len(r.all) >= mostRobots {
-				return
+		h := r.all[vehicle]
+		if h == nil {
+			if wire.CheckVehicle(vehicle) != nil || !r.room() {
+				return // foreign, or too many
 			}
+			h = &heard{}
+			r.all[vehicle] = h
 		}
-		r.all[s.Vehicle] = Robot{s, time.Now()}
+		h.newest, h.came = m.Data, time.Now()
 	})
 	if err != nil {
 		return nil, fmt.Errorf("subscribing to %s: %w", wire.AllStatuses, err)
@@ -67,19 +85,32 @@ func Listen(nc *nats.Conn) (*Robots, error) {
 // Close ends receiving.
 func (r *Robots) Close() { _ = r.sub.Unsubscribe() }
 
+// room reports whether another vehicle can be kept, without those that are silent.
+func (r *Robots) room() bool {
+	if len(r.all) >= mostRobots {
+		maps.DeleteFunc(r.all, func(_ string, h *heard) bool { return time.Since(h.came) >= silentAfter })
+	}
+	return len(r.all) < mostRobots
+}
+
 // Of returns the newest status of a vehicle, the zero value where none has come.
 func (r *Robots) Of(vehicle string) Robot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.all[vehicle]
+	if h := r.all[vehicle]; h != nil {
+		return h.read(vehicle)
+	}
+	return Robot{}
 }
 
 // Vehicles lists those that were heard of.
 func (r *Robots) Vehicles() (all []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for v := range r.all {
-		all = append(all, v)
+	for v, h := range r.all {
+		if r := h.read(v); !r.Came.IsZero() {
+			all = append(all, v)
+		}
 	}
 	return all
 }
