@@ -66,8 +66,6 @@ func openDecisions(js jetstream.JetStream, key ed25519.PrivateKey, public ed2551
 func (d *decisions) refresh(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, listLimit)
-	defer cancel()
 	if err := d.log.Read(ctx, d.js.Conn(), d.add); err != nil {
 		return fmt.Errorf("the log of decisions: %w", explained(err))
 	}
