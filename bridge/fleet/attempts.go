@@ -42,7 +42,7 @@ func (a *Authority) attempts(role string, streams []string, most int) (groups []
 	}
 	for _, v := range a.Robots {
 		for _, s := range append(seen(v), wire.SwapSubject(v), wire.ModelSubject(v)) {
-			if !strings.HasSuffix(role, "."+v) {
+			if role != RobotRole(v) {
 				groups = append(groups, []attempt{{subject: s, reply: "stolen." + mark, body: mark}})
 			}
 		}

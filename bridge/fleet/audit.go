@@ -33,7 +33,7 @@ type Through struct {
 
 // Examine tries, with the credentials of every role but the operator, what it may not do: every verb of the API of JetStream on every
 // stream, answered at its own inbox or at a subject of somebody else; consumers, mirrors, sources and republished streams that deliver
-// there; and messages on the subjects of others. What it may do, by the grants, is tried with the answer elsewhere. connect
+// there; messages on the subjects of others; and to hear what others say. What it may do, by the grants, is tried with the answer elsewhere. connect
 // connects as a role. progress (optional) is called after each role.
 func (a *Authority) Examine(ctx context.Context, connect func(role string) (*nats.Conn, error), progress func(role string, tried int)) (Audit, error) {
 	return a.examine(ctx, connect, progress, mostTargets, a.Roles()[1:])
@@ -78,13 +78,19 @@ func (a *Authority) examine(ctx context.Context, connect func(role string) (*nat
 			}
 		}
 	}
+	spoken := a.spoken(nc, conns)
 	for i, role := range a.Roles()[1:] {
 		if !slices.Contains(as, role) {
 			continue
 		}
-		if err := x.role(ctx, conns[i], role); err != nil {
+		heard, err := a.overhear(conns[i], role, spoken)
+		if err == nil {
+			err = x.role(ctx, conns[i], role)
+		}
+		if err != nil {
 			return x.out, fmt.Errorf("%s: %w", role, err)
 		}
+		x.out.Tried, x.out.Through = x.out.Tried+len(spoken), append(x.out.Through, heard...)
 		if progress != nil {
 			progress(role, x.out.Tried)
 		}
@@ -139,7 +145,7 @@ func (x *examiner) strays(by string) (came []string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if account(by) == account(e.role) || !strings.Contains(string(m.Data), mark) || strings.HasPrefix(m.Subject, "_INBOX") || strings.HasPrefix(m.Subject, "_R_") {
+			if by == e.role || !strings.Contains(string(m.Data), mark) || strings.HasPrefix(m.Subject, "_INBOX") || strings.HasPrefix(m.Subject, "_R_") {
 				continue
 			}
 			if e.role != RoleOperator || !x.may(by, m.Subject) {
