@@ -290,7 +290,7 @@ func TestARestartIsNoDowngrade(t *testing.T) {
 	}
 }
 
-// A pipe in the place of a saved state is not waited for.
+// A pipe in the place of a saved state, or of the model's file while the node runs, is not waited for.
 func TestAPipeIsNoState(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -305,5 +305,16 @@ func TestAPipeIsNoState(t *testing.T) {
 		}
 	case <-time.After(patience):
 		t.Fatal("it waits for a writer")
+	}
+	n, err := New(Config{Vehicle: "v1"}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	offered := make(chan bool)
+	go func() { n.OfferFile(pipe); close(offered) }()
+	select {
+	case <-offered:
+	case <-time.After(patience):
+		t.Error("a model is waited for")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -48,24 +47,7 @@ func (s *store) shadowObject() string { return strings.TrimSuffix(s.object, ".dg
 
 // OfferFile offers the model in a file and logs what came of it.
 func (n *Node) OfferFile(path string) {
-	n.offer(path, false, func() ([]byte, error) {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		return readModel(f)
-	})
-}
-
-// readModel reads the bytes of a model's file to its end, and no more than one has,
-// whatever is said of its size.
-func readModel(r io.Reader) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(r, model.MaxFile+1))
-	if err == nil && len(b) > model.MaxFile {
-		return nil, errLarge
-	}
-	return b, err
+	n.offer(path, false, func() ([]byte, error) { return readRegular(path, model.MaxFile) })
 }
 
 // offer offers the file that read returns and logs what came of it. once is true where a
