@@ -357,16 +357,23 @@ func TestAnUploadRepairs(t *testing.T) {
 	if err != nil || len(log.Parts) < 3 {
 		t.Fatal(log.Parts, err)
 	}
-	if _, err := putObject(t.Context(), c.Logs.js, logObjects, log.object(1), "", strings.NewReader("poison")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Logs.Fetch(t.Context(), "drone-1", log.ID, t.TempDir()); err == nil || !strings.Contains(err.Error(), "upload it again") {
-		t.Errorf("the poisoned log: %v", err)
-	}
-	if _, sent, err := c.Logs.Upload(t.Context(), path, nil); err != nil || sent.Bytes != log.Parts[1].Bytes {
-		t.Errorf("%+v, %v", sent, err)
-	}
-	if _, err := c.Logs.Fetch(t.Context(), "drone-1", log.ID, t.TempDir()); err != nil {
-		t.Error(err)
+	for name, digest := range map[string]string{"other bytes": "", "other bytes behind the same description": digest(log.Parts[1].SHA256)} {
+		info, err := putObject(t.Context(), c.Logs.js, logObjects, log.object(1), "", strings.NewReader(strings.Repeat("x", int(log.Parts[1].Bytes))))
+		if err == nil && digest != "" {
+			info.Digest = digest
+			_, err = c.Logs.js.Publish(t.Context(), "$O."+logObjects+".M."+base64.URLEncoding.EncodeToString([]byte(log.object(1))), encoded(info))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Logs.Fetch(t.Context(), "drone-1", log.ID, t.TempDir()); err == nil || !strings.Contains(err.Error(), "upload it again") {
+			t.Errorf("%s: the poisoned log: %v", name, err)
+		}
+		if _, sent, err := c.Logs.Upload(t.Context(), path, nil); err != nil || sent.Bytes != log.Parts[1].Bytes {
+			t.Errorf("%s: %+v, %v", name, sent, err)
+		}
+		if _, err := c.Logs.Fetch(t.Context(), "drone-1", log.ID, t.TempDir()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -130,8 +130,8 @@ type Sent struct {
 }
 
 // Upload stores a finished flight log and enters it into the index. Parts that an earlier
-// upload has completed are not sent again; those that were changed since are, also of a log that is in the index. progress (optional) is
-// called after each part.
+// upload has completed are not sent again. Those of a log that is in the index are read, and those that were changed since are sent again.
+// progress (optional) is called after each part.
 func (l *Logs) Upload(ctx context.Context, path string, progress func(Sent)) (Log, Sent, error) {
 	var sent Sent
 	f, err := os.Open(path)
@@ -162,7 +162,7 @@ func (l *Logs) Upload(ctx context.Context, path string, progress func(Sent)) (Lo
 	}
 	at := int64(0)
 	for i, p := range log.Parts {
-		had, err := l.send(ctx, store, log.object(i), p, io.NewSectionReader(f, at, p.Bytes))
+		had, err := l.send(ctx, store, log.object(i), p, io.NewSectionReader(f, at, p.Bytes), entered)
 		if err != nil {
 			return log, sent, fmt.Errorf("%s: part %d of %d: %w", path, i+1, len(log.Parts), explained(err))
 		}
@@ -206,17 +206,18 @@ func (l *Logs) listed(ctx context.Context, log *Log) {
 	}
 }
 
-// send stores a part unless it is there, which it reports.
-func (l *Logs) send(ctx context.Context, store *stored.Objects, name string, p Part, from io.Reader) (had bool, err error) {
+// send stores a part unless it is there, which it reports: by its description, or, to verify that, by its bytes.
+func (l *Logs) send(ctx context.Context, store *stored.Objects, name string, p Part, from io.Reader, verify bool) (had bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, partLimit)
 	defer cancel()
 	want := digest(p.SHA256)
 	info, err := store.Info(ctx, name)
-	switch {
-	case err == nil && info.Digest == want:
-		return true, nil
-	case err != nil && !errors.Is(err, stored.ErrNone):
-		return false, err
+	if had = err == nil && info.Digest == want; had && verify {
+		err = store.Copy(ctx, io.Discard, info, p.Bytes)
+		had = err == nil
+	}
+	if had || Transient(err) {
+		return had, err
 	}
 	_, err = putObject(ctx, l.js, store.Bucket, name, want, from)
 	return false, err
