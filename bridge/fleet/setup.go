@@ -50,13 +50,8 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 	}
 	s.Lease, s.KeepJobs = cmp.Or(s.Lease, usualLease), cmp.Or(s.KeepJobs, usualKeepJobs)
 	stream := func(c jetstream.StreamConfig) error {
-		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
-		err := fits(c.MaxBytes, func(most int64) error {
-			c.MaxBytes = most
-			_, err := js.CreateOrUpdateStream(ctx, c)
-			return err
-		})
-		if err != nil {
+		c.Replicas = s.Replicas
+		if err := makeStream(ctx, js, c); err != nil {
 			return fmt.Errorf("stream %s: %w", c.Name, explained(err))
 		}
 		return nil
@@ -126,6 +121,23 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 	return nil
 }
 
+// makeStream makes a stream, or changes it: it never gets less room. One of which nothing can be removed gets twice what it holds.
+func makeStream(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig) error {
+	held, limit, err := sizeOf(ctx, js, c.Name)
+	if err != nil {
+		return err
+	}
+	if c.DenyPurge {
+		c.MaxBytes = max(c.MaxBytes, 2*held)
+	}
+	c.Storage = jetstream.FileStorage
+	return fits(c.MaxBytes, func(most int64) error {
+		c.MaxBytes = max(most, limit)
+		_, err := js.CreateOrUpdateStream(ctx, c)
+		return err
+	})
+}
+
 // Parts of what a server can set aside: of all logs, and of all models.
 const (
 	logPart   = 0.5
@@ -154,7 +166,7 @@ func limits(ctx context.Context, js jetstream.JetStream, s *Settings) (map[strin
 			if all[store] = of.set; of.set > 0 {
 				continue
 			}
-			bytes, limit, err := sizeOf(ctx, js, store)
+			bytes, limit, err := sizeOf(ctx, js, "OBJ_"+store)
 			if err != nil {
 				return nil, err
 			}
@@ -178,9 +190,9 @@ func limits(ctx context.Context, js jetstream.JetStream, s *Settings) (map[strin
 	return all, nil
 }
 
-// sizeOf returns how many bytes an object store has and may have, -1 without a limit; 0 of none.
-func sizeOf(ctx context.Context, js jetstream.JetStream, store string) (bytes, limit int64, err error) {
-	stream, err := js.Stream(ctx, "OBJ_"+store)
+// sizeOf returns how many bytes a stream has and may have, -1 without a limit; 0 of none.
+func sizeOf(ctx context.Context, js jetstream.JetStream, name string) (bytes, limit int64, err error) {
+	stream, err := js.Stream(ctx, name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return 0, 0, nil
 	}

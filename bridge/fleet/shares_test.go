@@ -77,3 +77,34 @@ func TestOneRobotFillsItsOwnStoreAlone(t *testing.T) {
 		t.Errorf("%v", again)
 	}
 }
+
+// The log of decisions, of which nothing is removed, gets more room by another setup when it is full: twice what it holds.
+func TestAFullLogOfDecisions(t *testing.T) {
+	ns := serve(t, Settings{})
+	nc := connect(t, ns)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size := maxDecision - 1000; size > 0; { // as much as fits, and then less and less
+		if _, err := js.Publish(t.Context(), decisionPrefix+"tag.x", make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+	in := installer(t, ns)
+	group := Group{Name: "g", Vehicles: []string{"a"}}
+	if err := in.SetGroup(t.Context(), group); err == nil || !strings.Contains(err.Error(), "dgm-fleet setup") {
+		t.Errorf("a decision: %v", err)
+	}
+	for range 2 {
+		if err := Setup(t.Context(), nc, Settings{Lease: lease}); err != nil {
+			t.Fatal(err)
+		}
+		if held, limit, err := sizeOf(t.Context(), js, decisionStream); err != nil || limit < 2*held-decisionBytes/100 || held < decisionBytes*9/10 {
+			t.Errorf("it holds %d of %d bytes, %v", held, limit, err)
+		}
+	}
+	if err := in.SetGroup(t.Context(), group); err != nil {
+		t.Error(err)
+	}
+}

@@ -109,7 +109,7 @@ func explained(err error) error {
 	case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
 		return errReplaced
 	case strings.Contains(err.Error(), "maximum bytes"):
-		return fmt.Errorf("%w: the store is full, and takes nothing more until it has more room (dgm-fleet setup --log-bytes, --model-bytes) or less is kept", err)
+		return fmt.Errorf("%w: the store is full, and takes nothing more until it has more room (dgm-fleet setup, for logs and models with --log-bytes, --model-bytes) or less is kept", err)
 	}
 	return err
 }
