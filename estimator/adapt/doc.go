@@ -73,7 +73,7 @@
 // weights. So for each series only a share s of the mixture is published. It is computed from sums over the last two horizons, of the errors
 // without adaptation e and the mixture's change of the mean at the start of the window m, both over the standard deviation of a measurement:
 //
-//	s* = (λ + Σ e m)/(λ + Σ m²)      s = 1.5 s* − 1.2 √(max(Σ (e − s* m)² − 4 n, 0)/(λ + Σ m²))      within 0 and 1, λ = 4
+//	s* = (λ + Σ e m)/(λ + Σ m²)      s = 1.5 s* − 1.4 √(max(Σ (e − s* m)² − 4 n, 0)/(λ + Σ m²))      within 0 and 1, λ = 4
 //
 // s* is the coefficient of the regression of forecast encompassing (Harvey, Leybourne & Newbold 1998), shrunk to 1: small changes are published
 // whole. If an amount explains the change, the remaining errors have the size of a measurement's, and s is 1. If more than two standard deviations

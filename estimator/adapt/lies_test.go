@@ -116,3 +116,40 @@ func TestAnHonestChangeIsPublishedWhole(t *testing.T) {
 		}
 	}
 }
+
+// A false change that looks like one that the robot can have is learned, and when it is taken back predictions are worse for as long as
+// the errors take to show it: for two seconds. From then on they are no worse than those without adaptation, where changes are as far apart
+// as three of these times.
+func TestAFalseChangeThatIsTakenBack(t *testing.T) {
+	for _, every := range []int{2, 3, 5} { // two seconds
+		for _, size := range []float64{0.2, 0.4, 0.8, 1.6} {
+			for name, tell := range map[string]func(x, u []float64){
+				"an input is reported larger":     func(_, u []float64) { u[0] *= 1 + size },
+				"an input is reported with a sum": func(_, u []float64) { u[0] += size },
+				"a rate is reported larger":       func(x, _ []float64) { x[1] *= 1 + size },
+			} {
+				m := adaptable()
+				f := filter(t, m)
+				r := newRobot(t, m, make([]float64, len(f.state.Theta)))
+				r.fly(f, 10)
+				at, after := 0.0, 0.0
+				lies := r.report(60, func(x, u []float64, t float64) {
+					if int(t/2)/every%2 == 1 {
+						tell(x, u)
+					}
+				})
+				for i, ratio := range lies.ratios(t, f, 2) {
+					if i%every == 0 {
+						at = max(at, ratio)
+					} else {
+						after = max(after, ratio)
+					}
+				}
+				t.Logf("%s by %v every %d s: in the 2 s after a change at most %.2f times the error without adaptation, then %.3f", name, size, 2*every, at, after)
+				if after > 1.05 && every > 2 {
+					t.Errorf("%s by %v every %d s: %.3f times the error without adaptation", name, size, 2*every, after)
+				}
+			}
+		}
+	}
+}
