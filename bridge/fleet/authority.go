@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -121,6 +122,9 @@ type User struct {
 	Publish, Subscribe []string
 }
 
+// ManyFor is for how long after a request many answers come. Until then a server keeps about 1 kB of each, however many one asks.
+const ManyFor = 10 * time.Second
+
 // Export is a subject that other accounts may ask on or see.
 type Export struct {
 	Subject string
@@ -228,7 +232,7 @@ func (a *Authority) Config() (string, error) {
 		for _, e := range c.Exports {
 			more := ""
 			if e.Many {
-				more = ", response_type: stream"
+				more = fmt.Sprintf(", response_type: stream, threshold: %q", ManyFor)
 			}
 			line(3, "{ %s: %q, accounts: [%s]%s }", kindOf(e.Service), e.Subject, strings.Join(e.To, ", "), more)
 		}

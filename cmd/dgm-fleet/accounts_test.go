@@ -57,6 +57,7 @@ func TestAccounts(t *testing.T) {
 		t.Fatalf("exit %d, %s", code, errs)
 	}
 	s := configured(t, dir)
+	forgets(t, s, "OPERATOR")
 	url := s.ClientURL()
 	first, err := os.ReadFile(keyFile(filepath.Join(dir, keyFolder), fleet.RobotRole("drone-1")))
 	if err != nil {
@@ -108,6 +109,18 @@ func TestAccounts(t *testing.T) {
 	var audit fleet.Audit
 	if err := json.Unmarshal([]byte(out), &audit); code != cli.Done || err != nil || audit.Tried < 50_000 || len(audit.Through) > 0 || audit.Through == nil {
 		t.Errorf("exit %d, %s, %v: %s", code, out, err, errs)
+	}
+}
+
+// forgets checks that a server keeps no request for long of which many answers may come: who may ask could fill its memory.
+func forgets(t *testing.T, s *server.Server, account string) {
+	t.Helper()
+	operator, err := s.LookupAccount(account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := operator.ServiceExportResponseThreshold("$JS.API.DIRECT.GET.DGM_DECISIONS"); err != nil || kept != fleet.ManyFor {
+		t.Errorf("requests are kept for %v, %v", kept, err)
 	}
 }
 

@@ -166,7 +166,7 @@ func (c *credentials) account(of *fleet.Account) *jwt.AccountClaims {
 		}
 		x := &jwt.Export{Name: e.Subject, Subject: jwt.Subject(e.Subject), Type: kind[e.Service]}
 		if e.Many {
-			x.ResponseType = jwt.ResponseTypeStream
+			x.ResponseType, x.ResponseThreshold = jwt.ResponseTypeStream, fleet.ManyFor
 		}
 		a.Exports.Add(x)
 	}

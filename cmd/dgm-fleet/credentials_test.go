@@ -49,6 +49,13 @@ func TestCredentialsPermitWhatKeysDo(t *testing.T) {
 	var seen [2][]string
 	for i, more := range [][]string{nil, {"--valid", "1h"}} {
 		dir, s := withAccounts(t, more...)
+		operator := "OPERATOR"
+		if pair, err := readKey(filepath.Join(dir, keyFolder), accountKey+operator); err == nil {
+			if operator, err = pair.PublicKey(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		forgets(t, s, operator)
 		for _, role := range authority.Roles()[1:] {
 			nc := as(t, s, dir, role)
 			for _, g := range authority.Grants(role) {
