@@ -16,6 +16,7 @@ import (
 type Controller struct {
 	In     *Installer
 	Robots *Robots
+	Queue  *Queue        // (optional) whose jobs without a message it queues again
 	Every  time.Duration // (optional) between two looks; defaults to 2 s
 	Log    func(line string)
 
@@ -76,9 +77,21 @@ func (c *Controller) look(ctx context.Context, deliver bool) error {
 		}
 	}
 	if deliver {
-		failed = errors.Join(failed, c.deliverAll(ctx))
+		failed = errors.Join(failed, c.deliverAll(ctx), c.restore(ctx))
 	}
 	return failed
+}
+
+// restore queues jobs again whose messages were lost.
+func (c *Controller) restore(ctx context.Context) error {
+	if c.Queue == nil {
+		return nil
+	}
+	ids, err := c.Queue.Restore(ctx)
+	for _, id := range ids {
+		c.Log(fmt.Sprintf("job %s had no message in the queue: it is queued again", id))
+	}
+	return err
 }
 
 // deliverAll makes what vehicles read what was decided, after a client that was interrupted, and lets pins follow

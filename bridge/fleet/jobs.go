@@ -214,17 +214,45 @@ func (q *Queue) Submit(ctx context.Context, j Job, again bool) (JobStatus, error
 	if s.State.Ended() {
 		return s, nil
 	}
-	// A submission that was interrupted here has left a state without a message. Where the
-	// message exists, the work queue refuses another one.
-	_, err = q.js.Publish(ctx, jobPrefix+j.ID, nil)
-	var api *jetstream.APIError
-	if errors.As(err, &api) && api.ErrorCode == errCodeStreamStore && api.Description == onePerSubject {
-		return s, nil
-	}
-	if err != nil {
-		return s, fmt.Errorf("job %s is not queued: %w; submit it again", j.ID, explained(err))
+	if _, err := q.enqueue(ctx, j.ID); err != nil {
+		return s, fmt.Errorf("%w; submit it again", err)
 	}
 	return s, nil
+}
+
+// enqueue publishes the message of a job, unless the work queue has it, and reports whether it had none.
+func (q *Queue) enqueue(ctx context.Context, id string) (added bool, err error) {
+	_, err = q.js.Publish(ctx, jobPrefix+id, nil)
+	var api *jetstream.APIError
+	if errors.As(err, &api) && api.ErrorCode == errCodeStreamStore && api.Description == onePerSubject {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("job %s is not queued: %w", id, explained(err))
+	}
+	return true, nil
+}
+
+// Restore publishes the messages of jobs that have not ended and have none, and returns their IDs: a submission that was interrupted
+// leaves a state without a message, and servers whose disks were full lose messages that they had acknowledged.
+func (q *Queue) Restore(ctx context.Context) (ids []string, err error) {
+	all, _, err := q.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		if s.State.Ended() {
+			continue
+		}
+		added, err := q.enqueue(ctx, s.ID)
+		if err != nil {
+			return ids, err
+		}
+		if added {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids, nil
 }
 
 // What the server answers to a second message of a subject.

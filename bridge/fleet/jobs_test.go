@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // await returns the status of a job when it has a state.
@@ -82,6 +84,41 @@ func TestAJobIsDone(t *testing.T) {
 	if file, err := c.Models.Fetch(t.Context(), *v.Newest); err != nil || int64(len(file)) != v.Bytes {
 		t.Errorf("%d bytes, %v", len(file), err)
 	}
+}
+
+// Jobs whose messages were lost are queued again, once, and done; those that have ended stay so.
+func TestLostMessagesAreRestored(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	ended, lost, there := submitted(t, c, "drone-1"), submitted(t, c, "drone-2"), submitted(t, c, "drone-3")
+	if _, err := c.Queue.Cancel(t.Context(), ended.ID); err != nil {
+		t.Fatal(err)
+	}
+	stream, err := c.Queue.js.Stream(t.Context(), jobStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range []Job{ended, lost} {
+		if err := stream.Purge(t.Context(), jetstream.WithPurgeSubject(jobPrefix+j.ID)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var lines []string
+	controller := &Controller{In: installer(t, ns), Queue: c.Queue, Log: func(line string) { lines = append(lines, line) }}
+	for range 2 {
+		if err := controller.restore(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(lines) != 1 || !strings.Contains(lines[0], lost.ID) {
+		t.Errorf("queued again: %q, expected %s once", lines, lost.ID)
+	}
+	if n := queued(t, c.Queue); n != 2 {
+		t.Errorf("%d messages, expected 2", n)
+	}
+	start(t, ns, "a", copyLog)
+	await(t, c.Queue, lost.ID, Done)
+	await(t, c.Queue, there.ID, Done)
 }
 
 // A job that is submitted many times is in the queue once and is trained once, before and

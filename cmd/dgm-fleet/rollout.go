@@ -87,7 +87,7 @@ func rollOut(ctx context.Context, c client, in *fleet.Installer, o *operator, ru
 		return err
 	}
 	defer robots.Close()
-	controller := &fleet.Controller{In: in, Robots: robots, Log: out.print}
+	controller := &fleet.Controller{In: in, Robots: robots, Queue: c.queue, Log: out.print}
 	if err := controller.Run(ctx, o.group); err != nil || o.group == "" || ctx.Err() != nil {
 		return err
 	}

@@ -146,12 +146,16 @@ func (p *part) control(ctx context.Context, nc *nats.Conn) error {
 	if err != nil {
 		return err
 	}
+	queue, err := fleet.OpenQueue(ctx, nc)
+	if err != nil {
+		return err
+	}
 	robots, err := fleet.Listen(nc)
 	if err != nil {
 		return err
 	}
 	defer robots.Close()
-	c := &fleet.Controller{In: in, Robots: robots, Every: 500 * time.Millisecond, Log: func(string) {}}
+	c := &fleet.Controller{In: in, Robots: robots, Queue: queue, Every: 500 * time.Millisecond, Log: func(string) {}}
 	return c.Run(ctx, "")
 }
 
