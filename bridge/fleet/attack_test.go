@@ -271,10 +271,9 @@ func TestPoison(t *testing.T) {
 	eventually(t, "an empty queue", func() bool { return queued(t, c.Queue) == 0 })
 }
 
-// A part that is a link, here one in a circle, is not followed.
-func TestALogOfLinks(t *testing.T) {
-	ns := serve(t, Settings{})
-	c := client(t, ns)
+// described uploads a log, and changes the description of its first part.
+func described(t *testing.T, c *Worker, change func(log *Log, info *jetstream.ObjectInfo)) Log {
+	t.Helper()
 	log, _, err := c.Logs.Upload(t.Context(), writeLog(t, "drone-1", 50, 1), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -287,10 +286,20 @@ func TestALogOfLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info.Opts = &jetstream.ObjectMetaOptions{Link: &jetstream.ObjectLink{Bucket: logObjects, Name: log.object(0)}}
+	change(&log, info)
 	if _, err := c.Logs.js.Publish(t.Context(), "$O."+logObjects+".M."+base64.URLEncoding.EncodeToString([]byte(log.object(0))), encoded(info)); err != nil {
 		t.Fatal(err)
 	}
+	return log
+}
+
+// A part that is a link, here one in a circle, is not followed.
+func TestALogOfLinks(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	log := described(t, c, func(log *Log, info *jetstream.ObjectInfo) {
+		info.Opts = &jetstream.ObjectMetaOptions{Link: &jetstream.ObjectLink{Bucket: logObjects, Name: log.object(0)}}
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, err := c.Logs.Fetch(ctx, "drone-1", log.ID, t.TempDir()); err == nil || !strings.Contains(err.Error(), "changed on the server") {

@@ -1,9 +1,10 @@
 package fleet
 
 import (
-	"encoding/base64"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -72,26 +73,13 @@ func TestWhatIsNoStatusReplacesNone(t *testing.T) {
 func TestALogOfManyChunks(t *testing.T) {
 	ns := serve(t, Settings{})
 	c := client(t, ns)
-	log, _, err := c.Logs.Upload(t.Context(), writeLog(t, "drone-1", 50, 1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := c.Logs.js.ObjectStore(t.Context(), logObjects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := store.GetInfo(t.Context(), log.object(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; info.Chunks < 1000; info.Chunks++ { // none has a byte more than the first
-		if _, err := c.Logs.js.Publish(t.Context(), "$O."+logObjects+".C."+info.NUID, nil); err != nil {
-			t.Fatal(err)
+	log := described(t, c, func(_ *Log, info *jetstream.ObjectInfo) {
+		for ; info.Chunks < 1000; info.Chunks++ { // none has a byte more than the first
+			if _, err := c.Logs.js.Publish(t.Context(), "$O."+logObjects+".C."+info.NUID, nil); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if _, err := c.Logs.js.Publish(t.Context(), "$O."+logObjects+".M."+base64.URLEncoding.EncodeToString([]byte(log.object(0))), encoded(info)); err != nil {
-		t.Fatal(err)
-	}
+	})
 	if _, err := c.Logs.Fetch(t.Context(), "drone-1", log.ID, t.TempDir()); err == nil || Transient(err) {
 		t.Error(err)
 	}
