@@ -162,10 +162,6 @@ func repeated(names []string) string {
 
 // distinct reports whether names distinguish elements.
 func distinct(names []string) bool {
-	for i, n := range names {
-		if n == "" || strings.ContainsAny(n, "[]") || slices.Contains(names[:i], n) {
-			return false
-		}
-	}
-	return len(names) > 0
+	unusable := func(n string) bool { return n == "" || strings.ContainsAny(n, "[]") }
+	return len(names) > 0 && !slices.ContainsFunc(names, unusable) && repeated(names) == ""
 }
