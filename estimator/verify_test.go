@@ -41,6 +41,11 @@ func makeReferences(t *testing.T) {
 		if s.Paper { // the score is that of the variance
 			m.OOD.Distance, m.OOD.Variance, m.OOD.Low, m.OOD.High = 1e6, 0.01, nil, nil
 		}
+		for i := range m.Stack {
+			for j := range m.Stack[i].Members { // ellipsoids that the probes are outside of
+				floats.Scale(4, m.Stack[i].Members[j].Ellipsoid)
+			}
+		}
 		if s.History > 0 {
 			j := model.Joint{Levels: []float64{0.2, 1}, Correlation: [][]float64{{0.3, -0.2, 0.4}, {0.6, 0.1, -0.3}}, Tube: []float64{1.5, 2.4, 2.9}}
 			k := model.Joint{Levels: []float64{0.5}, Correlation: [][]float64{{-0.3, 0.2, 0.5}}, Tube: []float64{1.6, 2.5, 3.1}}

@@ -26,7 +26,7 @@ func newCoordinates(e *priordynamics.Model) coordinates {
 // set sets those of a start x0 (K) under the input u (nil without inputs) up to h, s, and returns them (F).
 func (c *coordinates) set(x0 []float64, u channel.Signal, h float64) []float64 {
 	c.at[0] = constant
-	c.of.Coordinates(c.at[1:], nil, x0, c.mean)
+	c.of.Bounded(c.at[1:], nil, x0, c.mean)
 	return c.until(u, h)
 }
 
@@ -34,7 +34,7 @@ func (c *coordinates) set(x0 []float64, u channel.Signal, h float64) []float64 {
 func (c *coordinates) until(u channel.Signal, h float64) []float64 {
 	if len(c.mean) > 0 {
 		u.Mean(c.mean, 0, h)
-		c.of.InputCoordinates(c.at[1:], c.mean)
+		c.of.BoundedInput(c.at[1:], c.mean)
 	}
 	return c.at
 }

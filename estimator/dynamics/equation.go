@@ -10,7 +10,7 @@ import (
 // Increment appends the increment of a step of a difference equation, K×any, from states x (K) under mean inputs u
 // (P; None without inputs) and of what is added to it, more (K×any; None = nothing):
 //
-//	v = (lift(x), (u − mean)/std), bounded      Δ = Wᵀψ(v) + s∘net(v) + chain + motion + more      Δ ← Δ + body(x, Δ)
+//	v = (lift(x), (u − mean)/std), bounded each and together      Δ = Wᵀψ(v) + s∘net(v) + chain + motion + more      Δ ← Δ + body(x, Δ)
 func Increment(p *program.Program, m *priordynamics.Model, x, u, more program.Reg) program.Reg {
 	d, _ := increment(p, m, x, u, more)
 	return d
@@ -31,7 +31,7 @@ func increment(p *program.Program, m *priordynamics.Model, x, u, more program.Re
 	for i, b := range m.Bound {
 		low[i] = -b
 	}
-	v := p.Clamp(lift(p, &m.Lift, x, inputs...), low, m.Bound)
+	v := enter(p, m.Ellipsoid, p.Clamp(lift(p, &m.Lift, x, inputs...), low, m.Bound))
 	parts := monomials(p, m, v)
 	constant := append([]float64(nil), m.Weights[:K]...)
 	if len(m.Net.Layers) > 0 {

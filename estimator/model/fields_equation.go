@@ -14,6 +14,9 @@ func equationFields(r *priordynamics.Model, c *coder) {
 	c.floats("input_mean", &r.UMean)
 	c.floats("input_std", &r.UStd)
 	c.floats("bound", &r.Bound)
+	if c.optional("ellipsoid", len(r.Ellipsoid) > 0) {
+		c.floats("ellipsoid", (*[]float64)(&r.Ellipsoid))
+	}
 	c.floats("weights", &r.Weights)
 	c.object("body", func(c *coder) { bodyFields(&r.Body, c) })
 }

@@ -89,7 +89,8 @@ type Adapted struct {
 	now     []float64 // K
 	inc     []float64 // K
 	v       []float64 // L+P
-	slope   []float64 // L
+	slope   []float64 // L+P
+	normal  []float64 // L+P
 	psi     []float64 // N
 	partial []float64 // (L+P) × K: derivatives of the learned increment by the coordinates
 	weights []float64 // T' × (L+P) × K, see Model.derivatives
@@ -106,7 +107,7 @@ func NewAdapted(m *Model, k int, a Adaptation, horizon float64) *Adapted {
 		m: m, of: a, k: k, q: q, nodes: n, last: n - 1, sign: sign, unit: make([]float64, k),
 		plain: make([]float64, n*k), moved: make([]float64, n*k), added: make([]float64, n*k), by: make([]float64, n*q*k),
 		input: make([]float64, P), gained: make([]float64, P), chain: make([]float64, k*(k+P)), now: make([]float64, k), inc: make([]float64, k),
-		v: make([]float64, L+P), slope: make([]float64, L), psi: make([]float64, m.Terms()), partial: make([]float64, (L+P)*k), weights: m.derivatives(k), motion: motion.NewWork(&m.Motion, k, P, sign*m.Step), matrix: make([]float64, k*k),
+		v: make([]float64, L+P), slope: make([]float64, L+P), normal: make([]float64, L+P), psi: make([]float64, m.Terms()), partial: make([]float64, (L+P)*k), weights: m.derivatives(k), motion: motion.NewWork(&m.Motion, k, P, sign*m.Step), matrix: make([]float64, k*k),
 	}
 	for i, r := range a.Rate {
 		out.unit[i] = r * m.Step
@@ -196,7 +197,7 @@ func (a *Adapted) step(x, x0, u, theta, by []float64) {
 
 // differentiate sets the derivatives at the node after by's first, behind a step.
 func (a *Adapted) differentiate(by, u, theta []float64) {
-	m, K, L := a.m, a.k, len(a.slope)
+	m, K, L := a.m, a.k, a.m.Lift.Dim()
 	copy(a.partial, a.weights) // ψ begins with 1
 	for t, n := 1, len(a.partial); t < len(a.weights)/n; t++ {
 		addScaled(a.partial, a.psi[t], a.weights[t*n:(t+1)*n])
@@ -205,6 +206,8 @@ func (a *Adapted) differentiate(by, u, theta []float64) {
 	for i, k := range a.of.Damped {
 		a.partial[a.own[i]*K+k] += a.unit[k] * damping[i]
 	}
+	here, next := by[:a.q*K], by[a.q*K:2*a.q*K]
+	m.Ellipsoid.Adjoint(a.partial, a.v, a.normal, next)
 	clear(a.matrix)
 	for l, of := range m.Lift.Of {
 		addScaled(a.matrix[of*K:(of+1)*K], a.slope[l], a.partial[l*K:(l+1)*K])
@@ -214,7 +217,6 @@ func (a *Adapted) differentiate(by, u, theta []float64) {
 	a.motion.Jacobian(a.chain, a.now, u)
 	addScaled(a.matrix, a.sign, a.chain[:K*K])
 	body := m.Body.linearise(a.now, a.inc, a.sign*m.Step)
-	here, next := by[:a.q*K], by[a.q*K:2*a.q*K]
 	for j := range a.q {
 		dx, dd := here[j*K:(j+1)*K], next[j*K:(j+1)*K]
 		clear(dd)
@@ -227,9 +229,7 @@ func (a *Adapted) differentiate(by, u, theta []float64) {
 		case p < 0:
 			dd[j] += a.unit[j] * a.left
 		case i < 0:
-			if b := m.Bound[L+p]; a.v[L+p] < b && a.v[L+p] > -b {
-				addScaled(dd, a.input[p]/m.UStd[p], a.partial[(L+p)*K:(L+p+1)*K])
-			}
+			addScaled(dd, a.slope[L+p]*a.input[p], a.partial[(L+p)*K:(L+p+1)*K])
 			addScaled(dd, a.sign*a.input[p], a.chain[(K+p)*K:(K+p+1)*K])
 		default:
 			k := a.of.Damped[i]

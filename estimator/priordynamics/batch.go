@@ -146,13 +146,13 @@ func (f *BatchedRollout) startAt(place, node int) {
 	for k, x0 := range p.x0 {
 		f.first.x[place*K+k] = x0 + p.x[node*K+k]
 	}
-	if node == p.nodes {
+	if node == p.nodes || len(p.m.Ellipsoid) > 0 {
 		f.coordinates(&f.first, place)
 		return
 	}
 	v := f.first.v[place*V : (place+1)*V]
 	copy(v, p.v[node*V:node*V+L])
-	p.m.InputCoordinates(v, f.mean[place*P:(place+1)*P])
+	p.m.BoundedInput(v, f.mean[place*P:(place+1)*P])
 }
 
 // coordinates sets those of place j from its state under the inputs.

@@ -160,15 +160,14 @@ func (f *BatchedRollout) differentiate() {
 	f.net.addJacobian(s.d, s.v, n)
 	clear(s.g)
 	for i := range n {
-		g := s.g[i*K*(K+L-states) : (i+1)*K*(K+L-states)]
+		g, slope, d := s.g[i*K*(K+P):(i+1)*K*(K+P)], p.slope[i*L:(i+1)*L], s.d[i*L*K:(i+1)*L*K]
+		m.Ellipsoid.Adjoint(d, s.v[i*L:(i+1)*L], p.normal, p.dnow)
 		for l, of := range m.Lift.Of {
-			f64.AddScaled(g[of*K:(of+1)*K], p.slope[i*states+l], s.d[(i*L+l)*K:(i*L+l+1)*K])
+			f64.AddScaled(g[of*K:(of+1)*K], slope[l], d[l*K:(l+1)*K])
 		}
-		for c, std := range m.UStd {
+		for c := range P {
 			l := states + c
-			if v := s.v[i*L+l]; v < m.Bound[l] && v > -m.Bound[l] {
-				f64.AddScaled(g[(K+c)*K:(K+c+1)*K], 1/std, s.d[(i*L+l)*K:(i*L+l+1)*K])
-			}
+			f64.AddScaled(g[(K+c)*K:(K+c+1)*K], slope[l], d[l*K:(l+1)*K])
 		}
 		m.Chain.Jacobian(g, s.x[i*K:(i+1)*K], p.means[i*P:(i+1)*P], m.Step)
 		if motion := p.motionAt(i); len(motion) > 0 {

@@ -9,6 +9,7 @@ type Field struct {
 	k      int
 	v      []float64
 	slope  []float64
+	normal []float64
 	psi    []float64
 	net    *netWork
 	motion *motion.Work
@@ -22,7 +23,7 @@ type Field struct {
 func NewField(m *Model, k int) *Field {
 	n := m.Lift.Dim() + len(m.UMean)
 	return &Field{
-		m: m, k: k, v: make([]float64, n), slope: make([]float64, m.Lift.Dim()),
+		m: m, k: k, v: make([]float64, n), slope: make([]float64, n), normal: make([]float64, n),
 		psi: make([]float64, m.Terms()), net: newNetWork(m), motion: motion.NewWork(&m.Motion, k, len(m.UMean), m.Step), psibar: make([]float64, m.Terms()), vbar: make([]float64, n),
 		d: make([]float64, k), dbar: make([]float64, k),
 	}
@@ -69,6 +70,7 @@ func (f *Field) Adjoint(xbar, x, u, fbar []float64) {
 	clear(f.vbar)
 	f.m.Adjoint(f.vbar, f.v, f.psibar)
 	f.net.addAdjoint(f.vbar, f.v, f.dbar)
+	f.m.Ellipsoid.Adjoint(f.vbar, f.v, f.normal, f.d)
 	for l, of := range f.m.Lift.Of {
 		xbar[of] += f.vbar[l] * f.slope[l]
 	}

@@ -29,16 +29,17 @@ import (
 
 // Model is a difference equation.
 type Model struct {
-	Step    float64         // s, > 0
-	Degree  int             // 1, 2 or 3; 0 = there is no model
-	Lift    channel.Lift    // K states → L standardised coordinates
-	UMean   []float64       // P
-	UStd    []float64       // P, > 0
-	Bound   []float64       // L+P: |v| is clamped to it, which bounds the monomials outside of the data
-	Weights []float64       // N×K row-major, state units for a step
-	Body    Body            // (optional) kinematic relations, which the weights add to
-	Chain   Chain           // (optional) equation of motion, which the weights add to
-	Motion  motion.Equation // (optional) equation of motion in place of the kinematic relations, which the weights add to
+	Step      float64         // s, > 0
+	Degree    int             // 1, 2 or 3; 0 = there is no model
+	Lift      channel.Lift    // K states → L standardised coordinates
+	UMean     []float64       // P
+	UStd      []float64       // P, > 0
+	Bound     []float64       // L+P: |v| is clamped to it, which bounds the monomials outside of the data
+	Ellipsoid Ellipsoid       // (optional) L+P: bounds v together
+	Weights   []float64       // N×K row-major, state units for a step
+	Body      Body            // (optional) kinematic relations, which the weights add to
+	Chain     Chain           // (optional) equation of motion, which the weights add to
+	Motion    motion.Equation // (optional) equation of motion in place of the kinematic relations, which the weights add to
 
 	Net      mlp.Net   // (optional) L+P → K, adds to the increment; no layers = there is none
 	NetScale []float64 // K, s: state units of a step for a unit of the net's output; none without a net
@@ -106,7 +107,10 @@ func (m *Model) Check(k, p int) error {
 			return fmt.Errorf("bound %v must be positive", v)
 		}
 	}
-	for _, s := range [][]float64{m.UMean, m.UStd, m.Bound, m.Weights, m.NetScale} {
+	if err := m.Ellipsoid.check(n); err != nil {
+		return err
+	}
+	for _, s := range [][]float64{m.UMean, m.UStd, m.Bound, m.Ellipsoid, m.Weights, m.NetScale} {
 		for i, v := range s {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("number %d is %v", i, v)
@@ -131,30 +135,47 @@ func (m *Model) checkNet(n, k int) error {
 	return nil
 }
 
-// Coordinates writes the standardised, bounded coordinates of state x (K) and mean input
-// u (P) to v (L+P) and, unless nil, ∂v/∂x of their channels to slope (L): 0 where
-// a coordinate is clamped.
+// Coordinates writes the standardised coordinates of state x (K) and mean input u (P), bounded each and together, to v (L+P) and, unless
+// nil, the derivatives of them by their channels to slope (L+P): 0 where a coordinate is clamped. Where the ellipsoid bounds them,
+// its tangent or adjoint is missing in these.
 func (m *Model) Coordinates(v, slope, x, u []float64) {
+	L := m.Lift.Dim()
+	if slope != nil {
+		m.Lift.Derivative(slope[:L], x)
+		for p, std := range m.UStd {
+			slope[L+p] = 1 / std
+		}
+	}
+	m.Bounded(v, slope, x, u)
+	if len(m.Ellipsoid) == 0 {
+		return
+	}
+	if s := m.Ellipsoid.enter(v); s < 1 {
+		for i := range slope {
+			slope[i] *= s
+		}
+	}
+}
+
+// Bounded writes the coordinates of Coordinates, as far as each is bounded by itself, and sets the slope of those that are clamped to 0.
+func (m *Model) Bounded(v, slope, x, u []float64) {
 	L := m.Lift.Dim()
 	m.Lift.Apply(v[:L], x)
 	for p, c := range u {
 		v[L+p] = (c - m.UMean[p]) / m.UStd[p]
 	}
-	if slope != nil {
-		m.Lift.Derivative(slope, x)
-	}
 	for i, b := range m.Bound {
 		if v[i] > b || v[i] < -b {
 			v[i] = math.Copysign(b, v[i])
-			if slope != nil && i < L {
+			if slope != nil {
 				slope[i] = 0
 			}
 		}
 	}
 }
 
-// InputCoordinates sets the coordinates v (L+P) of mean input u (P), as Coordinates.
-func (m *Model) InputCoordinates(v, u []float64) {
+// BoundedInput sets the coordinates v (L+P) of mean input u (P), as Bounded.
+func (m *Model) BoundedInput(v, u []float64) {
 	L := len(v) - len(u)
 	for p, c := range u {
 		b := m.Bound[L+p]
@@ -264,11 +285,5 @@ func (m *Model) Adjoint(vbar, v, psibar []float64) {
 				}
 			}
 		}
-	}
-}
-
-func addScaled(dst []float64, s float64, v []float64) {
-	for i, x := range v {
-		dst[i] += s * x
 	}
 }

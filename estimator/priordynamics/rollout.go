@@ -32,7 +32,7 @@ type Rollout struct {
 	x     []float64      // nodes+3 × K, displacement from x0; the last two are set by extend
 	means []float64      // nodes+2 × P, mean inputs of the steps
 	v     []float64      // nodes+2 × (L+P), the same
-	slope []float64      // nodes+2 × L, set by differentiable
+	slope []float64      // nodes+2 × (L+P), set by differentiable
 	jvp   []float64      // nodes+3 × K, derivative of x along the direction dx0
 	dx0   []float64      // K, a direction of x0
 	ready bool           // whether differentiable was called since the last Run
@@ -41,8 +41,8 @@ type Rollout struct {
 	now, dnow  []float64 // K
 	inc        []float64 // K
 	va, vb     []float64 // L+P
-	sa, sb     []float64 // L
-	dv         []float64 // L+P
+	sa, sb     []float64 // L+P
+	dv, normal []float64 // L+P
 	psi        []float64 // N
 	net        *netWork
 	motion     *motion.Work
@@ -57,14 +57,13 @@ type Rollout struct {
 func New(m *Model, k int, horizon float64) *Rollout {
 	n := max(1, int(horizon/m.Step+1e-9))
 	L, P := m.Lift.Dim(), len(m.UMean)
-	p := &Rollout{m: m, k: k, nodes: n, x: make([]float64, (n+3)*k), jvp: make([]float64, (n+3)*k), v: make([]float64, (n+2)*(L+P)), slope: make([]float64, (n+2)*L), psi: make([]float64, m.Terms()), net: newNetWork(m), motion: motion.NewWork(&m.Motion, k, P, m.Step)}
+	p := &Rollout{m: m, k: k, nodes: n, x: make([]float64, (n+3)*k), jvp: make([]float64, (n+3)*k), v: make([]float64, (n+2)*(L+P)), slope: make([]float64, (n+2)*(L+P)), psi: make([]float64, m.Terms()), net: newNetWork(m), motion: motion.NewWork(&m.Motion, k, P, m.Step)}
 	for _, b := range []*[]float64{&p.x0, &p.dx0, &p.now, &p.dnow, &p.inc, &p.da, &p.db, &p.ta, &p.tb} {
 		*b = make([]float64, k)
 	}
-	for _, b := range []*[]float64{&p.va, &p.vb, &p.dv} {
+	for _, b := range []*[]float64{&p.va, &p.vb, &p.sa, &p.sb, &p.dv, &p.normal} {
 		*b = make([]float64, L+P)
 	}
-	p.sa, p.sb = make([]float64, L), make([]float64, L)
 	if p.motion != nil {
 		p.matrices = make([]float64, (n+2)*(k+P)*k)
 	}
@@ -117,13 +116,14 @@ func (p *Rollout) differentiable() {
 		for k, d := range p.x[i*p.k : (i+1)*p.k] {
 			p.now[k] = p.x0[k] + d
 		}
-		p.m.Coordinates(p.va, p.slope[i*L:(i+1)*L], p.now, p.mean)
+		u := p.means[i*len(p.mean) : (i+1)*len(p.mean)]
+		p.m.Coordinates(p.va, p.slope[i*L:(i+1)*L], p.now, u)
 		if p.batch != nil {
 			copy(p.places[i*p.k:], p.now)
 		} else if p.motion != nil {
 			g := p.motionAt(i)
 			clear(g)
-			p.motion.Jacobian(g, p.now, p.means[i*len(p.mean):(i+1)*len(p.mean)])
+			p.motion.Jacobian(g, p.now, u)
 		}
 	}
 	if p.batch != nil {
@@ -180,7 +180,7 @@ func (p *Rollout) At(dst, ddst []float64, t float64) {
 	if !slices.ContainsFunc(p.rate, func(r float64) bool { return r != 0 }) {
 		return
 	}
-	p.inputDirection(p.va)
+	p.inputDirection(p.sa)
 	clear(p.dnow)
 	for k, d := range here {
 		p.now[k] = p.x0[k] + d
@@ -189,20 +189,18 @@ func (p *Rollout) At(dst, ddst []float64, t float64) {
 	for k := range p.now {
 		p.now[k] += p.da[k]
 	}
+	p.inputDirection(p.sb)
 	p.incrementJVP(p.tb, p.vb, p.sb, p.ta, p.rate, p.now, p.mean, p.db, nil)
 	for k := range ddst {
 		ddst[k] += s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
 	}
 }
 
-// inputDirection sets the inputs' part of dv at coordinates v from rate.
-func (p *Rollout) inputDirection(v []float64) {
-	L := len(p.sa)
+// inputDirection sets the inputs' part of dv from rate and the slope of Coordinates.
+func (p *Rollout) inputDirection(slope []float64) {
+	L := len(slope) - len(p.rate)
 	for c, d := range p.rate {
-		p.dv[L+c] = d / p.m.UStd[c]
-		if b := p.m.Bound[L+c]; v[L+c] >= b || v[L+c] <= -b {
-			p.dv[L+c] = 0
-		}
+		p.dv[L+c] = slope[L+c] * d
 	}
 }
 
@@ -271,6 +269,7 @@ func (p *Rollout) incrementJVP(dst, v, slope, dx, du, x, u, inc, motion []float6
 	for l, of := range p.m.Lift.Of {
 		p.dv[l] = slope[l] * dx[of]
 	}
+	p.m.Ellipsoid.tangent(p.dv, v, p.normal)
 	p.m.JVP(p.psi, v, p.dv)
 	p.m.apply(dst, p.psi)
 	p.net.addJVP(dst, v, p.dv)
@@ -323,6 +322,7 @@ func (p *Rollout) ExactJVPAt(dst []float64, t float64) {
 		p.now[k] += p.da[k]
 		p.dnow[k] += d
 	}
+	clear(p.dv)
 	p.incrementJVP(p.tb, p.vb, p.sb, p.dnow, nil, p.now, p.mean, p.db, nil)
 	for k := range dst {
 		dst[k] += s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
@@ -349,7 +349,7 @@ func (p *Rollout) InputJVP(du channel.Signal) {
 		}
 		v := p.v[i*n : (i+1)*n]
 		du.Mean(p.rate, float64(i)*p.m.Step, float64(i+1)*p.m.Step)
-		p.inputDirection(v)
+		p.inputDirection(p.slope[i*L : (i+1)*L])
 		p.incrementJVP(next, v, p.slope[i*L:(i+1)*L], here, p.rate, p.now, p.means[i*P:(i+1)*P], p.inc, p.motionAt(i))
 		for k, d := range here {
 			next[k] += d
@@ -372,13 +372,13 @@ func (p *Rollout) InputJVPAt(dst []float64, t float64) {
 	for k, d := range p.x[n*K : (n+1)*K] {
 		p.now[k] = p.x0[k] + d
 	}
-	p.inputDirection(p.va)
+	p.inputDirection(p.sa)
 	p.incrementJVP(p.ta, p.va, p.sa, here, p.rate, p.now, p.mean, p.da, nil)
 	for k, d := range here {
 		p.now[k] += p.da[k]
 		p.dnow[k] = d + p.ta[k]
 	}
-	p.inputDirection(p.vb)
+	p.inputDirection(p.sb)
 	p.incrementJVP(p.tb, p.vb, p.sb, p.dnow, p.rate, p.now, p.mean, p.db, nil)
 	for k := range dst {
 		dst[k] += s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])

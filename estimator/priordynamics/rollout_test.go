@@ -27,7 +27,21 @@ func random(degree int, size float64) *Model {
 	for i := range m.Weights {
 		m.Weights[i] = size * rng.NormFloat64()
 	}
+	if degree > 1 {
+		m.Ellipsoid = skewed(m.Lift.Dim() + 2)
+	}
 	return m
+}
+
+// skewed bounds n coordinates to a length of about 2, which roll-outs of the tests exceed.
+func skewed(n int) (e Ellipsoid) {
+	for i := range n {
+		for j := range i {
+			e = append(e, 0.1*math.Sin(float64(i+3*j)))
+		}
+		e = append(e, 0.5)
+	}
+	return e
 }
 
 // withNet returns a model with a net on top of degree 2.

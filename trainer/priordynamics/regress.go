@@ -26,7 +26,7 @@ type Shape struct {
 	Chain priordynamics.Chain `json:"-"` // (optional) equation of motion, in place of what a regression finds
 }
 
-// How far beyond the data a coordinate is let: products of two or three grow fast, and count no longer from direct.RangeFactor's twice
+// How far beyond the data a coordinate is let, and all of them together: products of two or three grow fast, and count no longer from direct.RangeFactor's twice
 // the data on; a linear equation carries on what it has learned, such as that a rate moves its position.
 const (
 	productSlack = 2.0
@@ -84,6 +84,9 @@ func Regress(flights []window.Flight, task window.Task, shape Shape) (*priordyna
 	}
 	for i, w := range largest {
 		m.Bound[i] = slack*w + 1e-9
+	}
+	if shape.Degree > 1 {
+		m.Ellipsoid = ellipsoid(m, steps(flights, K, P, shape.Step))
 	}
 	return m, nil
 }

@@ -191,6 +191,11 @@ func equation(m *model.Model, degree int, rng *rand.Rand) priordynamics.Model {
 	for range r.Lift.Dim() + m.P {
 		r.Bound = append(r.Bound, 4)
 	}
+	if degree > 1 {
+		for row := range r.Bound {
+			r.Ellipsoid = append(append(r.Ellipsoid, make([]float64, row)...), 0.25)
+		}
+	}
 	r.Weights = make([]float64, r.Terms()*m.K)
 	for i := range r.Weights {
 		r.Weights[i] = 0.01 * rng.NormFloat64()

@@ -232,7 +232,21 @@ func equation(m *model.Model, degree int, step float64, rng *rand.Rand) priordyn
 		r.Bound = append(r.Bound, 2+rng.Float64())
 	}
 	r.Weights = normal(r.Terms()*m.K, 0.03, rng)
+	if degree > 1 {
+		r.Ellipsoid = ellipsoid(len(r.Bound))
+	}
 	return r
+}
+
+// ellipsoid bounds n coordinates to a length of about 2.5, unequally and askew.
+func ellipsoid(n int) (e priordynamics.Ellipsoid) {
+	for i := range n {
+		for j := range i {
+			e = append(e, 0.1*math.Sin(float64(i+3*j)))
+		}
+		e = append(e, 0.4+0.1*math.Cos(float64(i)))
+	}
+	return e
 }
 
 // stack is constant velocity, or difference equations and a direct map.

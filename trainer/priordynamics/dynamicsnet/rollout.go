@@ -21,6 +21,7 @@ type rollout struct {
 	lambda          []float64 // B×K, adjoint of the states
 	learned, scaled []float64 // B×K, that of the equation's and net's increment; in units of the net's output
 	psibar          []float64 // B×N
+	normal, sum     []float64 // L+P, 1
 }
 
 // node is the state at one node, and what its increment was computed from.
@@ -28,7 +29,7 @@ type node struct {
 	d     []float64 // B×K, displacement
 	x     []float64 // B×K
 	v     []float64 // B×(L+P)
-	slope []float64 // B×L
+	slope []float64 // B×(L+P)
 	psi   []float64 // B×N
 	net   *mlp.Tape
 }
@@ -38,10 +39,10 @@ func newRollout(m *priordynamics.Model, nodes, rows int) *rollout {
 	size := func(n int) []float64 { return make([]float64, rows*n) }
 	r := &rollout{
 		m: m, k: K, p: P, l: L, nodes: make([]node, nodes+1), adjoint: objective.NewNetAdjoint(&m.Net, rows, false, true),
-		increment: size(K), lambda: size(K), learned: size(K), scaled: size(K), psibar: size(N),
+		increment: size(K), lambda: size(K), learned: size(K), scaled: size(K), psibar: size(N), normal: make([]float64, L+P), sum: make([]float64, 1),
 	}
 	for i := range r.nodes {
-		r.nodes[i] = node{d: size(K), x: size(K), v: size(L + P), slope: size(L), psi: size(N), net: mlp.NewTape(&m.Net, rows, false)}
+		r.nodes[i] = node{d: size(K), x: size(K), v: size(L + P), slope: size(L + P), psi: size(N), net: mlp.NewTape(&m.Net, rows, false)}
 	}
 	return r
 }
@@ -56,7 +57,7 @@ func (r *rollout) forward(b *batch) {
 		}
 		for j := range b.n {
 			v := at.v[j*(L+P) : (j+1)*(L+P)]
-			r.m.Coordinates(v, at.slope[j*L:(j+1)*L], at.x[j*K:(j+1)*K], b.u[(i*b.n+j)*P:(i*b.n+j+1)*P])
+			r.m.Coordinates(v, at.slope[j*(L+P):(j+1)*(L+P)], at.x[j*K:(j+1)*K], b.u[(i*b.n+j)*P:(i*b.n+j+1)*P])
 			r.m.Monomials(at.psi[j*N:(j+1)*N], v)
 		}
 		r.mul.Affine(matmul.Matrix(b.n, K, next), matmul.Matrix(b.n, N, at.psi), matmul.Matrix(N, K, r.m.Weights), nil)
@@ -83,7 +84,7 @@ func (r *rollout) forward(b *batch) {
 // S is NetScale. λ' = λ_{n+1} without declared kinematics; else their adjoint maps
 // λ_{n+1} to λ' and adds its own part to λ_n.
 func (r *rollout) backward(b *batch, adjoints []float64, grad *mlp.Net) {
-	K, L, N, width := r.k, r.l, r.m.Terms(), r.l+r.p
+	K, N, width := r.k, r.m.Terms(), r.l+r.p
 	clear(r.lambda)
 	for i := len(r.nodes) - 2; i >= 0; i-- {
 		at := &r.nodes[i]
@@ -103,9 +104,11 @@ func (r *rollout) backward(b *batch, adjoints []float64, grad *mlp.Net) {
 		for j := range b.n {
 			r.m.Chain.Adjoint(r.lambda[j*K:(j+1)*K], r.learned[j*K:(j+1)*K], at.x[j*K:(j+1)*K], b.u[(i*b.n+j)*r.p:(i*b.n+j+1)*r.p], r.m.Step)
 			vbar := r.adjoint.X[j*width : (j+1)*width]
-			r.m.Adjoint(vbar, at.v[j*width:(j+1)*width], r.psibar[j*N:(j+1)*N])
+			v := at.v[j*width : (j+1)*width]
+			r.m.Adjoint(vbar, v, r.psibar[j*N:(j+1)*N])
+			r.m.Ellipsoid.Adjoint(vbar, v, r.normal, r.sum)
 			for l, of := range r.m.Lift.Of {
-				r.lambda[j*K+of] += vbar[l] * at.slope[j*L+l]
+				r.lambda[j*K+of] += vbar[l] * at.slope[j*width+l]
 			}
 		}
 	}
