@@ -94,8 +94,8 @@ func describeModel(path string) (*modelReport, error) {
 		}
 		r.Channels = append(r.Channels, ch)
 	}
-	if e := model.MotionOf(m.Stack); e != nil {
-		r.Equation = &modelEquation{e.Kind, e.Parameters}
+	if at, kind, parameters := m.Physical(); at >= 0 {
+		r.Equation = &modelEquation{kind, parameters}
 	}
 	for i := range m.Stack {
 		r.Prior = append(r.Prior, m.Stack[i].String())

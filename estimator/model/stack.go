@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/motion"
@@ -46,6 +47,9 @@ func (c *Component) String() string {
 	if !e.Motion.Empty() {
 		return "equation of motion, " + e.Motion.String()
 	}
+	if c.physical() {
+		return "equation of motion, " + priordynamics.ChainKind
+	}
 	text := fmt.Sprintf("difference equation of degree %d, step %.3g ms", e.Degree, 1000*e.Step)
 	switch n := len(c.Members); {
 	case len(e.Net.Layers) > 0 && n > 1:
@@ -66,6 +70,29 @@ func MotionOf(stack []Component) *motion.Equation {
 		}
 	}
 	return nil
+}
+
+// physical reports whether the component is an equation of motion, of a chain of links or another, without a net.
+func (c *Component) physical() bool {
+	return c.Kind == Equation && (!c.Members[0].Motion.Empty() || !c.Members[0].Chain.Empty() && len(c.Members[0].Net.Layers) == 0)
+}
+
+// Physical returns the place of the equation of motion in the stack, −1 without one, its kind and its parameters: those of a
+// chain of links have no intervals in a model.
+func (m *Model) Physical() (at int, kind string, parameters []motion.Parameter) {
+	at = slices.IndexFunc(m.Stack, func(c Component) bool { return c.physical() })
+	if at < 0 {
+		return at, "", nil
+	}
+	e := &m.Stack[at].Members[0]
+	if !e.Motion.Empty() {
+		return at, e.Motion.Kind, e.Motion.Parameters
+	}
+	var inputs []string
+	for _, c := range m.Channels[m.K:] {
+		inputs = append(inputs, c.Name)
+	}
+	return at, priordynamics.ChainKind, e.Chain.Parameters(inputs)
 }
 
 // Kind is the kind of a component.

@@ -35,7 +35,11 @@ type Parameter struct {
 
 // String returns the parameter for people.
 func (p Parameter) String() string {
-	return strings.TrimSpace(fmt.Sprintf("%s %.3g (%.3g to %.3g) %s", p.Name, p.Value, p.Low, p.High, p.Unit))
+	interval := ""
+	if p.Low < p.High {
+		interval = fmt.Sprintf(" (%.3g to %.3g)", p.Low, p.High)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %.3g%s %s", p.Name, p.Value, interval, p.Unit))
 }
 
 // kind is a kind of robot.

@@ -63,11 +63,10 @@ type Prior struct {
 	direct ridge.Config        // of the direct map
 	nets   *dynamicsnet.Choice // nets in the linear equation; nil = none
 	parts  int                 // of the cross-validation
-}
 
-// singleLink is the number of states of a single link. Its equation of motion is linear in
-// the lifted states: the linear equation has it without a chain.
-const singleLink = 2
+	chain      equation.Chain // of links that the states are of; empty = none was looked for, or found
+	chainError float64        // mean logarithm of its error over that of holding
+}
 
 // Names of the candidates of the stack.
 const (
@@ -230,8 +229,8 @@ func (p *Prior) fitNets(ctx context.Context, flights []window.Flight, parts []wi
 		set := dynamicsnet.Default(len(p.task.States))
 		set.Match.Steps, set.Shoot.Steps = p.set.Nets.Match, p.set.Nets.Shoot
 		var chain equation.Chain
-		if MayChain(p.task) {
-			chain = manipulator.Identify(ctx, flights, p.task)
+		if chain = p.chain; chain.Empty() && MayChain(p.task) {
+			chain, _ = manipulator.Identify(ctx, flights, p.task)
 		}
 		choice, err := dynamicsnet.Choose(ctx, parts, p.task, p.body, chain, set, p.set.Seed)
 		if errors.Is(err, dynamicsnet.ErrTooFew) || ctx.Err() != nil {
@@ -272,16 +271,6 @@ func (p *Prior) fitNets(ctx context.Context, flights []window.Flight, parts []wi
 		}
 	}
 	return []stack.Candidate{out}, nil
-}
-
-// MayChain reports whether a chain of links is tried under the nets: the states are the
-// angles and rates of several.
-func MayChain(task window.Task) bool {
-	return len(task.States) > singleLink && manipulator.Links(task.States) > 0
-}
-
-func rollout(m *equation.Model) model.Component {
-	return model.Component{Kind: model.Equation, Members: []equation.Model{*m}}
 }
 
 // fit fits a shape to flights. Once ctx ends, it takes a little time at most.

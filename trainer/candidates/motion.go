@@ -3,7 +3,11 @@ package candidates
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	equation "github.com/dgm-robotics/dgm/estimator/motion"
@@ -11,15 +15,21 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/motion"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics/manipulator"
 	"github.com/dgm-robotics/dgm/trainer/stack"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
+// singleLink is the number of states of a single link. Its equation of motion is linear in
+// the lifted states: the linear equation has it without a chain.
+const singleLink = 2
+
 // Motion is the equation of motion of a training.
 type Motion struct {
-	Equation *equation.Equation // with the parameters of the last fit
+	Equation *equation.Equation // with the parameters of the last fit; that of a chain has kind and parameters alone
 
-	step motion.Settings
+	chain dynamics.Chain // (optional) it is that of a chain of links
+	step  motion.Settings
 }
 
 // EquationOfMotion returns the equation with the parameters of the last fit; nil = none was found.
@@ -44,28 +54,70 @@ func (p *Prior) fitMotion(ctx context.Context, flights []window.Flight, parts []
 	} else if err := p.refitMotion(ctx, flights, p.Motion); err != nil {
 		return nil, err
 	}
-	component := func(of []window.Flight, e *equation.Equation) model.Component {
-		return model.Component{Kind: model.Equation, Members: []dynamics.Model{*priordynamics.OfMotion(of, p.task, p.Motion.step.Predict, e)}}
-	}
-	out := stack.Candidate{Name: motionName, Physical: true, Whole: component(flights, p.Motion.Equation)}
+	out := stack.Candidate{Name: motionName, Physical: true, Whole: p.component(flights, p.Motion)}
+	var chains []dynamics.Chain
 	for _, part := range parts {
 		fold := *p.Motion
 		fold.step = fold.step.Coarse(p.task)
 		if err := p.refitMotion(ctx, part.Train, &fold); err != nil {
 			return nil, err
 		}
-		out.Folds = append(out.Folds, component(part.Train, fold.Equation))
+		out.Folds, chains = append(out.Folds, p.component(part.Train, &fold)), append(chains, fold.chain)
+	}
+	if !p.Motion.chain.Empty() {
+		p.Motion.Equation = p.chainEquation(p.Motion.chain, chains)
 	}
 	b.Work("equation of motion", b.Motion)
 	return []stack.Candidate{out}, nil
 }
 
-// chooseMotion sets Motion to the proposed equation of the least error.
+// component returns the component of an equation of motion.
+func (p *Prior) component(of []window.Flight, m *Motion) model.Component {
+	if !m.chain.Empty() {
+		return rollout(priordynamics.OfChain(of, p.task, manipulator.Step(p.task), m.chain))
+	}
+	return rollout(priordynamics.OfMotion(of, p.task, m.step.Predict, m.Equation))
+}
+
+// chainEquation returns kind and parameters of a chain, with 95 % intervals from the spread of its fits without each of the folds (the
+// jackknife); without folds they keep the width they had.
+func (p *Prior) chainEquation(c dynamics.Chain, folds []dynamics.Chain) *equation.Equation {
+	var inputs []string
+	for _, in := range p.set.Inputs {
+		inputs = append(inputs, in.Name)
+	}
+	out := &equation.Equation{Kind: dynamics.ChainKind, Parameters: c.Parameters(inputs)}
+	n := float64(len(folds))
+	for i := range out.Parameters {
+		q := &out.Parameters[i]
+		var half float64
+		if before := p.Motion.Equation; len(folds) == 0 && before != nil {
+			half = (before.Parameters[i].High - before.Parameters[i].Low) / 2
+		}
+		if len(folds) > 1 {
+			var values []float64
+			for _, f := range folds {
+				values = append(values, f.Parameters(inputs)[i].Value)
+			}
+			half = distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * math.Sqrt((n-1)*(n-1)/n*stat.Variance(values, nil))
+		}
+		q.Low, q.High = q.Value-half, q.Value+half
+	}
+	return out
+}
+
+// chooseMotion sets Motion to the proposed equation of the least error, or to that of a chain of links.
 func (p *Prior) chooseMotion(ctx context.Context, flights []window.Flight) error {
 	set := motion.SettingsOf(flights, p.task, p.set.MotionWindows)
-	fitted, _, err := motion.Choose(ctx, flights, p.task, motion.Propose(p.task.States, p.set.Inputs, &p.body), set)
+	if MayChain(p.task) {
+		p.chain, p.chainError = manipulator.Identify(ctx, flights, p.task)
+	}
+	fitted, objective, err := motion.Choose(ctx, flights, p.task, motion.Propose(p.task.States, p.set.Inputs, &p.body), set)
 	if fitted != nil {
 		p.Motion = &Motion{Equation: fitted, step: set}
+	}
+	if !p.chain.Empty() && (fitted == nil || p.chainError < objective) {
+		p.Motion = &Motion{chain: p.chain, step: set}
 	}
 	if errors.Is(err, motion.ErrTooFew) {
 		return nil
@@ -75,6 +127,12 @@ func (p *Prior) chooseMotion(ctx context.Context, flights []window.Flight) error
 
 // refitMotion fits the equation of m to other flights, from the parameters that it has.
 func (p *Prior) refitMotion(ctx context.Context, flights []window.Flight, m *Motion) error {
+	if !m.chain.Empty() {
+		if c := manipulator.Refit(ctx, m.chain, flights, p.task); !c.Empty() {
+			m.chain = c
+		}
+		return nil
+	}
 	var start []float64
 	for _, q := range m.Equation.Parameters {
 		start = append(start, q.Value)
@@ -89,4 +147,14 @@ func (p *Prior) refitMotion(ctx context.Context, flights []window.Flight, m *Mot
 		m.Equation = fitted
 	}
 	return err
+}
+
+// MayChain reports whether a chain of links is tried under the nets: the states are the
+// angles and rates of several.
+func MayChain(task window.Task) bool {
+	return len(task.States) > singleLink && manipulator.Links(task.States) > 0
+}
+
+func rollout(m *dynamics.Model) model.Component {
+	return model.Component{Kind: model.Equation, Members: []dynamics.Model{*m}}
 }

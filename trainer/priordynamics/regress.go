@@ -100,6 +100,13 @@ func OfMotion(flights []window.Flight, task window.Task, step float64, e *motion
 	return m
 }
 
+// OfChain returns the difference equation whose increments are those of a chain of links.
+func OfChain(flights []window.Flight, task window.Task, step float64, c priordynamics.Chain) *priordynamics.Model {
+	m := OfMotion(flights, task, step, &motion.Equation{})
+	m.Chain = c
+	return m
+}
+
 // step is a whole state (K), the next one, and the mean input (P) between them.
 type step struct{ x, next, u []float64 }
 

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -81,7 +80,8 @@ func stackWeights(m *model.Model, k int, t float64) []float64 {
 		return out
 	}
 	out[0] = 1
-	equation := max(0, slices.IndexFunc(m.Stack, func(c model.Component) bool { return model.MotionOf([]model.Component{c}) != nil }))
+	equation, _, _ := m.Physical()
+	equation = max(0, equation)
 	for i := 1; i < len(out); i++ {
 		w, ok := model.ForCondition(m.Stack[i].Weights, model.Plan.Condition(false))
 		if !ok {

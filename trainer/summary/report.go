@@ -79,7 +79,8 @@ func Equation(res *Result) *report.Equation {
 	if e == nil {
 		return nil
 	}
-	e.Used = model.MotionOf(res.Model.Stack) != nil
+	at, _, _ := res.Model.Physical()
+	e.Used = at >= 0
 	if s := res.Stack; s != nil {
 		if e.Diverged = s.Diverged; s.Physical != nil {
 			e.Alone, e.Without, e.With = s.Physical.Alone, s.Physical.Without, s.Physical.With

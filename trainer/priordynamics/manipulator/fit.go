@@ -28,17 +28,17 @@ const (
 // gravity is where a fit begins, in s⁻²: that of a pendulum of half a metre.
 const gravity = 20
 
-// Identify returns the chain of links that the states are of, fitted to flights, or an empty
-// one where they are of none, or the flights are too short. Angles are relative to the link
+// Identify returns the chain of links that the states are of, fitted to flights, with the mean logarithm of its error over
+// that of holding, or an empty one where they are of none, or the flights are too short. Angles are relative to the link
 // before or to one direction, whichever fits better.
-func Identify(ctx context.Context, flights []window.Flight, task window.Task) priordynamics.Chain {
+func Identify(ctx context.Context, flights []window.Flight, task window.Task) (priordynamics.Chain, float64) {
 	first, ok := find(task.States, task.Inputs)
 	if !ok {
-		return priordynamics.Chain{}
+		return priordynamics.Chain{}, math.Inf(1)
 	}
 	s := newShooting(flights, task, briefWindows)
 	if s.N < fewest {
-		return priordynamics.Chain{}
+		return priordynamics.Chain{}, math.Inf(1)
 	}
 	best, least := first, math.Inf(1)
 	for _, relative := range []bool{false, true} {
@@ -54,7 +54,7 @@ func Identify(ctx context.Context, flights []window.Flight, task window.Task) pr
 			break // to what its angle is does not matter
 		}
 	}
-	return Refit(ctx, best, flights, task)
+	return refit(ctx, best, flights, task)
 }
 
 // Links returns of how many links the states are the angles and rates, 0 where they are not.
@@ -67,17 +67,21 @@ func Links(states []channel.Channel) int {
 }
 
 // find returns the chain that the states are of, with parameters of zero: all states are
-// periodic, or the derivative of one that is. ok is false where they are not.
+// angles, by their period or unit, or the derivative of one. ok is false where they are not.
 func find(states []channel.Channel, inputs int) (c priordynamics.Chain, ok bool) {
 	for i, s := range states {
-		if s.Period == 0 {
+		turn := s.Period
+		if turn == 0 {
+			turn = channel.Turn(s.Unit)
+		}
+		if turn == 0 {
 			continue
 		}
 		rate := channel.Index(states, s.Derivative)
 		if rate < 0 {
 			return c, false
 		}
-		c.Angles, c.Rates, c.Unit = append(c.Angles, i), append(c.Rates, rate), append(c.Unit, 2*math.Pi/s.Period)
+		c.Angles, c.Rates, c.Unit = append(c.Angles, i), append(c.Rates, rate), append(c.Unit, 2*math.Pi/turn)
 	}
 	n := len(c.Angles)
 	if n == 0 || n > priordynamics.MostJoints || 2*n != len(states) {
@@ -133,18 +137,27 @@ func start(c priordynamics.Chain, sign float64) fit {
 // Refit returns the chain fitted to flights, from its parameters on, as far as it came when
 // ctx ended; an empty one where they are too short, or c is empty.
 func Refit(ctx context.Context, c priordynamics.Chain, flights []window.Flight, task window.Task) priordynamics.Chain {
+	c, _ = refit(ctx, c, flights, task)
+	return c
+}
+
+// refit is Refit that returns the objective, too.
+func refit(ctx context.Context, c priordynamics.Chain, flights []window.Flight, task window.Task) (priordynamics.Chain, float64) {
 	if c.Empty() {
-		return c
+		return c, math.Inf(1)
 	}
 	s := newShooting(flights, task, windows)
 	if s.N < fewest {
-		return priordynamics.Chain{}
+		return priordynamics.Chain{}, math.Inf(1)
 	}
 	f := newFit(c)
 	s.descend(ctx, &f, nodes/5, iterations)
-	s.descend(ctx, &f, nodes, iterations)
-	return f.Chain
+	objective := s.descend(ctx, &f, nodes, iterations)
+	return f.Chain, objective
 }
+
+// Step returns the length of a step of the roll-outs that fits are to, s.
+func Step(task window.Task) float64 { return task.Horizon / nodes }
 
 // shooting is the fit of roll-outs to windows. It minimises the mean over nodes and channels
 // of ½ log of the mean square error over that of the displacement, as package
