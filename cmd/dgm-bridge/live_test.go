@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	mavlink "github.com/dgm-robotics/dgm/bridge/mavlink/link"
+	msp "github.com/dgm-robotics/dgm/bridge/msp/link"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -91,6 +92,13 @@ func TestPlayAndRecord(t *testing.T) {
 		{cli.Wrong, "--rate -1 is not from 0 to 1000", []string{"mavlink", "--link", "udp:1", "--vehicle", "v1", "--rate", "-1"}},
 		{cli.Wrong, `"link" not set`, []string{"mavlink", "--vehicle", "v1"}},
 		{cli.Failed, `channel "theta" is not in MAVLink's messages`, []string{"mavlink", "--link", "udp:14559", "--vehicle", "v1", "--like", in("f.msgpack"), "--nats", "not an address"}}, // before a server is sought
+		{cli.Wrong, `link "nix": no address given`, []string{"msp", "--link", "nix", "--vehicle", "v1"}},
+		{cli.Wrong, "--rate 0 is not above 0 and at most 2000", []string{"msp", "--link", "tcp:h:1", "--vehicle", "v1", "--rate", "0"}},
+		{cli.Wrong, "--gyro-step NaN is not from 0 to 10", []string{"msp", "--link", "tcp:h:1", "--vehicle", "v1", "--gyro-step", "nan"}},
+		{cli.Wrong, "--idle 90 is not below 90", []string{"msp", "--link", "tcp:h:1", "--vehicle", "v1", "--idle", "90"}},
+		{cli.Wrong, "--map and --preset both describe the channels", []string{"msp", "--link", "tcp:h:1", "--vehicle", "v1", "--map", "x", "--preset", "betaflight"}},
+		{cli.Wrong, `"link" not set`, []string{"msp", "--vehicle", "v1"}},
+		{cli.Failed, `preset betaflight: channel theta: it is not among what the link measures`, []string{"msp", "--link", "tcp:h:1", "--vehicle", "v1", "--like", in("f.msgpack"), "--nats", "not an address"}}, // before a server is sought
 		{cli.Failed, "no state was received on dgm.state.a", []string{"record", "--vehicle", "a", "--out", in("h"), "--duration", "10ms", "--nats", s.ClientURL()}},
 	} {
 		code, out, errs := run(c.args...)
@@ -106,6 +114,13 @@ func TestCountsOfALink(t *testing.T) {
 		c.Store(1)
 	}
 	if got, want := carried(&n), "1 message, 1 state sent, 0 without a server, 1 prediction to the autopilot, 1 time bad bytes, 0 messages of strangers, 1 restart of the autopilot"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	var p msp.Counts
+	for _, c := range []*atomic.Int64{&p.Replies, &p.States, &p.Lost, &p.Damaged} {
+		c.Store(1)
+	}
+	if got, want := polled(&p), "1 poll, 1 state sent, 0 without a server, 0 held, 0 incomplete, 0 disarmed, 1 request without a reply, 1 damaged frame, 0 restarts"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	n.States.Store(2)

@@ -12,6 +12,7 @@
 //	dgm-bridge record --vehicle v1 --out flight.msgpack
 //	dgm-bridge play flight.msgpack --vehicle v1
 //	dgm-bridge mavlink --link udp:14550 --vehicle v1 --model flight.dgm
+//	dgm-bridge msp --link serial:/dev/ttyACM0 --vehicle v1 --model flight.dgm
 //	dgm-bridge foxglove --vehicle v1
 //	dgm-bridge upload flight.msgpack
 //	dgm-bridge upload --when alarm --vehicle v1 --dir flights
@@ -48,6 +49,6 @@ func root() *cobra.Command {
 	}
 	exports.AddCommand(exportMCAP(), exportCSV())
 	exports.AddCommand(exportPrograms()...)
-	cmd.AddCommand(imports, topics(), info(), exports, recordCommand(), playCommand(), uploadCommand(), mavlinkCommand(), foxgloveCommand())
+	cmd.AddCommand(imports, topics(), info(), exports, recordCommand(), playCommand(), uploadCommand(), mavlinkCommand(), mspCommand(), foxgloveCommand())
 	return cmd
 }

@@ -278,7 +278,7 @@ type guest struct {
 var guests = []guest{
 	{
 		"github.com/nats-io/nats.go",
-		[]string{"estimator/node", "firmware-sim/live", "bridge/live", "bridge/fleet", "bridge/mavlink/link", "cmd", "examples"},
+		[]string{"estimator/node", "firmware-sim/live", "bridge/live", "bridge/fleet", "bridge/mavlink/link", "bridge/msp/link", "cmd", "examples"},
 		"one place per side speaks to the network; everything else is tried without it",
 	},
 	{
@@ -327,6 +327,11 @@ var guests = []guest{
 		"github.com/pion/transport/v2",
 		[]string{"bridge/mavlink/link"},
 		"gomavlib listens with it for datagrams; the bound on senders goes around it",
+	},
+	{
+		"go.bug.st/serial",
+		[]string{"bridge/msp/link"},
+		"one package opens serial ports itself; gomavlib opens those of MAVLink, with the same module",
 	},
 	{
 		"github.com/coder/websocket",
