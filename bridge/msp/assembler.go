@@ -93,7 +93,7 @@ type Assembler struct {
 	places  []int               // in raw: what the binding reads
 	row     []float64
 	turns   turns
-	noise   []float64 // states, variance of what messages round to
+	fine    fine
 }
 
 // NewAssembler returns an Assembler for the states and inputs among channels, which a map makes of the blackbox of the
@@ -121,12 +121,11 @@ func NewAssembler(m *importer.Map, channels []channel.Channel) (*Assembler, []ch
 
 // Begin begins with a controller that has answered: what another one said is forgotten.
 func (a *Assembler) Begin(c *Controller) {
-	a.Controller, a.Armed, a.turns = c, false, turns{}
+	a.Controller, a.Armed, a.turns, a.fine = c, false, turns{}, fine{}
 	clear(a.heard)
 	for i := range a.raw {
 		a.raw[i] = math.NaN()
 	}
-	a.noise = a.rounding()
 }
 
 // Dims returns the numbers of states and inputs.
@@ -263,9 +262,11 @@ func (a *Assembler) State() (x, u []float64, t int64, ok bool) {
 				now[i] = math.NaN()
 			}
 		case m.command == attitude:
-			q := frames.Mul(frames.Quaternion(now[atAttitude:atAttitude+4]), turn(rates(&now), 1e-9*float64(imu.t-h.t)))
+			w := rates(&now)
+			q := frames.Mul(frames.Quaternion(now[atAttitude:atAttitude+4]), turn(w, 1e-9*float64(imu.t-h.t)))
+			a.turns.add(q, w, imu.t)
+			q = a.fine.add(q, w, imu.t, h.fresh)
 			copy(now[atAttitude:], q[:])
-			a.turns.add(q, rates(&now), imu.t)
 		}
 	}
 	for _, h := range a.heard {
@@ -303,38 +304,4 @@ func (a *Assembler) Missing(t int64) (names []string) {
 		}
 	}
 	return names
-}
-
-// Noise returns the variance of each state that is due to the steps of messages.
-func (a *Assembler) Noise() []float64 { return a.noise }
-
-// rounding finds these: each field moved by the standard deviation of its step.
-func (a *Assembler) rounding() []float64 {
-	b := *a
-	b.row = make([]float64, len(a.places))
-	at := func(angles [3]float64, rates [3]float64, height, climb float64) []float64 {
-		clear(b.raw[:])
-		b.setAttitude(angles)
-		copy(b.raw[atRates:], rates[:])
-		b.raw[atAltitude], b.raw[atAltitude+1] = height, climb
-		for i, place := range b.places {
-			b.row[i] = b.raw[place]
-		}
-		return slices.Clone(b.binding.Convert(b.row)[:b.states])
-	}
-	step, turn := 1/math.Sqrt(12), a.Controller.Step/math.Sqrt(12)
-	still := at([3]float64{}, [3]float64{}, 0, 0)
-	out := make([]float64, b.states)
-	for _, moved := range [][]float64{
-		at([3]float64{step / 10}, [3]float64{}, 0, 0), at([3]float64{1: step / 10}, [3]float64{}, 0, 0), at([3]float64{2: step}, [3]float64{}, 0, 0),
-		at([3]float64{}, [3]float64{turn}, 0, 0), at([3]float64{}, [3]float64{1: turn}, 0, 0), at([3]float64{}, [3]float64{2: turn}, 0, 0),
-		at([3]float64{}, [3]float64{}, step/100, 0), at([3]float64{}, [3]float64{}, 0, step/100),
-	} {
-		for k := range out {
-			if d := moved[k] - still[k]; d == d {
-				out[k] += d * d
-			}
-		}
-	}
-	return out
 }

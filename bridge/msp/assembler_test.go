@@ -226,10 +226,6 @@ func TestUnitsAndAxes(t *testing.T) {
 		if d := cmp.Diff([]float64{0, 0.5, 1, 0.25}, u, near); d != "" {
 			t.Error(d)
 		}
-		tenth, whole, turn := 0.1*degree, degree, c.step*degree
-		if d := cmp.Diff([]float64{tenth * tenth / 12, tenth * tenth / 12, whole * whole / 12, turn * turn / 12, turn * turn / 12, turn * turn / 12}, a.Noise(), cmpopts.EquateApprox(1e-5, 0)); d != "" {
-			t.Errorf("what messages round to: %s", d)
-		}
 		if _, _, _, ok := a.State(); ok {
 			t.Error("the same rates made two states")
 		}
@@ -244,75 +240,6 @@ func TestUnitsAndAxes(t *testing.T) {
 	}
 }
 
-// A reply that repeats itself is no measurement where that cannot be: rates never are, an attitude while the rates turn it.
-func TestHeldValues(t *testing.T) {
-	a := assembler(t, betaflight, "betaflight", nil)
-	at := start
-	state := func(noise, p, roll int) (x []float64, ok bool) {
-		at += 10e6
-		add(t, a, motor, shorts(1000, 1000, 1000, 1000, 0, 0, 0, 0), at)
-		add(t, a, attitude, shorts(roll, 0, 0), at)
-		add(t, a, rawIMU, shorts(noise, 0, 0, p, 0, 0), at)
-		x, _, _, ok = a.State()
-		return slices.Clone(x), ok
-	}
-	const quick = 1638 // 100 deg/s
-	if _, ok := state(1, quick, 100); !ok {
-		t.Fatal("no state")
-	}
-	if _, ok := state(1, quick, 110); ok {
-		t.Error("rates and acceleration that repeat themselves made a state")
-	}
-	if x, ok := state(2, quick, 120); !ok || math.Abs(x[0]-12*degree) > 1e-9 {
-		t.Errorf("roll %v°", x[0]/degree)
-	}
-	for i := range 3 { // the attitude stands: it is turned by the rates
-		if x, ok := state(3+i, quick, 120); !ok || math.Abs(x[0]/degree-13-float64(i)) > 0.01 {
-			t.Errorf("roll %v° after %d that stand", x[0]/degree, i+1)
-		}
-	}
-	for i := range 3 { // it may stand at rest
-		if x, ok := state(i, 3, 120); !ok || i > 0 && math.Abs(x[0]/degree-12) > 0.01 {
-			t.Errorf("at rest roll %v°", x[0]/degree)
-		}
-	}
-	at += 300e6 // without an attitude
-	add(t, a, rawIMU, shorts(9, 0, 0, 3, 0, 0), at)
-	if x, _, _, ok := a.State(); !ok || !math.IsNaN(x[0]) || math.IsNaN(x[3]) {
-		t.Errorf("an attitude of 300 ms ago: %v", x)
-	}
-	if got := a.Missing(at); !slices.Equal(got, []string{"MSP_ATTITUDE", "MSP_MOTOR"}) {
-		t.Error(got)
-	}
-}
-
-// A model with a filter gets NaN for what is estimated, or repeats itself.
-func TestStatesWithGaps(t *testing.T) {
-	m, err := importer.ParseMap("map.toml", []byte("like = \"betaflight\"\nvehicle = \"v\"\n[[channel]]\nname = \"z\"\ntopic = \"main\"\nfield = \"navPos[2]\"\nunit = \"m\"\nrole = \"state\"\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, channels, err := msp.NewAssembler(m, []channel.Channel{{Name: "z", Unit: "m", Role: channel.State}, {Name: "z_rate", Unit: "m/s", Role: channel.State, Estimated: true}, {Name: "r", Unit: "rad/s", Role: channel.State, Frame: "flu"}})
-	if commands, ranged := a.Commands(); err != nil || len(channels) != 3 || !a.Partial() || ranged || !slices.Equal(commands, []uint16{altitude, rawIMU}) {
-		t.Fatal(channels, commands, err)
-	}
-	c, err := asked(t, 0, -1, inav...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.Begin(c)
-	for i, z := range []int{-250, -250, 12345} {
-		at := start + int64(i)*10e6
-		p := binary.LittleEndian.AppendUint32(nil, uint32(int32(z)))
-		add(t, a, altitude, append(p, 0, 0), at)
-		add(t, a, rawIMU, shorts(i, 0, 0, 0, 0, 57), at)
-		x, _, _, _ := a.State()
-		if again := i == 1; math.IsNaN(x[0]) != again || !again && math.Abs(x[0]-float64(z)/100) > 1e-9 || !math.IsNaN(x[1]) || math.Abs(x[2]-57*degree) > 1e-9 {
-			t.Errorf("%d: %v", i, x)
-		}
-	}
-}
-
 // Of a hexacopter there are more motors than the map names.
 func TestFurtherMotors(t *testing.T) {
 	all := []channel.Channel{{Name: "p", Unit: "rad/s", Role: channel.State}, {Name: "m1", Role: channel.Input}, {Name: "m6", Role: channel.Input}}
@@ -321,30 +248,6 @@ func TestFurtherMotors(t *testing.T) {
 	add(t, a, rawIMU, shorts(1, 0, 0, 0, 0, 0), start)
 	if _, u, _, _ := a.State(); cmp.Diff([]float64{0.1, 0.6}, u, near) != "" {
 		t.Error(u)
-	}
-}
-
-// Rates in another unit show against the attitude.
-func TestDoubtfulRates(t *testing.T) {
-	for _, step := range []float64{0, 0.07} {
-		a, _, err := msp.NewAssembler(preset(t, "betaflight"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := asked(t, step, -1, betaflight...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a.Begin(c)
-		for i := range 3000 {
-			s := 0.01 * float64(i)
-			add(t, a, attitude, shorts(int(math.Round(300*math.Sin(2*s))), 0, 90), start+int64(i)*10e6)
-			add(t, a, rawIMU, shorts(i, 0, 0, int(math.Round(60*math.Cos(2*s)*32768/2000)), 0, 0), start+int64(i)*10e6)
-			a.State()
-		}
-		if doubt := a.Doubt(); (doubt != "") != (step > 0) || step > 0 && !strings.Contains(doubt, "about 0.061") {
-			t.Errorf("step %v: %q", step, doubt)
-		}
 	}
 }
 

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 )
 
-// Commands that are asked for. Polls ask for those of [Assembler.Commands], and for Status now and then.
+// Commands that are asked for. Polls ask for those of [Assembler.Commands], for Status now and then, and for Time where the controller has one.
 const (
 	apiVersion    = 1
 	fcVariant     = 2
@@ -24,6 +25,8 @@ const (
 	misc          = 114
 	motorConfig   = 131
 	multiple      = 230
+	setTime       = 246 // of Betaflight; INAV counts these two the other way round
+	Time          = 247
 	commonSetting = 0x1003
 )
 
@@ -191,6 +194,25 @@ func (c *Controller) raise(step, idle float64) error {
 
 func uint16At(p []byte, at int) float64 { return float64(binary.LittleEndian.Uint16(p[at:])) }
 func int16At(p []byte, at int) float64  { return float64(int16(binary.LittleEndian.Uint16(p[at:]))) }
+
+// Timed reports whether messages have the time of the controller: Betaflight's, if it answers several messages in one.
+func (c *Controller) Timed() bool { return c.Variant == "BTFL" }
+
+// SetTime is a request to set the controller's clock to a time, ns since 1970.
+func SetTime(t int64) *Frame {
+	p := binary.LittleEndian.AppendUint32(nil, uint32(t/1e9))
+	return &Frame{Command: setTime, Kind: Request, Payload: binary.LittleEndian.AppendUint16(p, uint16(t%1e9/1e6))}
+}
+
+// ReadTime returns the time in a reply, ns since 1970 on the controller's clock, which counts milliseconds; ok is false where it is not set.
+func ReadTime(p []byte) (t int64, ok bool) {
+	if len(p) < 9 {
+		return 0, false
+	}
+	day := time.Date(int(binary.LittleEndian.Uint16(p)), time.Month(p[2]), int(p[3]), int(p[4]), int(p[5]), int(p[6]), 0, time.UTC)
+	const half = 5e5 // of a millisecond, which is cut off
+	return day.UnixNano() + int64(binary.LittleEndian.Uint16(p[7:]))*1e6 + half, true
+}
 
 // Multiple is a request for several messages in one.
 func Multiple(commands []uint16) *Frame {

@@ -8,7 +8,8 @@
 //	version 2  $ X < 0 command₁₆ length₁₆ payload checksum        (CRC-8 DVB-S2 of all bytes from the 0 on)
 //
 // Numbers are little-endian. The third byte is < in a request, > in a reply and ! in the reply to what the controller does not know.
-// Replies have no number of their request: one request is under way at a time.
+// Replies have no number of their request: one request is under way at a time. Betaflight answers several messages in one
+// (MSP_MULTIPLE_MSP), with its time among them.
 //
 // # What is measured
 //

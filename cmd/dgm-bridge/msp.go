@@ -25,8 +25,9 @@ func mspCommand() *cobra.Command {
 blackbox needs, --rate times a second or as fast as it answers, and the states go to dgm.state.<vehicle> while it is armed.
 
 Channels are those of --model or of the log --like, made by the map (--preset or --map) that the logs were
-imported with. Messages round: roll and pitch to 0.1 deg, yaw to 1 deg, INAV rates to 1 deg/s; states say so (P0). What repeats
-itself is not measured. The time of a state is when the reply came, less half of the shortest way there and back.
+imported with. Messages have steps, of 0.1 deg in roll and pitch and 1 deg in yaw, between which the rates turn the attitude. What repeats
+itself is not measured. Betaflight's replies have the controller's time, which is converted to this computer's (a controller without the
+time is given it); INAV's count as measured half of the shortest way there and back before they came.
 A controller answers one request in each run of its serial task, 100 times a second (set serial_update_rate_hz = 500 for
 more). Betaflight answers several messages in one; INAV needs a request for each.
 

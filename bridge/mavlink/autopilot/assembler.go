@@ -10,6 +10,7 @@ import (
 	"github.com/bluenviron/gomavlib/v3/pkg/message"
 
 	"github.com/dgm-robotics/dgm/bridge/frames"
+	"github.com/dgm-robotics/dgm/bridge/timebase"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
@@ -17,7 +18,7 @@ import (
 type Assembler struct {
 	MaxAge int64 // ns, how old what is not the attitude may be
 
-	Clock ClockSync
+	Clock timebase.ClockSync
 
 	states, inputs []source
 	world, body    frames.Frame

@@ -3,7 +3,6 @@ package autopilot_test
 import (
 	"encoding/binary"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -147,27 +146,6 @@ func TestMissingMessagesAreReportedAndOldOnesNotUsed(t *testing.T) {
 func TestUnknownChannels(t *testing.T) {
 	if _, err := autopilot.New([]channel.Channel{{Name: "theta", Role: channel.State}}); err == nil || !strings.Contains(err.Error(), `channel "theta" is not in MAVLink's messages`) {
 		t.Error(err)
-	}
-}
-
-// By TIMESYNC the offset is found to a tenth of the jitter, though the ways there
-// and back are rarely equally long, and though now and then one takes very long.
-func TestClockSync(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var c autopilot.ClockSync
-	if _, ok := c.Offset(); ok {
-		t.Error("an offset of nothing")
-	}
-	for i := range int64(500) {
-		now := start + i*2e8
-		there, back := int64(1e6+4e6*rng.ExpFloat64()), int64(1e6+4e6*rng.ExpFloat64())
-		if i%20 == 7 {
-			back += 5e8
-		}
-		c.Reply(now, now+there-start, now+there+back)
-	}
-	if offset, ok := c.Offset(); !ok || math.Abs(float64(offset-start)) > 1e6 {
-		t.Errorf("off by %d ns", offset-start)
 	}
 }
 

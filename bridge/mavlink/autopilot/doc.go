@@ -12,7 +12,7 @@
 //
 // Channels have the names of the presets: x, y, z, vx, vy, vz, roll, pitch, yaw, p,
 // q, r, and m1, m2, … as inputs, in ned and frd or enu and flu. Stamps count from the
-// autopilot's start; [ClockSync] turns them into this computer's time.
+// autopilot's start; [timebase.ClockSync] turns them into this computer's time.
 //
 // # Out
 //

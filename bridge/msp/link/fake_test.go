@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -24,13 +25,17 @@ type controller struct {
 	// damage, if not nil, gets each reply to a poll, by its number, and returns what is sent in its place.
 	damage func(n int, reply []byte) []byte
 
+	jitter bool // replies take another time each, before and after what is measured
+
 	armed    atomic.Bool
+	ahead    atomic.Int64 // ns, of its clock; 0 = it was not set
 	polls    atomic.Int64
 	hasty    atomic.Int64 // requests that came before the one ahead was answered
 	asked    atomic.Int64
 	mu       sync.Mutex
 	open     []net.Conn
 	listener net.Listener
+	times    []int64 // ns, of the polls: when the answers were measured
 }
 
 func newController() *controller {
@@ -97,15 +102,17 @@ func (c *controller) serve(line io.ReadWriter) {
 	}()
 	for f := range requests {
 		c.asked.Add(1)
-		if c.slow > 0 {
-			time.Sleep(c.slow)
-		}
+		time.Sleep(c.slow + c.delay())
 		reply := c.reply(f).Append(nil)
 		if f.Command == 230 || f.Command > 100 && f.Command < 111 {
+			c.mu.Lock()
+			c.times = append(c.times, time.Now().UnixNano())
+			c.mu.Unlock()
 			if n := c.polls.Add(1); c.damage != nil {
 				reply = c.damage(int(n), reply)
 			}
 		}
+		time.Sleep(c.delay())
 		waiting.Add(-1)
 		if _, err := line.Write(reply); err != nil {
 			return
@@ -120,8 +127,32 @@ func shorts(all ...int) (b []byte) {
 	return b
 }
 
+// delay is one that a reply may have.
+func (c *controller) delay() time.Duration {
+	if !c.jitter {
+		return 0
+	}
+	return time.Duration(rand.Int64N(12e6))
+}
+
+// clock returns the time that a controller has, as the protocol writes it.
+func (c *controller) clock() []byte {
+	if c.ahead.Load() == 0 || c.variant != "BTFL" {
+		return nil
+	}
+	t := time.Unix(0, time.Now().UnixNano()+c.ahead.Load()).UTC()
+	b := binary.LittleEndian.AppendUint16(nil, uint16(t.Year()))
+	b = append(b, byte(t.Month()), byte(t.Day()), byte(t.Hour()), byte(t.Minute()), byte(t.Second()))
+	return binary.LittleEndian.AppendUint16(b, uint16(t.Nanosecond()/1e6))
+}
+
 func (c *controller) reply(f msp.Frame) *msp.Frame {
 	p, ok := c.message(f.Command)
+	if f.Command == 246 && c.variant == "BTFL" {
+		given := int64(binary.LittleEndian.Uint32(f.Payload))*1e9 + int64(binary.LittleEndian.Uint16(f.Payload[4:]))*1e6
+		c.ahead.Store(given - time.Now().UnixNano() - 3e9) // it is no good clock
+		ok = true
+	}
 	if f.Command == 230 && !c.single {
 		for ok = true; len(f.Payload) > 0; f.Payload = f.Payload[1:] {
 			one, _ := c.message(uint16(f.Payload[0]))
@@ -152,7 +183,7 @@ func (c *controller) message(command uint16) (p []byte, ok bool) {
 		102: shorts(n, 0, 2048, n%2, 0, 0, 0, 0, 0),
 		103: shorts(1500, 1500, 1500, 1500, 1500, 1500, 1500, 1500),
 		104: shorts(1250, 1500, 1750, 2000, 0, 0, 0, 0),
-		108: shorts(100, 200, 300), 110: {123, 0, 0, 0, 0, 0, 0, 0xd2, 4},
+		247: c.clock(), 108: shorts(100, 200, 300), 110: {123, 0, 0, 0, 0, 0, 0, 0xd2, 4},
 	}[command]
 	return p, ok
 }

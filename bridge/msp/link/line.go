@@ -82,16 +82,19 @@ func (l *line) wait() time.Duration {
 	return leastWait + 4*l.usual
 }
 
-// ask sends a request and returns the reply and when it was received. Without one it waits as long again: what comes
+// trip is when a request was sent and its reply was received.
+type trip struct{ sent, at time.Time }
+
+// ask sends a request and returns the reply. Without one it waits as long again: what comes
 // late is no reply to the next request.
-func (l *line) ask(f *msp.Frame) (reply msp.Frame, at time.Time, err error) {
+func (l *line) ask(f *msp.Frame) (reply msp.Frame, way trip, err error) {
 	if err := l.drain(); err != nil {
-		return reply, at, err
+		return reply, way, err
 	}
 	l.buf = f.Append(l.buf[:0])
-	sent := time.Now()
+	way.sent = time.Now()
 	if _, err := l.rw.Write(l.buf); err != nil {
-		return reply, at, err
+		return reply, way, err
 	}
 	deadline := time.NewTimer(l.wait())
 	defer deadline.Stop()
@@ -99,15 +102,16 @@ func (l *line) ask(f *msp.Frame) (reply msp.Frame, at time.Time, err error) {
 		select {
 		case c, ok := <-l.in:
 			if !ok {
-				return reply, at, errClosed
+				return reply, way, errClosed
 			}
 			if reply, ok = l.find(c, f.Command); ok {
-				l.took(f, c.at.Sub(sent))
-				return reply, c.at, nil
+				way.at = c.at
+				l.took(f, c.at.Sub(way.sent))
+				return reply, way, nil
 			}
 		case <-deadline.C:
 			l.n.Lost.Add(1)
-			return reply, at, l.silence(f.Command)
+			return reply, way, l.silence(f.Command)
 		}
 	}
 }
@@ -181,6 +185,6 @@ func (l *line) took(f *msp.Frame, d time.Duration) {
 
 // measured returns when the values of a reply were: half of the shortest way there and back before it was received. What a reply takes longer
 // is ahead of that: a request waits until the controller's serial task looks for it, and is answered at once.
-func (l *line) measured(f *msp.Frame, at time.Time) int64 {
-	return at.Add(-l.shortest[kind{f.Command, len(f.Payload)}] / 2).UnixNano()
+func (l *line) measured(f *msp.Frame, way trip) int64 {
+	return way.at.Add(-l.shortest[kind{f.Command, len(f.Payload)}] / 2).UnixNano()
 }

@@ -132,6 +132,7 @@ type runner struct {
 	subject  string
 	sessions int
 	single   bool // the controller does not answer several requests in one
+	clock    clock
 	state    wire.State
 	buf      []byte
 
@@ -182,6 +183,7 @@ func (r *runner) identify(l *line) error {
 			}
 		}
 	}
+	r.single, r.clock = false, clock{timed: c.Timed()}
 	r.c.Log(fmt.Sprintf("%v: %v", &r.c.Link, c))
 	return nil
 }
@@ -247,30 +249,48 @@ func (r *runner) cycle(l *line, withStatus bool) error {
 		commands = append([]uint16{msp.Status}, commands...)
 	}
 	if !r.single {
-		f := msp.Multiple(commands)
-		reply, at, err := l.ask(f)
-		if err != nil {
+		done, err := r.together(l, commands)
+		if done || err != nil {
 			return err
-		}
-		if reply.Kind == msp.Reply {
-			return r.take(commands, msp.Split(reply.Payload), l.measured(f, at))
 		}
 		r.single = true
 	}
 	for _, command := range commands {
 		f := &msp.Frame{Command: command, Kind: msp.Request}
-		reply, at, err := l.ask(f)
+		reply, way, err := l.ask(f)
 		if err != nil {
 			return err
 		}
 		if reply.Kind == msp.Unknown {
 			reply.Payload = nil
 		}
-		if err := r.take([]uint16{command}, [][]byte{reply.Payload}, l.measured(f, at)); err != nil {
+		if err := r.take([]uint16{command}, [][]byte{reply.Payload}, l.measured(f, way)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// together asks for messages in one request. It returns false where the controller does not know such requests.
+func (r *runner) together(l *line, commands []uint16) (ok bool, err error) {
+	if r.clock.timed {
+		commands = append([]uint16{msp.Time}, commands...)
+	}
+	f := msp.Multiple(commands)
+	reply, way, err := l.ask(f)
+	if err != nil || reply.Kind != msp.Reply {
+		return false, err
+	}
+	t, replies := l.measured(f, way), msp.Split(reply.Payload)
+	if r.clock.timed && len(replies) > 0 {
+		if own, known := msp.ReadTime(replies[0]); known {
+			t = r.clock.ours(own, way)
+		} else if err := r.clock.set(l, way); err != nil {
+			return false, err
+		}
+		commands, replies = commands[1:], replies[1:]
+	}
+	return true, r.take(commands, replies, t)
 }
 
 // take hands on the replies to commands.
@@ -303,9 +323,6 @@ func (r *runner) publish() {
 		return
 	}
 	r.state.T, r.state.X, r.state.U = t, x, u
-	if !partial {
-		r.setNoise(r.a.Noise())
-	}
 	r.buf = r.state.Append(r.buf[:0])
 	r.state.Seq++
 	if !r.nc.IsConnected() || r.nc.Publish(r.subject, r.buf) != nil {
@@ -313,16 +330,6 @@ func (r *runner) publish() {
 		return
 	}
 	r.n.States.Add(1)
-}
-
-// setNoise says what the steps of messages are.
-func (r *runner) setNoise(variance []float64) {
-	K := len(variance)
-	r.state.P0 = slices.Grow(r.state.P0[:0], K*K)[:K*K]
-	clear(r.state.P0)
-	for k, v := range variance {
-		r.state.P0[k*K+k] = v
-	}
 }
 
 // check reports the rate that is reached where it has changed, and why no states are made, once for each time that they stop.

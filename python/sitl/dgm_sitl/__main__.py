@@ -30,6 +30,8 @@ def main():
         "while a propeller wears out or the ailerons lose effect, and names the input. What is there already is used again: an interrupted run goes on where it was."))
     options.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/sitl"), help="folder of all that is made (default: %(default)s)")
     options.add_argument("--preset", default="quick", choices=["quick", "default"], help="of the training (default: %(default)s)")
+    options.add_argument("--states", default="firmware", choices=["firmware", "sensors"],
+                         help="what the estimators get in the live flight: what the firmware answers by MSP, or what its simulated sensors measure (default: %(default)s)")
     options.add_argument("--vehicle", choices=list(VEHICLES), action="append", help="which one (default: each)")
     o = options.parse_args()
     out = o.out.resolve()
@@ -38,7 +40,7 @@ def main():
     right = True
     try:
         for name in o.vehicle or VEHICLES:
-            right &= report(Run(out, VEHICLES[name], o.preset))
+            right &= report(Run(out, VEHICLES[name], o.preset, o.states))
     except Failed as e:
         sys.exit(f"dgm_sitl: {e}")
     except KeyboardInterrupt:
@@ -59,8 +61,8 @@ def report(run):
 
 
 class Run:
-    def __init__(self, out: pathlib.Path, vehicle, preset: str):
-        self.shared, self.out, self.vehicle, self.preset, self.began = out, out / vehicle.name, vehicle, preset, time.monotonic()
+    def __init__(self, out: pathlib.Path, vehicle, preset: str, states: str):
+        self.shared, self.out, self.vehicle, self.preset, self.states, self.began = out, out / vehicle.name, vehicle, preset, states, time.monotonic()
         self.out.mkdir(parents=True, exist_ok=True)
 
     def say(self, text):
@@ -79,7 +81,7 @@ class Run:
         for i, (name, seed) in enumerate(flights.items()):
             self.flight(name, seed, self.vehicle.loaded if name == "loaded" else None, f"{i + 1} of {len(flights)}")
         model = self.train()
-        doc = {"firmware": "Betaflight 4.6, SITL", "vehicle": self.vehicle.title, "training": self.training}
+        doc = {"firmware": "Betaflight 4.6, SITL", "vehicle": self.vehicle.title, "states": self.states, "training": self.training}
         doc["worn"] = self.live("worn", CHANGED["worn"], model)
         nominal = [x for n in NOMINAL for x in ("--nominal", self.imported([n], n))]
         for name in CHANGED:
@@ -138,18 +140,20 @@ class Run:
         return {"since": doc["adapted"]["since"], "amounts": doc["adapted"]["amounts"], "named": live.named([(self.vehicle.duration, gains)], CHANGES)}
 
     def live(self, name, seed, model):
-        self.say(f"flight with an estimator: after {CHANGES:g} s {self.vehicle.says}")
+        self.say(f"flight with an estimator, states of the {self.states}: after {CHANGES:g} s {self.vehicle.says}")
         directory = self.out / name
 
         def flown(watch):
             fly(self.vehicle, self.firmware, self.clock, self.settings, directory, seed, self.vehicle.duration, self.vehicle.worn, CHANGES, watch, paced=True)
 
-        doc = live.run(self.shared / "bin", model, flown, CHANGES)
+        doc = live.run(self.shared / "bin", model, flown, CHANGES, self.vehicle.preset if self.states == "firmware" else "")
         if min(doc["answered"]) < 0.9 * doc["states"]:
             self.say(f"live: {min(doc['answered'])} of {doc['states']} states were answered; this computer is too busy to fly in real time, and states that are half a second late are not predicted from")
-        for when, rows in doc["scores"].items():
-            for how, r in rows.items():
-                self.say(f"live, {when}, {how}: error {r['error']:.3f} of holding, 95 % intervals covered {r['covered']:.1%} of {r['n']} values")
+        self.say(f"live: {doc['rate_hz']:.0f} states a second")
+        for of, scores in (("", doc["scores"]), (" of what the sensors measured", doc.get("exact", {}))):
+            for when, rows in scores.items():
+                for how, r in rows.items():
+                    self.say(f"live, {when}, {how}: error {r['error']:.3f} of holding, 95 % intervals covered {r['covered']:.1%}{of or ' of ' + str(r['n']) + ' values'}")
         found = doc["named"]
         self.say("live, adaptation: " + (f"{found['input']}: gain {found['gain']:.1f} ± {2 * found['std']:.1f} %, {found['after_s']:.1f} s after the change" if found else "no input"))
         return doc

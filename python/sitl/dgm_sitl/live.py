@@ -1,6 +1,7 @@
 """A flight with estimators beside it: states go over NATS as the vehicle flies, predictions come back and are scored."""
 
 import asyncio
+import dataclasses
 import math
 import pathlib
 import socket
@@ -9,26 +10,43 @@ import time
 
 import numpy as np
 
-from .firmware import Failed, dies_with_us, euler
+from .firmware import COMMAND_LINE, Failed, dies_with_us, euler
 
 KINDS = {"without adaptation": "off", "with adaptation": "on"}  # of estimators: what each is told about adaptation
+FIRMWARE = "firmware"  # the vehicle whose states come by MSP
+ATTEMPTS = 3  # to fly: now and then a firmware starts that accepts no connection
+PAUSE = 0.1  # s, after a sample, when the vehicle flies as it will no more
 LATER = 0.2  # s, of the predictions that are scored
 CERTAIN = 4.0  # standard deviations of a gain that names an input
 SETTLES = 3.0  # s after a change that are not scored: adaptation has to learn it first
 
 
-def run(bin_: pathlib.Path, model: pathlib.Path, flown, changes: float):
-    """Fly with estimators, and return their scores before and after the change, and a stretch to be drawn."""
+def run(bin_: pathlib.Path, model: pathlib.Path, flown, changes: float, preset: str = ""):
+    """Fly with estimators, and return their scores before and after the change, and a stretch to be drawn.
+
+    preset -- states are what the firmware answers by MSP, with the channels of this preset; else what the simulated sensors measure
+    """
     port = _free()
-    children = [subprocess.Popen([bin_ / "nats-server", "-a", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=dies_with_us)]
     url = f"nats://127.0.0.1:{port}"
+    children = []
+
+    def start(program, *arguments):
+        children.append(subprocess.Popen([bin_ / program, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=dies_with_us))
+
+    start("nats-server", "-a", "127.0.0.1", "-p", port)
     try:
         for i, adapt in enumerate(KINDS.values()):
-            children.append(subprocess.Popen([bin_ / "dgm-estimator", "--model", model, "--vehicle", f"robot{i}", "--nats", url, "--clock", "robot", "--adapt", adapt],
-                                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=dies_with_us))
-        doc = asyncio.run(_fly(url, flown, changes))
+            start("dgm-estimator", "--model", model, "--vehicle", f"robot{i}", "--nats", url, "--clock", "robot", "--adapt", adapt)
+        if preset:
+            start("dgm-bridge", "msp", "--link", f"tcp:127.0.0.1:{COMMAND_LINE}", "--vehicle", FIRMWARE, "--model", model, "--preset", preset, "--nats", url)
+        doc = None
+        for _ in range(ATTEMPTS):
+            if doc := asyncio.run(_fly(url, flown, changes, bool(preset))):
+                break
         if ended := [c.args[0] for c in children if c.poll() is not None]:
             raise Failed(f"{ended[0]} has ended during the flight")
+        if doc is None:
+            raise Failed("the firmware answers nothing by MSP")
         return doc
     finally:
         for c in reversed(children):
@@ -47,8 +65,9 @@ def _free():
         return s.getsockname()[1]
 
 
-async def _fly(url, flown, changes):
+async def _fly(url, flown, changes, by_msp):
     import dgm
+    import msgpack
     import nats
 
     nc = await nats.connect(url)
@@ -61,35 +80,78 @@ async def _fly(url, flown, changes):
 
     listening = [asyncio.create_task(listen(i)) for i in range(len(KINDS))]
     amounts = []  # what the estimator with adaptation has learned: time of flight, and the value and standard deviation of each gain
+    sensed, states = Series(), {}  # what the simulated sensors measure, and the states that were sent, by number: time, as they have it, and values
+    flight = Series()  # time of flight, by that of states as they come
 
     async def hear(statuses):
         async for doc in statuses:
-            if states and doc.get("amounts"):
+            if sensed.t and doc.get("amounts"):
                 gains = {a["name"].removeprefix("gain "): (a["value"], a["std"]) for a in doc["amounts"] if a["name"].startswith("gain ")}
-                amounts.append((states[-1][0], gains))
+                amounts.append((sensed.t[-1], gains))
 
     listening.append(asyncio.create_task(hear(await robots[list(KINDS.values()).index("on")].statuses())))
-    loop, states, queue = asyncio.get_running_loop(), [], asyncio.Queue()
+    seen = [-math.inf]  # when the last sample of the flight was
+    loop, queue, base = asyncio.get_running_loop(), asyncio.Queue(), time.time()
 
-    def watch(t, sensed, inputs):  # in the thread of the flight
-        loop.call_soon_threadsafe(queue.put_nowait, (t, [*euler(sensed.attitude), *sensed.rates], inputs))
+    def watch(t, measured, inputs):  # in the thread of the flight
+        x = [*euler(measured.attitude), *measured.rates]
+        sensed.add(t, x)
+        seen[0] = time.monotonic()
+        if not by_msp:
+            loop.call_soon_threadsafe(queue.put_nowait, (base + t, x, inputs))
 
     async def send():
-        base = time.time()
         while True:
             t, x, u = await queue.get()
-            states.append((t, x))
+            flight.add(t, t - base)
             for r in robots:
-                await r.send(x, t=base + t, u=u)
+                states[await r.send(x, t=t, u=u)] = t, x
+
+    async def forward(m):  # what the firmware says, while the vehicle flies as it will
+        if time.monotonic() - seen[0] < PAUSE:
+            doc = msgpack.unpackb(m.data)
+            states[doc["seq"]] = 1e-9 * doc["t"], np.frombuffer(doc["x"])
+            flight.add(1e-9 * doc["t"], sensed.t[-1])
+            for r in robots:
+                await nc.publish("dgm.state." + r.vehicle, m.data)
 
     sending = asyncio.create_task(send())
+    await nc.subscribe("dgm.state." + FIRMWARE, cb=forward)
     await asyncio.sleep(1)  # the estimators start
     await asyncio.to_thread(flown, watch)
     await asyncio.sleep(0.5)
     for task in (*listening, sending):
         task.cancel()
     await nc.close()
-    return {**scores(states, predictions, changes), "states": len(states), "answered": [len(p) for p in predictions], "gains": amounts, "named": named(amounts, changes)}
+    if not states:
+        return None
+    numbers = sorted(states)
+    measured = Series([states[n][0] - np.median(np.subtract(flight.t, flight.x)) for n in numbers], [states[n][1] for n in numbers])
+    if by_msp:
+        measured.t = (np.array(measured.t) - delay(measured, sensed)).tolist()
+    doc = scores(numbers, measured, measured, predictions, changes)
+    if by_msp:
+        doc["exact"] = scores(numbers, measured, sensed, predictions, changes)["scores"]
+    seconds = measured.t[-1] - measured.t[0]
+    return {**doc, "states": len(states), "rate_hz": len(states) / seconds, "answered": [len(p) for p in predictions], "gains": amounts, "named": named(amounts, changes)}
+
+
+@dataclasses.dataclass
+class Series:
+    """Values by time."""
+
+    t: list = dataclasses.field(default_factory=list)
+    x: list = dataclasses.field(default_factory=list)
+
+    def add(self, t, x):
+        self.t.append(t)
+        self.x.append(x)
+
+
+def delay(states, sensed):
+    """By how much the times of states are late, s: where their rates are most like what the sensors measured."""
+    t, x, late = np.array(states.t), np.array(states.x), np.arange(-0.03, 0.03, 0.0005)
+    return min(late, key=lambda d: sum(np.mean((x[:, k] - np.interp(t - d, sensed.t, np.array(sensed.x)[:, k])) ** 2) for k in (3, 4)))
 
 
 def named(amounts, changes):
@@ -102,29 +164,44 @@ def named(amounts, changes):
     return None
 
 
-def scores(states, predictions, changes):
-    """Error over holding and share of the measurements in the intervals of 95 %, of what was predicted LATER s ahead."""
-    x = np.array([s[1] for s in states])
-    t = np.array([s[0] for s in states])
-    x[:, 2] = np.unwrap(x[:, 2])
-    step = int(round(LATER / np.median(np.diff(t))))
-    doc = {"later_s": LATER, "channels": ["roll", "pitch", "yaw", "p", "q", "r"], "scores": {}, "time": t.tolist(), "measured": x.tolist(), "predicted": {}}
+def scores(numbers, states, later, predictions, changes):
+    """Error over holding and share of the measurements in the intervals of 95 %, of what was predicted LATER s ahead.
+
+    numbers -- of the states, which predictions name
+    later -- what is predicted
+    """
+    t, x = np.array(states.t), np.array(states.x)
+    late, measured = np.array(later.t), np.array(later.x)
+    measured[:, 2] = np.unwrap(measured[:, 2])
+    place = {n: i for i, n in enumerate(numbers)}
+    near = np.median(np.diff(late))
+    doc = {"later_s": LATER, "channels": ["roll", "pitch", "yaw", "p", "q", "r"], "scores": {}, "time": late.tolist(), "measured": measured.tolist(), "predicted": {}}
     for kind, got in zip(KINDS, predictions):
-        mean, width, hold = (np.full_like(x, np.nan) for _ in range(3))
+        mean, width, hold = (np.full_like(measured, np.nan) for _ in range(3))
         for p in got:
-            j = p.seq + step
-            if p.seq >= len(x) or j >= len(x):
+            i = place.get(p.seq)
+            if i is None:
                 continue
-            at = int(np.argmin(abs(p.horizon - LATER)))
-            factor = 1 if p.factor is None else p.factor[at]
-            mean[j], width[j], hold[j] = p.mean[at], 1.96 * p.obs_std[at] * factor, x[p.seq]
-            mean[j, 2] += 2 * math.pi * round((x[j, 2] - mean[j, 2]) / (2 * math.pi))
+            j = int(np.argmin(abs(late - t[i] - LATER)))
+            after = late[j] - t[i]
+            if abs(after - LATER) > near:
+                continue
+            factor = 1 if p.factor is None else p.factor
+            mean[j], width[j], hold[j] = at(after, p.horizon, p.mean), at(after, p.horizon, 1.96 * p.obs_std * factor), x[i]
+            for v in (mean, hold):
+                v[j, 2] += 2 * math.pi * round((measured[j, 2] - v[j, 2]) / (2 * math.pi))
         doc["predicted"][kind] = {"mean": mean.tolist(), "half": width.tolist()}
-        for when, part in {"before the change": t < changes, "after it": t > changes + SETTLES}.items():
+        for when, part in {"before the change": late < changes, "after it": late > changes + SETTLES}.items():
             ok = part & ~np.isnan(mean[:, 0])
             if not ok.any():
                 continue
-            off, still = x[ok] - mean[ok], x[ok] - hold[ok]
-            error = np.exp(np.mean(np.log(np.sqrt((off**2).mean(axis=0)) / np.sqrt((still**2).mean(axis=0)))))
-            doc["scores"].setdefault(when, {})[kind] = {"error": float(error), "covered": float((abs(off) <= width[ok]).mean()), "n": int(off.size)}
+            off, still = measured[ok] - mean[ok], measured[ok] - hold[ok]
+            rmse = np.sqrt((off**2).mean(axis=0))
+            error = np.exp(np.mean(np.log(rmse / np.sqrt((still**2).mean(axis=0)))))
+            doc["scores"].setdefault(when, {})[kind] = {"error": float(error), "rmse": rmse.tolist(), "covered": float((abs(off) <= width[ok]).mean()), "covered_by": (abs(off) <= width[ok]).mean(axis=0).tolist(), "n": int(off.size)}
     return doc
+
+
+def at(t, times, values):
+    """Each column of values at time t."""
+    return [np.interp(t, times, column) for column in values.T]

@@ -1,9 +1,9 @@
-package autopilot
+package timebase
 
 // ClockSync estimates what is added to an autopilot's stamps to get this computer's
 // time.
 //
-// TIMESYNC goes there and back: half of the way is the best guess of when it was
+// A request for its time goes there and back: half of the way is the best guess of when it was
 // answered, and the guess is the better, the shorter the way was. So the estimate
 // moves to a new offset by a share that falls with how much longer its way was than
 // the shortest one. Without answers the offset is the smallest difference between
@@ -20,17 +20,17 @@ type ClockSync struct {
 // What the filter trusts.
 const (
 	sure     = 10  // replies after which the estimate no longer jumps
-	slowest  = 1e8 // ns, a longer round trip is not used
-	weight   = 0.1 // of a reply on the shortest way
+	longWay  = 1e8 // ns, a longer round trip is not used
+	ofReply  = 0.1 // of a reply on the shortest way
 	leak     = 1e3 // ns by which the smallest difference may grow with each stamp: clocks drift
 	rebooted = 1e9 // ns by which timestamps run back when an autopilot restarts
 )
 
-// Reply adds the answer to a TIMESYNC that was sent at time sent and received at
+// Reply adds the answer to a request that was sent at time sent and received at
 // now (this computer's, ns) with the autopilot's time (ns since its start).
 func (c *ClockSync) Reply(sent, autopilot, now int64) {
 	way := float64(now - sent)
-	if way < 0 || way > slowest {
+	if way < 0 || way > longWay {
 		return
 	}
 	offset := float64(sent+(now-sent)/2) - float64(autopilot)
@@ -42,7 +42,7 @@ func (c *ClockSync) Reply(sent, autopilot, now int64) {
 		c.offset = offset
 		return
 	}
-	w := weight
+	w := ofReply
 	if c.replies < sure {
 		w = 1 / float64(c.replies)
 	}
