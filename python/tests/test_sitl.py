@@ -33,7 +33,7 @@ def test_scores_compare_with_what_came_later():
     step = round(0.2 / 0.008)
     predictions = [[Prediction(i, x[i + step], 0.01) for i in range(len(t) - step)], [Prediction(i, x[i], 0.0) for i in range(len(t) - step)]]
     states = live.Series(t.tolist(), list(x))
-    doc = live.scores(range(len(t)), states, states, predictions, 12)
+    doc = live.scores(range(len(t)), states, predictions, 12)
     good, hold = doc["scores"]["after it"]["without adaptation"], doc["scores"]["after it"]["with adaptation"]
     assert good["covered"] == 1 and good["error"] < 0.1 and hold["error"] == pytest.approx(1) and hold["covered"] < 0.01
     assert good["n"] == 6 * sum(1 for i in range(len(t) - step) if t[i + step] > 15)

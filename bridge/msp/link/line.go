@@ -17,6 +17,7 @@ type line struct {
 	reader msp.Reader
 	began  []byte // the first bytes that were received, until a frame is
 	framed bool   // a frame was received
+	behind bool   // the reply to a request may still come
 	buf    []byte
 
 	usual    time.Duration          // that a reply takes; 0 = not known
@@ -85,9 +86,23 @@ func (l *line) wait() time.Duration {
 // trip is when a request was sent and its reply was received.
 type trip struct{ sent, at time.Time }
 
-// ask sends a request and returns the reply. Without one it waits as long again: what comes
-// late is no reply to the next request.
+// ask sends a request and returns the reply. After one without a reply it first asks what every controller answers: replies come in the
+// order of requests, so that what is late has come when that is answered.
 func (l *line) ask(f *msp.Frame) (reply msp.Frame, way trip, err error) {
+	if l.behind {
+		if _, _, err := l.exchange(&msp.Identity[0].Frame); err != nil {
+			return reply, way, err
+		}
+		l.behind = false
+	}
+	if reply, way, err = l.exchange(f); err == nil {
+		l.took(f, way.at.Sub(way.sent))
+	}
+	return reply, way, err
+}
+
+// exchange sends a request and waits for the reply.
+func (l *line) exchange(f *msp.Frame) (reply msp.Frame, way trip, err error) {
 	if err := l.drain(); err != nil {
 		return reply, way, err
 	}
@@ -106,12 +121,13 @@ func (l *line) ask(f *msp.Frame) (reply msp.Frame, way trip, err error) {
 			}
 			if reply, ok = l.find(c, f.Command); ok {
 				way.at = c.at
-				l.took(f, c.at.Sub(way.sent))
 				return reply, way, nil
 			}
 		case <-deadline.C:
 			l.n.Lost.Add(1)
-			return reply, way, l.silence(f.Command)
+			l.behind = true
+			l.reader.Resync()
+			return reply, way, errNoReply
 		}
 	}
 }
@@ -147,26 +163,6 @@ func (l *line) find(c chunk, command uint16) (reply msp.Frame, ok bool) {
 		l.framed = true
 		if f.Kind != msp.Request && f.Command == command {
 			reply, ok = f, true
-		}
-	}
-}
-
-// silence waits until no reply to a command has been received for a while.
-func (l *line) silence(command uint16) error {
-	timer := time.NewTimer(l.wait())
-	defer timer.Stop()
-	for {
-		select {
-		case c, ok := <-l.in:
-			if !ok {
-				return errClosed
-			}
-			if _, late := l.find(c, command); late {
-				timer.Reset(l.wait())
-			}
-		case <-timer.C:
-			l.reader.Resync()
-			return errNoReply
 		}
 	}
 }

@@ -240,28 +240,28 @@ func TestDamagedLine(t *testing.T) {
 	}
 }
 
-// A reply that comes after its time is that of no later request.
+// A reply that comes after its time is that of no later request, however late it is.
 func TestLateReplies(t *testing.T) {
 	t.Parallel()
 	nc := serve(t)
 	c := newController()
 	c.damage = func(n int, reply []byte) []byte {
-		if n%50 == 10 {
-			time.Sleep(150 * time.Millisecond)
+		if n%20 == 10 {
+			time.Sleep(time.Duration(n+20) * 10 * time.Millisecond)
 		}
 		return reply
 	}
 	c.start(t, "127.0.0.1:0")
-	r := run(t, nc, "tcp:"+c.listener.Addr().String(), nil)
-	within(t, "200 states", func() bool { return len(r.got()) > 200 })
+	r := run(t, nc, "tcp:"+c.listener.Addr().String(), func(c *link.Config) { c.Rate = 20 })
+	within(t, "100 states", func() bool { return len(r.got()) > 100 })
 	right(t, r.got())
 	for i, s := range r.got() {
-		if age := time.Duration(s.at.UnixNano() - s.T); i > 0 && age > 50*time.Millisecond {
+		if age := time.Duration(s.at.UnixNano() - s.T); i > 0 && age > 25*time.Millisecond { // the reply to the request ahead is 50 ms old
 			t.Errorf("state %d was measured %v before it came", i, age)
 		}
 	}
-	if r.n.Lost.Load() < 3 {
-		t.Errorf("%d lost", r.n.Lost.Load())
+	if r.n.Lost.Load() < 5 || r.n.Restarts.Load() > 0 {
+		t.Errorf("%d lost, %d restarts", r.n.Lost.Load(), r.n.Restarts.Load())
 	}
 }
 
@@ -331,7 +331,7 @@ func TestSilence(t *testing.T) {
 	nc := serve(t)
 	c := newController()
 	c.damage = func(n int, reply []byte) []byte {
-		if n > 20 && n < 40 {
+		if n > 20 && n < 60 {
 			return nil
 		}
 		return reply

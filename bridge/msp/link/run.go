@@ -282,15 +282,18 @@ func (r *runner) together(l *line, commands []uint16) (ok bool, err error) {
 		return false, err
 	}
 	t, replies := l.measured(f, way), msp.Split(reply.Payload)
+	known := true
 	if r.clock.timed && len(replies) > 0 {
-		if own, known := msp.ReadTime(replies[0]); known {
+		own := int64(0)
+		if own, known = msp.ReadTime(replies[0]); known {
 			t = r.clock.ours(own, way)
-		} else if err := r.clock.set(l, way); err != nil {
-			return false, err
 		}
 		commands, replies = commands[1:], replies[1:]
 	}
-	return true, r.take(commands, replies, t)
+	if err = r.take(commands, replies, t); err == nil && !known {
+		err = r.clock.set(l, way) // behind take: the replies are in the memory of the line
+	}
+	return true, err
 }
 
 // take hands on the replies to commands.

@@ -150,10 +150,9 @@ class Run:
         if min(doc["answered"]) < 0.9 * doc["states"]:
             self.say(f"live: {min(doc['answered'])} of {doc['states']} states were answered; this computer is too busy to fly in real time, and states that are half a second late are not predicted from")
         self.say(f"live: {doc['rate_hz']:.0f} states a second")
-        for of, scores in (("", doc["scores"]), (" of what the sensors measured", doc.get("exact", {}))):
-            for when, rows in scores.items():
-                for how, r in rows.items():
-                    self.say(f"live, {when}, {how}: error {r['error']:.3f} of holding, 95 % intervals covered {r['covered']:.1%}{of or ' of ' + str(r['n']) + ' values'}")
+        for when, rows in doc["scores"].items():
+            for how, r in rows.items():
+                self.say(f"live, {when}, {how}: error {r['error']:.3f} of holding, 95 % intervals covered {r['covered']:.1%} of {r['n']} values")
         found = doc["named"]
         self.say("live, adaptation: " + (f"{found['input']}: gain {found['gain']:.1f} ± {2 * found['std']:.1f} %, {found['after_s']:.1f} s after the change" if found else "no input"))
         return doc

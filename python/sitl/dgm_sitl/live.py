@@ -31,7 +31,8 @@ def run(bin_: pathlib.Path, model: pathlib.Path, flown, changes: float, preset: 
     children = []
 
     def start(program, *arguments):
-        children.append(subprocess.Popen([bin_ / program, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=dies_with_us))
+        with open(model.with_name(f"{program}.txt"), "w") as said:  # of two of a kind the last one's
+            children.append(subprocess.Popen([bin_ / program, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=said, preexec_fn=dies_with_us))
 
     start("nats-server", "-a", "127.0.0.1", "-p", port)
     try:
@@ -44,7 +45,7 @@ def run(bin_: pathlib.Path, model: pathlib.Path, flown, changes: float, preset: 
             if doc := asyncio.run(_fly(url, flown, changes, bool(preset))):
                 break
         if ended := [c.args[0] for c in children if c.poll() is not None]:
-            raise Failed(f"{ended[0]} has ended during the flight")
+            raise Failed(f"{ended[0]} has ended during the flight; it says why in {model.with_name(ended[0].name + '.txt')}")
         if doc is None:
             raise Failed("the firmware answers nothing by MSP")
         return doc
@@ -127,11 +128,7 @@ async def _fly(url, flown, changes, by_msp):
         return None
     numbers = sorted(states)
     measured = Series([states[n][0] - np.median(np.subtract(flight.t, flight.x)) for n in numbers], [states[n][1] for n in numbers])
-    if by_msp:
-        measured.t = (np.array(measured.t) - delay(measured, sensed)).tolist()
-    doc = scores(numbers, measured, measured, predictions, changes)
-    if by_msp:
-        doc["exact"] = scores(numbers, measured, sensed, predictions, changes)["scores"]
+    doc = scores(numbers, measured, predictions, changes)
     seconds = measured.t[-1] - measured.t[0]
     return {**doc, "states": len(states), "rate_hz": len(states) / seconds, "answered": [len(p) for p in predictions], "gains": amounts, "named": named(amounts, changes)}
 
@@ -148,12 +145,6 @@ class Series:
         self.x.append(x)
 
 
-def delay(states, sensed):
-    """By how much the times of states are late, s: where their rates are most like what the sensors measured."""
-    t, x, late = np.array(states.t), np.array(states.x), np.arange(-0.03, 0.03, 0.0005)
-    return min(late, key=lambda d: sum(np.mean((x[:, k] - np.interp(t - d, sensed.t, np.array(sensed.x)[:, k])) ** 2) for k in (3, 4)))
-
-
 def named(amounts, changes):
     """The first input, and when, whose gain is CERTAIN standard deviations from none after the change, and half as far from that of every other."""
     for t, gains in amounts:
@@ -164,41 +155,37 @@ def named(amounts, changes):
     return None
 
 
-def scores(numbers, states, later, predictions, changes):
+def scores(numbers, states, predictions, changes):
     """Error over holding and share of the measurements in the intervals of 95 %, of what was predicted LATER s ahead.
 
     numbers -- of the states, which predictions name
-    later -- what is predicted
     """
     t, x = np.array(states.t), np.array(states.x)
-    late, measured = np.array(later.t), np.array(later.x)
-    measured[:, 2] = np.unwrap(measured[:, 2])
+    x[:, 2] = np.unwrap(x[:, 2])
     place = {n: i for i, n in enumerate(numbers)}
-    near = np.median(np.diff(late))
-    doc = {"later_s": LATER, "channels": ["roll", "pitch", "yaw", "p", "q", "r"], "scores": {}, "time": late.tolist(), "measured": measured.tolist(), "predicted": {}}
+    step = np.median(np.diff(t))
+    doc = {"later_s": LATER, "channels": ["roll", "pitch", "yaw", "p", "q", "r"], "scores": {}, "time": t.tolist(), "measured": x.tolist(), "predicted": {}}
     for kind, got in zip(KINDS, predictions):
-        mean, width, hold = (np.full_like(measured, np.nan) for _ in range(3))
+        mean, width, hold = (np.full_like(x, np.nan) for _ in range(3))
         for p in got:
             i = place.get(p.seq)
             if i is None:
                 continue
-            j = int(np.argmin(abs(late - t[i] - LATER)))
-            after = late[j] - t[i]
-            if abs(after - LATER) > near:
+            j = int(np.argmin(abs(t - t[i] - LATER)))
+            if abs(t[j] - t[i] - LATER) > step:
                 continue
             factor = 1 if p.factor is None else p.factor
-            mean[j], width[j], hold[j] = at(after, p.horizon, p.mean), at(after, p.horizon, 1.96 * p.obs_std * factor), x[i]
-            for v in (mean, hold):
-                v[j, 2] += 2 * math.pi * round((measured[j, 2] - v[j, 2]) / (2 * math.pi))
+            mean[j], width[j] = (at(t[j] - t[i], p.horizon, v) for v in (p.mean, 1.96 * p.obs_std * factor))
+            hold[j] = x[i]
+            mean[j, 2] += 2 * math.pi * round((x[j, 2] - mean[j, 2]) / (2 * math.pi))
         doc["predicted"][kind] = {"mean": mean.tolist(), "half": width.tolist()}
-        for when, part in {"before the change": late < changes, "after it": late > changes + SETTLES}.items():
+        for when, part in {"before the change": t < changes, "after it": t > changes + SETTLES}.items():
             ok = part & ~np.isnan(mean[:, 0])
             if not ok.any():
                 continue
-            off, still = measured[ok] - mean[ok], measured[ok] - hold[ok]
-            rmse = np.sqrt((off**2).mean(axis=0))
-            error = np.exp(np.mean(np.log(rmse / np.sqrt((still**2).mean(axis=0)))))
-            doc["scores"].setdefault(when, {})[kind] = {"error": float(error), "rmse": rmse.tolist(), "covered": float((abs(off) <= width[ok]).mean()), "covered_by": (abs(off) <= width[ok]).mean(axis=0).tolist(), "n": int(off.size)}
+            off, still = x[ok] - mean[ok], x[ok] - hold[ok]
+            error = np.exp(np.mean(np.log(np.sqrt((off**2).mean(axis=0)) / np.sqrt((still**2).mean(axis=0)))))
+            doc["scores"].setdefault(when, {})[kind] = {"error": float(error), "covered": float((abs(off) <= width[ok]).mean()), "n": int(off.size)}
     return doc
 
 
