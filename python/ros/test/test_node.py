@@ -1,5 +1,6 @@
 """The node with the real rclpy: a simulated diff-drive publishes, the node predicts in a process of its own, this one receives."""
 import contextlib
+import json
 import math
 import os
 import pathlib
@@ -331,6 +332,64 @@ def test_latency(network, files):
     ours, echo = s.delays("/dgm/estimate"), s.delays("/echo")
     print(f"from a state to the estimate, after its prediction: {np.median(ours):.2f} ms p50, {np.quantile(ours, 0.95):.2f} ms p95; an echo beside it {np.median(echo):.2f}, {np.quantile(echo, 0.95):.2f}")
     assert len(echo) > 150 and len(ours) > 150
+
+
+LONG_ECHO = """
+import sys
+import rclpy
+from std_msgs.msg import Float64MultiArray
+from rclpy.qos import qos_profile_sensor_data
+rclpy.init()
+node = rclpy.create_node("echo")
+publisher, answer = node.create_publisher(Float64MultiArray, "/echo", 10), Float64MultiArray(data=[0.5] * int(sys.argv[1]))
+node.create_subscription(Float64MultiArray, "/of_echo", lambda _: publisher.publish(answer), qos_profile_sensor_data)
+rclpy.spin(node)
+"""
+
+
+@pytest.mark.skipif("DGM_MODEL" not in os.environ, reason="DGM_MODEL names no model")
+def test_latency_of_a_model(network, tmp_path):
+    """From a state to all numbers of a prediction, in turns with an echo that answers as many: DGM_MODEL=quadrotor.dgm python3 -m pytest -s python/ros/test -k latency_of_a_model."""
+    path = os.environ["DGM_MODEL"]
+    with dgm.Model.load(path) as m:
+        states, inputs, numbers = list(m.states), list(m.inputs), len(m.times) * (1 + 2 * len(m.states))
+    rows = [f'[[channel]]\nnames = {json.dumps(names)}\ntopic = "/{role}"\ntype = "std_msgs/msg/Float64MultiArray"\nfields = {json.dumps([f"data[{i}]" for i in range(len(names))])}\nrole = "{role}"\n'
+            for role, names in (("state", states), ("input", inputs))]
+    (tmp_path / "map.toml").write_text("".join(rows))
+    children = [subprocess.Popen([sys.executable, "-B", *map(str, a)]) for a in (("-m", "dgm_ros.predict", "--model", path, "--map", tmp_path / "map.toml"), ("-c", LONG_ECHO, numbers))]
+    rclpy.init()
+    robot, got = rclpy.create_node("robot"), {}
+    ways = {"/state": "/dgm/prediction", "/of_echo": "/echo"}
+    publishers = {topic: robot.create_publisher(Float64MultiArray, topic, qos_profile_sensor_data) for topic in ways}
+    command = robot.create_publisher(Float64MultiArray, "/input", 10)
+    for back in ways.values():
+        robot.create_subscription(Float64MultiArray, back, lambda m, back=back: got.setdefault(back, (time.perf_counter(), len(m.data))), 10)
+    delays = {back: [] for back in ways.values()}
+    try:
+        end = time.time() + 20
+        while any(p.get_subscription_count() == 0 for p in (*publishers.values(), command)) and time.time() < end:
+            rclpy.spin_once(robot, timeout_sec=0.05)
+        for i in range(400):
+            command.publish(Float64MultiArray(data=[1.0] * len(inputs)))
+            for topic, back in ways.items():
+                state = Float64MultiArray(data=(0.01 + 0.001 * np.sin(0.05 * i + np.arange(len(states)))).tolist())
+                got.pop(back, None)
+                sent = time.perf_counter()
+                publishers[topic].publish(state)
+                while back not in got and time.perf_counter() < sent + 0.1:
+                    rclpy.spin_once(robot, timeout_sec=0.002)
+                if back in got and i >= 20:
+                    assert got[back][1] == numbers
+                    delays[back].append(1000 * (got[back][0] - sent))
+                time.sleep(0.008)
+    finally:
+        for c in children:
+            c.terminate()
+            c.wait(timeout=10)
+        robot.destroy_node()
+        rclpy.shutdown()
+    print("; ".join(f"{back}: {np.median(d):.2f} ms p50, {np.quantile(d, 0.95):.2f} ms p95 of {len(d)}" for back, d in delays.items()), f"; {numbers} numbers")
+    assert all(len(d) > 300 for d in delays.values())
 
 
 def test_positions_alone(network, files):
