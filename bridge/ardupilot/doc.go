@@ -12,5 +12,5 @@
 // A message's time is that of its sensor (SampleUS) where it has one, else of the
 // record (TimeUS), since the autopilot was started. Where bytes are no record the
 // reader continues at the next place at which records follow each other, and reports
-// what it passed.
+// what it passed. Logs put one behind the other are read each by its own formats.
 package ardupilot

@@ -3,6 +3,7 @@ package ardupilot
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,8 +51,22 @@ type format struct {
 	instance accessor // of the field that numbers instances; of no kind where there is none
 	topics   map[int]*subscription
 
+	log       int    // which log of the file defines it
 	unread    string // why its fields cannot be read: its records are passed over
 	described bool   // an FMTU record says which field numbers instances, if one does
+}
+
+// same reports whether a format is defined as another one is.
+func (f *format) same(g *format) bool {
+	return f.name == g.name && f.length == g.length && slices.EqualFunc(f.columns, g.columns, func(a, b column) bool { return a.name == b.name && a.kind == b.kind })
+}
+
+// subscriptions returns the topics of a format by their instances, none of no format.
+func (f *format) subscriptions() map[int]*subscription {
+	if f == nil {
+		return nil
+	}
+	return f.topics
 }
 
 // numbered reports whether a format may number instances: its second field is a byte.
@@ -157,6 +172,18 @@ func (f *format) path(path string) (accessor, error) {
 	}
 	n, err := index.Of(name, elements)
 	return accessor{at: c.at + 2*n, kind: number.I16}, err
+}
+
+// places returns the places of fields.
+func (f *format) places(paths []string) (all []accessor, err error) {
+	for _, path := range paths {
+		a, err := f.path(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
 }
 
 // read returns the number in the content of a record.

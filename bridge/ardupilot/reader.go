@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
 	"github.com/dgm-robotics/dgm/bridge/internal/number"
@@ -27,7 +26,10 @@ type Reader struct {
 	logfile.Reader
 
 	formats [256]*format
-	later   [256]*format // formats that were read ahead
+	later   [256]*format               // formats that were read ahead
+	before  map[topicKey]*subscription // of the logs ahead of this one in the file
+	log     int                        // which log of the file it is
+	data    bool                       // records other than formats were read of it
 	units   units
 	seq     int
 	last    int64 // ns, of the record before
@@ -35,16 +37,6 @@ type Reader struct {
 	looked  bool  // those behind the first records were read ahead
 	begun   bool  // last is set
 	message telemetry.Message
-}
-
-// subscription is a topic with the places of its fields.
-type subscription struct {
-	topic  *telemetry.Topic
-	time   accessor // of no kind where there is none
-	scale  int64    // of time, ns
-	sample accessor // of no kind where there is none
-	wanted []accessor
-	values []float64
 }
 
 var _ telemetry.Source = (*Reader)(nil)
@@ -104,6 +96,12 @@ func (r *Reader) record() (*telemetry.Message, error) {
 		return nil, nil
 	}
 	content := whole[headSize:]
+	if r.data = r.data || f.id != idFMT; r.data && f.id == idFMT && content[0] == idFMT {
+		if r.ahead {
+			return nil, io.EOF
+		}
+		r.another()
+	}
 	if f.unread != "" {
 		r.Window.Pass(f.length)
 		return nil, nil
@@ -119,6 +117,11 @@ func (r *Reader) record() (*telemetry.Message, error) {
 		return &r.message, nil
 	}
 	s, err := r.topic(f, content)
+	if err != nil && r.log > 0 {
+		f.unread = err.Error()
+		r.Report.Add(at, f.name, "is not read: a log behind the first one defines it anew, and %v", err)
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -126,76 +129,6 @@ func (r *Reader) record() (*telemetry.Message, error) {
 	r.learn(at, f, content)
 	r.Window.Pass(f.length)
 	return m, nil
-}
-
-// topic returns the topic that a record belongs to.
-func (r *Reader) topic(f *format, content []byte) (*subscription, error) {
-	if f.topics == nil && !f.described && f.numbered() && !r.looked {
-		r.looked = true
-		if err := r.lookAhead(); err != nil {
-			return nil, err
-		}
-	}
-	instance := 0
-	if f.instance.kind != number.None {
-		if v := f.instance.read(content); v > 0 && v < 256 {
-			instance = int(v)
-		}
-	}
-	if s := f.topics[instance]; s != nil {
-		return s, nil
-	}
-	s := &subscription{topic: &telemetry.Topic{
-		Name: f.name, Instance: instance, Seq: r.seq,
-		Fields: func() []telemetry.Field { return f.fields(&r.units) },
-		Check:  func(path string) error { _, err := f.path(path); return err },
-	}}
-	r.seq++
-	s.time, s.scale = f.time()
-	if a, err := f.path("SampleUS"); err == nil && s.scale == 1e3 {
-		s.sample = a
-	}
-	var err error
-	if s.wanted, err = logfile.Wanted(&r.Reader, s.topic, f.path); err != nil {
-		return nil, err
-	}
-	s.values = make([]float64, len(s.wanted))
-	if f.topics == nil {
-		f.topics = map[int]*subscription{}
-	}
-	f.topics[instance] = s
-	return s, nil
-}
-
-// maxAhead is how much of a file is read ahead, in bytes: the logger describes all formats
-// within seconds of its start.
-const maxAhead = 16 << 20
-
-// lookAhead reads the descriptions of formats that are to come: in a log that begins in
-// flight they are behind records that they describe.
-func (r *Reader) lookAhead() error {
-	if r.Size() == 0 { // a stream
-		return nil
-	}
-	s, err := Open(r.Path, telemetry.Wants{})
-	if err != nil {
-		return err
-	}
-	s.ahead = true
-	for err == nil && s.Window.Offset() < maxAhead {
-		_, err = s.Next()
-	}
-	for id, f := range r.formats {
-		if g := s.formats[id]; f != nil && g != nil && g.described && g.name == f.name && g.length == f.length {
-			f.instance, f.described = g.instance, true
-		}
-	}
-	for id, g := range s.formats { // formats that are still to come
-		if r.formats[id] == nil && g != nil {
-			r.later[id] = g
-		}
-	}
-	return s.Close()
 }
 
 // latest is the time, ns, of a record whose own is damaged so that it is beyond: far from all others.
@@ -282,18 +215,21 @@ func round7(v float64) float64 {
 	return math.Round(v*scale) * (1 / scale)
 }
 
-// define keeps a format. The first of a type counts.
+// define keeps a format. The first of a type counts in each log.
 func (r *Reader) define(content []byte) error {
 	f, err := parseFMT(content)
 	if err != nil {
 		return err
 	}
+	f.log = r.log
 	if old := r.formats[f.id]; old != nil {
-		same := func(a, b column) bool { return a.name == b.name && a.kind == b.kind }
-		if old.name != f.name || old.length != f.length || !slices.EqualFunc(old.columns, f.columns, same) {
+		switch {
+		case old.same(f):
+			old.log = f.log
+			return nil
+		case old.log == f.log:
 			return fmt.Errorf("type %d is %s already; the first definition is used", f.id, old.name)
 		}
-		return nil
 	}
 	if g := r.later[f.id]; g != nil && g.name == f.name && g.length == f.length {
 		f.instance, f.described = g.instance, g.described
