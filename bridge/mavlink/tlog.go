@@ -1,7 +1,6 @@
 package mavlink
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -32,7 +31,8 @@ const (
 type Tlog struct {
 	logfile.Reader
 
-	lead    int // bytes of the time ahead of each packet; 0 = packets have none
+	lead    int              // bytes of the time ahead of each packet; 0 = packets have none
+	order   binary.ByteOrder // of the bytes of the time
 	dialect *dialect
 	topics  map[topicKey]*subscription
 	senders map[string]int      // of messages by name: instances beyond 0 so far
@@ -68,15 +68,23 @@ type subscription struct {
 var _ telemetry.Source = (*Tlog)(nil)
 
 // IsTlog reports whether a file that begins with head is a telemetry log, or a stream of packets without times.
-func IsTlog(head []byte) bool { return timed(head) || isRaw(head, newDialect) }
+func IsTlog(head []byte) bool { return timed(head) != nil || isRaw(head, newDialect) }
 
-// timed reports whether a time and a packet are at the start of b.
-func timed(b []byte) bool {
+// timed returns the order of the bytes of the time at the start of b, ahead of a packet; nil where there is none. Ground stations write
+// the high byte first, some recorders of companion computers as their processor has it.
+func timed(b []byte) binary.ByteOrder {
 	if len(b) < timeSize+2 {
-		return false
+		return nil
 	}
-	_, err := parsePacket(b[timeSize:])
-	return plausible(binary.BigEndian.Uint64(b)) && (err == nil || errors.Is(err, errShort))
+	if _, err := parsePacket(b[timeSize:]); err != nil && !errors.Is(err, errShort) {
+		return nil
+	}
+	for _, order := range []binary.ByteOrder{binary.BigEndian, binary.LittleEndian} {
+		if plausible(order.Uint64(b)) {
+			return order
+		}
+	}
+	return nil
 }
 
 // isRaw reports whether two packets are at the start of b, one behind the other, as a radio or a serial line gives them.
@@ -98,7 +106,7 @@ func Open(path string, wants telemetry.Wants) (*Tlog, error) {
 
 // NewTlog returns a reader of any stream; name is its name in errors.
 func NewTlog(name string, stream io.Reader, wants telemetry.Wants) *Tlog {
-	return &Tlog{Reader: logfile.New(name, stream, wants, window), lead: timeSize, dialect: newDialect(),
+	return &Tlog{Reader: logfile.New(name, stream, wants, window), lead: timeSize, order: binary.BigEndian, dialect: newDialect(),
 		topics: map[topicKey]*subscription{}, senders: map[string]int{}, first: map[string]bool{}, unknown: map[uint32]struct{}{}, counters: map[[2]byte]*counter{}}
 }
 
@@ -109,7 +117,8 @@ func (r *Tlog) begin() error {
 		return fmt.Errorf("%s: %w", r.Path, err)
 	}
 	for i := range len(head) {
-		if timed(head[i:]) {
+		if order := timed(head[i:]); order != nil {
+			r.order = order
 			return nil
 		}
 	}
@@ -138,7 +147,7 @@ func (r *Tlog) record() (*telemetry.Message, error) {
 	if r.lead == 0 {
 		p, err = parsePacket(b)
 	} else if len(b) >= timeSize {
-		us = binary.BigEndian.Uint64(b)
+		us = r.order.Uint64(b)
 		p, err = parsePacket(b[timeSize:])
 	}
 	known := r.lead == 0 || plausible(us)
@@ -336,7 +345,7 @@ func (r *Tlog) resyncCandidate(b []byte, sure bool) bool {
 	if len(b) == 0 {
 		return !sure
 	}
-	if r.lead > 0 && (len(b) < timeSize+2 || !plausible(binary.BigEndian.Uint64(b))) {
+	if r.lead > 0 && (len(b) < timeSize+2 || !plausible(r.order.Uint64(b))) {
 		return false
 	}
 	p, err := parsePacket(b[r.lead:])
@@ -350,15 +359,9 @@ func (r *Tlog) resyncCandidate(b []byte, sure bool) bool {
 // resync continues at the next byte at which a time and a packet with a fitting
 // checksum begin, or a packet in a stream without times.
 func (r *Tlog) resync(at int64, record string) {
-	first := func(b []byte) int { return bytes.IndexByte(b, 0) } // of a plausible time
-	if r.lead == 0 {
-		first = func(b []byte) int {
-			return slices.IndexFunc(b, func(c byte) bool { return c == magic1 || c == magic2 })
-		}
-	}
 	r.Resync(at, record, "damaged", timeSize, 2, func(held []byte, most int) int {
 		for i := 0; i < most; i++ {
-			k := first(held[i:most])
+			k := slices.IndexFunc(held[i+r.lead:most+r.lead], func(c byte) bool { return c == magic1 || c == magic2 })
 			if k < 0 {
 				break
 			}

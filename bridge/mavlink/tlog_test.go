@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -291,4 +292,45 @@ func FuzzTlog(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Times whose low byte is first, as some recorders write them, are those of the same log with the high byte first, also behind damage.
+func TestTimesWithTheLowByteFirst(t *testing.T) {
+	const n = 30
+	var s station
+	var little []byte
+	for i := range n {
+		begin := s.Len()
+		s.packet(t, 20*i, 1+i%2, 1, 1, &common.MessageAttitude{TimeBootMs: uint32(1000 + 20*i), Roll: float32(i), Yawspeed: 1})
+		packet := slices.Clone(s.Bytes()[begin:])
+		slices.Reverse(packet[:8])
+		little = append(little, packet...)
+	}
+	damaged := slices.Clone(little)
+	damaged[len(little)/2+20] ^= 1
+	for name, c := range map[string]struct {
+		log  []byte
+		lost int
+	}{"high byte first": {s.Bytes(), 0}, "whole": {little, 0}, "damaged": {damaged, 1}} {
+		path := filepath.Join(t.TempDir(), "a.tlog")
+		if err := os.WriteFile(path, c.log, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r, err := mavlink.Open(path, telemetry.Wants{Select: func(*telemetry.Topic) []string { return []string{"roll"} }})
+		if err != nil || !mavlink.IsTlog(c.log) {
+			t.Fatal(name, err)
+		}
+		packets := 0
+		for m, err := r.Next(); err == nil; m, err = r.Next() {
+			if packets++; m.Logged != start.UnixNano()+int64(20*m.Values[0])*1e6 || m.Time != int64(1000+20*m.Values[0])*1e6 {
+				t.Errorf("%s: %v at %d, logged at %d", name, m.Values, m.Time, m.Logged)
+			}
+		}
+		if p := r.Problems().All(); packets != n-c.lost || len(p) != c.lost {
+			t.Errorf("%s: %d packets, %v", name, packets, p)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
