@@ -71,7 +71,7 @@ var _ telemetry.Source = (*Tlog)(nil)
 func IsTlog(head []byte) bool { return timed(head) != nil || isRaw(head, newDialect) }
 
 // timed returns the order of the bytes of the time at the start of b, ahead of a packet; nil where there is none. Ground stations write
-// the high byte first, some recorders of companion computers as their processor has it.
+// the high byte first, some recorders on board as their processor has it.
 func timed(b []byte) binary.ByteOrder {
 	if len(b) < timeSize+2 {
 		return nil
