@@ -26,19 +26,27 @@ var (
 const mostDays = 100_000
 
 // layouts of dates with times, without the zone. A date of six digits is that of NMEA, with the day first.
-var layouts = []string{"2006-01-02T15:04:05", "2006/01/02T15:04:05", "02.01.2006T15:04:05", "01/02/2006T3:04:05 PM", "02/01/2006T15:04:05", "01/02/2006T15:04:05", "02-Jan-2006T15:04:05", "20060102T150405", "20060102150405", "020106T150405", "2006-01-02T15:04", "20060102T15:04"}
+var layouts = []string{"2006-01-02T15:04:05", "2006/01/02T15:04:05", "02.01.2006T15:04:05", "01/02/2006T3:04:05 PM", "02/01/2006T3:04:05 PM", "02/01/2006T15:04:05", "01/02/2006T15:04:05", "02-01-2006T15:04:05", "01-02-2006T15:04:05", "02-Jan-2006T15:04:05", "20060102T150405", "20060102150405", "020106T150405", "2006-01-02T15:04", "20060102T15:04"}
 
-// slashed matches dates with slashes and times of 24 hours: with 12 hours the month is first.
-var slashed = regexp.MustCompile(`^\d\d/\d\d/\d{4}T[^M]*$`)
+// slashed matches dates that end with the year, and times of 24 hours: with 12 hours the month is first, if nothing shows the other.
+var slashed = regexp.MustCompile(`^\d\d([/-])\d\d[/-]\d{4}T[^M]*$`)
 
-// parseDate reads a date and a time, with a zone or in UTC, into ns since 1970.
-func parseDate(s string) (int64, error) {
-	t, err := parsePadded(s)
+// parseDate reads a date and a time, with a zone or in UTC, into ns since 1970. The second 60 of a minute, which is a leap second, is
+// the first one of the next.
+func parseDate(s string, order dateOrder) (int64, error) {
+	t, err := parsePadded(s, order)
 	if other := padded(s); errors.Is(err, errNotDate) && other != s {
-		return parsePadded(other)
+		t, err = parsePadded(other, order)
+	}
+	if errors.Is(err, errNotDate) && leap(s) {
+		t, err = parseDate(strings.Replace(s, ":59:60", ":59:59", 1), order)
+		t += 1e9
 	}
 	return t, err
 }
+
+// leap reports whether a time is within a leap second.
+func leap(s string) bool { return strings.Contains(s, ":59:60") }
 
 // shortDate matches dates and times whose numbers may have one digit, as spreadsheets write them, in brackets or with underscores, as in
 // the lines and the names of logs.
@@ -66,17 +74,17 @@ func padded(s string) string {
 }
 
 // parsePadded reads dates and times whose numbers have two digits.
-func parsePadded(s string) (int64, error) {
+func parsePadded(s string, order dateOrder) (int64, error) {
 	s = pointed(strings.Replace(strings.TrimSpace(s), " ", "T", 1))
 	if zone, ok := strings.CutSuffix(s, " UTC"); ok {
 		s = zone + "Z"
 	}
 	s = strings.Replace(s, " GMT", "", 1) // ahead of an offset, or in place of it
-	if slashed.MatchString(s) && s[:2] <= "12" && s[3:5] <= "12" && s[:2] != s[3:5] {
+	if order == anyOrder && slashed.MatchString(s) && s[:2] <= "12" && s[3:5] <= "12" && s[:2] != s[3:5] {
 		return 0, errDayMonth
 	}
 	for _, l := range layouts {
-		if !beginsAs(s, l) {
+		if !beginsAs(s, l) || l[:2] == "01" && order == dayFirst || (l[:5] == "02/01" || l[:5] == "02-01") && order == monthFirst {
 			continue
 		}
 		for _, zone := range []string{"", "Z07:00", "Z0700", "Z07"} {
@@ -140,15 +148,27 @@ func parseClock(s string) (int64, error) {
 			return parseTime(number, scales[unit])
 		}
 	}
-	var days int64
-	if text, rest, ok := strings.Cut(s, " day"); ok {
-		n, err := strconv.ParseInt(text, 10, 32)
-		if err != nil || n < -mostDays || n > mostDays {
-			return 0, errNotClock
-		}
-		days = n
-		s = strings.TrimPrefix(strings.TrimLeft(strings.TrimPrefix(rest, "s"), ", "), "+")
+	if rest, ok := strings.CutPrefix(s, "-"); ok && strings.Contains(rest, ":") && !strings.ContainsAny(rest, " -") { // ahead of an event
+		t, err := parseClock(rest)
+		return -t, err
 	}
+	text, rest, ok := strings.Cut(s, " day")
+	if !ok {
+		return timeOfDay(s)
+	}
+	days, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || days < -mostDays || days > mostDays {
+		return 0, errNotClock
+	}
+	t, err := timeOfDay(strings.TrimPrefix(strings.TrimLeft(strings.TrimPrefix(rest, "s"), ", "), "+"))
+	if err != nil || t >= day {
+		return 0, errNotClock
+	}
+	return days*day + t, nil
+}
+
+// timeOfDay reads a time of day into ns, or hours beyond 24, minutes and seconds since a start.
+func timeOfDay(s string) (int64, error) {
 	commas := strings.ContainsRune(s, ',')
 	s = pointed(s)
 	whole, _, _ := strings.Cut(s, ".")
@@ -160,7 +180,11 @@ func parseClock(s string) (int64, error) {
 	case whole != "" && strings.Trim(whole, "0123456789") == "":
 		s = strings.Repeat("0", max(0, clockDigits-len(whole))) + s
 	}
+	days := int64(0)
 	if parts := strings.SplitN(s, ":", 3); len(parts) == 3 { // as in 9:5:7.25
+		if h, err := strconv.ParseInt(parts[0], 10, 32); err == nil && h >= 24 && h < 24*mostDays {
+			days, parts[0] = h/24, strconv.FormatInt(h%24, 10)
+		}
 		for i, p := range parts {
 			if head, _, _ := strings.Cut(p, "."); len(head) == 1 {
 				parts[i] = "0" + p
@@ -173,6 +197,10 @@ func parseClock(s string) (int64, error) {
 			return days*day + t.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)).Nanoseconds(), nil
 		}
 	}
+	if leap(s) {
+		t, err := timeOfDay(strings.Replace(s, ":59:60", ":59:59", 1))
+		return days*day + t + 1e9, err
+	}
 	return 0, errNotClock
 }
 
@@ -180,6 +208,31 @@ func parseClock(s string) (int64, error) {
 type wraps struct {
 	last, ahead, step int64 // ns
 	begun             bool
+	date              string // beside the time of day
+	leaps             bool   // the time before was within a leap second
+}
+
+// afterLeap returns a time behind leap seconds in the table, which go on: it is a second later for each than UTC, which counts it twice.
+// ended reports whether one has ended ahead of it.
+func (w *wraps) afterLeap(t int64, within bool) (at int64, ended bool) {
+	ended = w.leaps && !within
+	if w.leaps = within; ended {
+		w.ahead += 1e9
+	}
+	return t + w.ahead, ended
+}
+
+// dated returns the time of a date and a time of day. Where the clock passes midnight, and the date stays, as that of the start of a
+// recording, the next day begins.
+func (w *wraps) dated(date string, t int64) int64 {
+	switch {
+	case date != w.date:
+		w.date, w.ahead = strings.Clone(date), 0
+	case t+w.ahead < w.last-day/2:
+		w.ahead += day
+	}
+	w.last = t + w.ahead
+	return w.last
 }
 
 // mostWrapped is, in ns, how long after the last time before its end a counter is found wrapped.

@@ -2,11 +2,12 @@
 // .gz or .zst, as a [telemetry.Source]: one topic whose fields are the columns and whose
 // messages are rows in the order of the file, divided into segments.
 //
-//   - How a table is written is guessed from its first lines (layout.go). Text is UTF-8, or
-//     UTF-16 after a byte order mark, else ISO 8859-1.
+//   - How a table is written is guessed from its first lines (layout.go). Text is UTF-8,
+//     UTF-16 with a byte order mark or without, else ISO 8859-1.
 //   - Times are decimal numbers, read exactly into int64 nanoseconds: a Unix time in
 //     seconds with nine decimals does not survive a float64. Two columns may be one time,
-//     dates and times of day are read as they are written.
+//     dates and times of day are read as they are written. Times go on over leap seconds, and over
+//     midnight. A change of their unit is an error.
 //   - An empty cell, NaN, NA, null, none or -- is NaN: not measured. True and false are 1 and 0. Infinity and any other
 //     text are errors.
 //   - A segment begins with each file, at a new value in the segment column and at a gap

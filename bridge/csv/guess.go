@@ -2,7 +2,6 @@ package csv
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -231,14 +230,16 @@ func (o *Outline) findUnit() {
 		return
 	case c.dates > 0:
 		o.Unit, o.Named, o.Shown = isoUnit, true, true
+		o.dayFirst(c)
 		return
 	case c.clock > 0:
 		o.Unit, o.Named, o.Shown = clockUnit, true, true
 		if o.Date = slices.IndexFunc(o.Columns, func(d Column) bool {
-			_, err := parseDate(d.text + "T000000")
+			_, err := parseDate(d.text+"T000000", dayFirst)
 			return d.days > 0 && d.days == d.Others && d.Numbers == 0 || d.Others == 0 && err == nil && hasWord(d.Name, []string{"date"})
 		}); o.Date >= 0 {
 			o.Unit = isoUnit
+			o.dayFirst(&o.Columns[o.Date])
 		}
 		return
 	}
@@ -319,8 +320,8 @@ func (o *Outline) nearlyTime() (reason, remedy string) {
 			return fmt.Sprintf(": column %s has numbers as %s, which are not read", quote(c.Column), quote(c.Nearly())), "write them without separators of thousands"
 		case strings.Count(c.other, ",") == 1 && strings.Trim(c.other, "+-0123456789,") == "":
 			return fmt.Sprintf(": column %s has numbers as %s", quote(c.Column), quote(c.other)), withPoints
-		case isDayMonth(c.other):
-			return fmt.Sprintf(": %s of column %s %v", quote(c.other), quote(c.Column), errDayMonth), "write the year, the month and the day, as in 2026-03-05"
+		case twoDigits.MatchString(c.other):
+			return fmt.Sprintf(": %s of column %s has a year of two digits", quote(c.other), quote(c.Column)), "write years with four digits, as in 2026-03-05"
 		case c.Others > 0:
 			return fmt.Sprintf(": %s of column %s is no number, no date as 2026-03-05T12:30:00.25 and no time as 12:30:00.25", quote(c.other), quote(c.Column)), addTimes
 		case c.Low == c.High:
@@ -346,8 +347,5 @@ func (c *Column) Nearly() string {
 // thousands matches numbers with separators of thousands.
 var thousands = regexp.MustCompile("^[+-]?\\d{1,3}([.,' \u00a0\u202f]\\d{3})+([.,]\\d*)?$")
 
-// isDayMonth reports whether a cell is a date of which it is not known whether the day or the month is first.
-func isDayMonth(cell string) bool {
-	_, err := parseDate(cell)
-	return errors.Is(err, errDayMonth)
-}
+// twoDigits matches dates of which no number is a year of four digits.
+var twoDigits = regexp.MustCompile(`^\d{1,2}([/.-])\d{1,2}[/.-]\d{1,2}[ T]+\d{1,2}:`)

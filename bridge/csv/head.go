@@ -52,7 +52,7 @@ func preamble(head []byte) (ahead int, rest []byte) {
 func beginsAt(rows []string, sep rune) int {
 	width := func(i int) int { return len(split(rows[i], sep)) }
 	last := len(rows) - 1
-	if last < fewestRows || width(last) < 2 || width(0) == width(last) {
+	if last < fewestRows || width(last) < 2 {
 		return 0
 	}
 	first := last
@@ -69,7 +69,7 @@ func beginsAt(rows []string, sep rune) int {
 	}
 	values := func(row string) bool {
 		cells := split(row, sep)
-		return len(cells) > 1 && !slices.ContainsFunc(cells, func(c string) bool { return !number(c) })
+		return len(cells) > 1 && strings.Join(cells, "") != "" && !slices.ContainsFunc(cells, func(c string) bool { return !number(c) })
 	}
 	if slices.ContainsFunc(rows[:first], values) { // of another table
 		return 0

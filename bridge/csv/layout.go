@@ -145,6 +145,21 @@ func numbered(cells, rows []string, sep rune) bool {
 	return len(cells) > 2 || len(cells) == 2 && 2*points > len(rows)
 }
 
+// numbersRows reports whether each row of data begins with its number, for which there is no name among n, as R writes tables.
+func (l *layout) numbersRows(n int) bool {
+	data := l.rows[min(l.heads, len(l.rows)):]
+	before := 0
+	for i, row := range data {
+		cells := split(row, l.comma)
+		number, err := strconv.Atoi(strings.Trim(cells[0], `"`))
+		if err != nil || len(cells) != n+1 || cells[n] == "" || i > 0 && number != before+1 {
+			return false
+		}
+		before = number
+	}
+	return len(data) > 1
+}
+
 // name sets the names of the columns, of which cells is the first row, where that does not
 // hold them.
 func (l *layout) name(cells, rows, comments, wanted []string) {
@@ -292,9 +307,8 @@ func value(cell string) bool {
 	if number(cell) {
 		return true
 	}
-	_, date := parseDate(cell)
 	_, clock := parseClock(cell)
-	return date == nil || clock == nil
+	return clock == nil || isDate(cell)
 }
 
 // named reports whether cells may be the names of columns: several, and none of them a number.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,9 +27,12 @@ type Outline struct {
 	Fraction     int      // which column has the rest of a time in whole seconds, −1 = none
 	FractionUnit string   // of it
 	Date         int      // which column has the date of a time of day, −1 = none
+	DayFirst     string   // true or false, where dates may have the day or the month first; else ""
+	DayFirstBy   string   // what shows it
 	Segments     []int    // which columns number or name segments, for sure
 	Group        int      // which column names robots whose rows take turns; −1 = none
 	LeftOut      []string // what of the file is no column, with the reason
+	path         string
 }
 
 // Column is what an outline knows of a column.
@@ -50,24 +52,25 @@ type Column struct {
 	inCells string // unit behind each number
 	unnamed bool   // as the index of a frame of pandas
 
-	whole bool           // all cells are whole numbers
-	falls int            // cells below the one before them
-	new   int            // cells that differ from the one before them
-	dates int            // cells that are a date and a time
-	clock int            // cells that are a time of day
-	days  int            // cells that are a date
-	text  string         // of the cell before
-	other string         // the first cell that is no number
-	named map[string]int // the first mostNames different cells
-	ones  int            // steps of 1
-	rests moments        // in rows, between cells that differ
-	jumps moments        // of what cells differ by, where they do
-	since int            // numbers since the last that differed
-	mixed bool           // some number is no time of day without colons
-	turns int            // full minutes, if they are such times
-	last  float64
-	steps []float64
-	some  []float64 // a value of each sampledRows rows, NaN = none
+	whole  bool           // all cells are whole numbers
+	falls  int            // cells below the one before them
+	new    int            // cells that differ from the one before them
+	dates  int            // cells that are a date and a time
+	clock  int            // cells that are a time of day
+	days   int            // cells that are a date
+	orders                // of the day and the month in dates
+	text   string         // of the cell before
+	other  string         // the first cell that is no number
+	named  map[string]int // the first mostNames different cells
+	ones   int            // steps of 1
+	rests  moments        // in rows, between cells that differ
+	jumps  moments        // of what cells differ by, where they do
+	since  int            // numbers since the last that differed
+	mixed  bool           // some number is no time of day without colons
+	turns  int            // full minutes, if they are such times
+	last   float64
+	steps  []float64
+	some   []float64 // a value of each sampledRows rows, NaN = none
 }
 
 // Look reads the start of a table: the column that looks like the time, its unit by
@@ -121,7 +124,7 @@ func Look(path string, open Opener) (*Outline, error) {
 
 // outline returns the columns of a table by their names, before any row.
 func (t *table) outline() *Outline {
-	o := &Outline{Columns: make([]Column, len(t.columns)), Date: -1}
+	o := &Outline{path: t.path, Columns: make([]Column, len(t.columns)), Date: -1}
 	if t.rows != nil {
 		o.LeftOut = t.rows.LeftOut()
 	}
@@ -213,17 +216,19 @@ func (c *Column) add(cell string, sampled bool) {
 			c.other = strings.Clone(cell)
 		}
 		c.Others++
-		if _, err := parseDate(cell); err == nil {
+		if isDate(cell) {
 			c.dates++
+			c.orders.add(cell)
 		} else if _, err := parseClock(cell); err == nil {
 			c.clock++
-		} else if _, err := parseDate(cell + "T00:00"); err == nil {
+		} else if isDate(cell + "T00:00") {
 			c.days++
+			c.orders.add(cell)
 		}
 		return
 	}
 	if v >= dateDigits && v < 10*dateDigits {
-		if _, err := parseDate(cell); err == nil {
+		if isDate(cell) {
 			c.dates++
 			c.Others++
 			return
@@ -273,46 +278,6 @@ func (c *Column) fullMinute(v float64) bool {
 // clocks reports whether numbers are times of day without colons: minutes and seconds end at 60.
 func (c *Column) clocks() bool { return !c.mixed && c.turns > 0 }
 
-// Quaternion returns the columns of the first quaternion of a table, w, x, y and z, nil where there is none: columns that are called like
-// qw, orientation.w or quat_0 and whose squares sum to 1.
-func (o *Outline) Quaternion() []int {
-	for _, ends := range [][]string{{"w", "x", "y", "z"}, {"0", "1", "2", "3"}, {"0]", "1]", "2]", "3]"}} {
-		for _, c := range o.Columns {
-			begin, ok := strings.CutSuffix(strings.ToLower(c.Name), ends[0])
-			if words := strings.FieldsFunc(begin, func(r rune) bool { return strings.ContainsRune("._/[ ", r) }); !ok || !slices.ContainsFunc(words, quaternionName.MatchString) {
-				continue
-			}
-			var at []int
-			for _, end := range ends {
-				if i := slices.IndexFunc(o.Columns, func(c Column) bool { return strings.ToLower(c.Name) == begin+end && c.Others == 0 && c.Numbers > 0 }); i >= 0 {
-					at = append(at, i)
-				}
-			}
-			if len(at) == 4 && o.unit(at) {
-				return at
-			}
-		}
-	}
-	return nil
-}
-
-// quaternionName matches what the parts of a quaternion are called, ahead of their letter or number.
-var quaternionName = regexp.MustCompile(`^(.*[^a-z])?(q|quat|quaternion|orientation|rotation|attitude|rot|ori|att|pose)$`)
-
-// unit reports whether the squares of columns sum to 1, as far as they are known.
-func (o *Outline) unit(columns []int) bool {
-	for row := range o.Columns[0].some {
-		sum := 0.0
-		for _, i := range columns {
-			sum += o.Columns[i].some[row] * o.Columns[i].some[row]
-		}
-		if math.Abs(sum-1) > 0.05 {
-			return false
-		}
-	}
-	return true
-}
-
 // Units returns the unit of most cells of a column, and the first cell that has another one; "" where there is none.
 func (c *Column) Units() (unit, other string) {
 	if _, _, ok := measured(c.other); ok && c.inCells != "" {
@@ -337,6 +302,9 @@ func (c *Column) Counts() bool {
 	return c.Others == 0 && c.whole && 20*c.falls < c.Numbers && c.Numbers > segmentRows &&
 		(10*c.ones >= 9*(c.Numbers-1-c.falls) || rises && hasWord(c.Name, counterWords) && !hasWord(c.Name, []string{"encoder", "enc", "wheel"}))
 }
+
+// Falls reports whether a column falls now and then, as no clock does.
+func (c *Column) Falls() bool { return 20*c.falls > c.Numbers }
 
 // Flag reports whether a column is a truth value.
 func (c *Column) Flag() bool {

@@ -73,7 +73,7 @@ func Open(path string, wants telemetry.Wants, cfg Config) (*Reader, error) {
 	var clock coarse
 	if cfg.OnDuplicate == Spread && cfg.Step == 0 {
 		look := cfg
-		look.OnDuplicate = Drop
+		look.OnDuplicate, look.Counts = Drop, &Counts{}
 		first, err := Open(path, telemetry.Wants{}, look)
 		if err != nil {
 			return nil, err
@@ -237,6 +237,7 @@ func (r *Reader) order(t int64, digits float64, segment string, cells []string) 
 	if d := digits - r.written; !fresh && d > 0 && len(r.steps) < maxSteps {
 		r.steps = append(r.steps, d)
 	}
+	factor := r.rescaled(digits)
 	r.written = digits
 	field, begins := "column "+quote(r.cfg.Column), fresh
 	switch counts := r.cfg.Counts; {
@@ -244,6 +245,8 @@ func (r *Reader) order(t int64, digits float64, segment string, cells []string) 
 		return false, r.fail(r.line, "time.segment_column", fmt.Sprintf("a name of %d bytes, the limit is %d", len(segment), flightlog.MaxName),
 			"choose a column with shorter values")
 	case fresh:
+	case factor > 0:
+		return false, r.otherUnit(factor)
 	case step == 0 && r.cfg.OnDuplicate == Fail:
 		return false, r.fail(r.line, field, "the time is that of the row before", `delete the line, or write on_duplicate = "drop" under [time]`)
 	case step == 0:

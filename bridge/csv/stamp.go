@@ -3,6 +3,10 @@ package csv
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -31,9 +35,14 @@ func (r *Reader) stamp(cells []string) (int64, error) {
 	var err error
 	switch {
 	case r.cfg.Unit == isoUnit && r.dateAt >= 0:
-		t, err = parseDate(strings.TrimSpace(cells[r.dateAt]) + "T" + strings.TrimSpace(cell))
+		date := strings.TrimSpace(cells[r.dateAt])
+		if t, err = parseDate(date+"T"+strings.TrimSpace(cell), r.cfg.datesIn()); err == nil {
+			t = r.wraps.dated(date, t)
+		}
 	case r.cfg.Unit == isoUnit:
-		t, err = parseDate(cell)
+		if t, err = parseDate(cell, r.cfg.datesIn()); err == nil {
+			t = r.leaped(t, cell)
+		}
 	case r.cfg.Unit == clockUnit:
 		if t, err = parseClock(cell); err == nil && !strings.Contains(cell, "day") {
 			t = r.wraps.clock(t)
@@ -51,10 +60,22 @@ func (r *Reader) stamp(cells []string) (int64, error) {
 		}
 		return t + ns, nil
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errDayMonth):
+		return 0, r.fail(r.line, field, quote(cell)+" "+err.Error(), "write day_first = true under [time], or false")
+	case err != nil:
 		return 0, r.fail(r.line, field, quote(cell)+" "+err.Error(), "correct it, delete the line, or correct time.unit in the map")
 	}
 	return t, nil
+}
+
+// leaped returns a time on a clock that goes on over leap seconds.
+func (r *Reader) leaped(t int64, cell string) int64 {
+	t, ended := r.wraps.afterLeap(t, leap(cell))
+	if ended && r.cfg.Counts != nil {
+		r.cfg.Counts.Leaps.Add(r.path, r.line)
+	}
+	return t
 }
 
 // bare returns a time without the unit behind it, if that is the one of all times.
@@ -79,6 +100,9 @@ func (r *Reader) time(cell string) (int64, error) {
 		return t, nil
 	}
 	field := "column " + quote(r.cfg.Column)
+	if v, bad := strconv.ParseFloat(cell, 64); bad == nil && r.rescaled(v) > 0 {
+		return 0, r.otherUnit(r.rescaled(v))
+	}
 	if missing(cell) {
 		return 0, r.fail(r.line, field, "the time is missing", "fill it in or delete the line")
 	}
@@ -97,4 +121,36 @@ func (r *Reader) time(cell string) (int64, error) {
 		remedy = "write unit = \"iso\" under [time] for dates with times, \"clock\" for times of day"
 	}
 	return 0, r.fail(r.line, field, quote(cell)+" "+err.Error(), remedy)
+}
+
+// What a change of the unit of times is.
+const (
+	leastRescaled = 500 // times as large as the time before, or as small
+	mostStepsOn   = 10  // the steps that the time goes on, in the new unit
+	leastSteps    = 100 // ahead of it: the ratio of times near 0 says nothing
+)
+
+// rescaled returns how many times as large as those before it a time is, where that is a power of 1000 and the time goes on as it
+// did: its unit changes. 0 = it does not.
+func (r *Reader) rescaled(digits float64) float64 {
+	ratio := digits / r.written
+	if !(ratio > leastRescaled || ratio > 0 && ratio < 1.0/leastRescaled) || len(r.steps) < leastSteps {
+		return 0
+	}
+	factor := math.Pow(1000, math.Round(math.Log(ratio)/math.Log(1000)))
+	steps := slices.Sorted(slices.Values(r.steps))
+	usual := steps[len(steps)/2]
+	if on := digits/factor - r.written; on < -usual || on > mostStepsOn*usual || math.Abs(r.written) < leastSteps*usual {
+		return 0
+	}
+	return factor
+}
+
+// otherUnit returns the error of a row from which on times have another unit.
+func (r *Reader) otherUnit(factor float64) error {
+	what := fmt.Sprintf("%.6g times as large", factor)
+	if factor < 1 {
+		what = fmt.Sprintf("%.6g times as small", 1/factor)
+	}
+	return r.fail(r.line, "column "+quote(r.cfg.Column), "the times are "+what+" from here on: their unit changes", "convert the column to one unit, or import the parts as files of their own")
 }

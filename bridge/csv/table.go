@@ -1,9 +1,6 @@
 package csv
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -13,10 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/dgm-robotics/dgm/bridge/input"
-	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
@@ -105,81 +100,6 @@ func (t *table) start(f *input.File, wanted []string) error {
 	return t.hasColumns(wanted)
 }
 
-// mostHead bounds what a layout is found from, bytes.
-const mostHead = 64 << 10
-
-// text returns a file as UTF-8 behind what programs write before a table, and its first bytes.
-func (t *table) text(f *input.File) (*bufio.Reader, []byte, error) {
-	text, head, err := peeked(f)
-	if err != nil {
-		return nil, nil, t.failed(err)
-	}
-	if little := bytes.HasPrefix(head, []byte{0xff, 0xfe}); little || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
-		_, _ = text.Discard(2) // they were looked at
-		order := binary.ByteOrder(binary.BigEndian)
-		if little {
-			order = binary.LittleEndian
-		}
-		if text, head, err = peeked(&utf8Of{r: text, order: order}); err != nil {
-			return nil, nil, t.failed(err)
-		}
-	}
-	if err := t.isTable(head); err != nil {
-		return nil, nil, err
-	}
-	skip := func(n int) {
-		head = head[n:]
-		_, _ = text.Discard(n) // they were looked at
-	}
-	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
-		skip(3)
-	}
-	if !utf8.Valid(head[:max(0, len(head)-utf8.UTFMax)]) || len(head) < mostHead/2 && !utf8.Valid(head) {
-		if text, head, err = peeked(&utf8Of{r: text}); err != nil {
-			return nil, nil, t.failed(err)
-		}
-	}
-	if end := bytes.IndexByte(head, '\n'); end > 0 && bytes.HasPrefix(head, []byte("sep=")) { // spreadsheets write it
-		skip(end)
-	}
-	return text, head, nil
-}
-
-// peeked returns a reader of r and the first bytes of it.
-func peeked(r io.Reader) (*bufio.Reader, []byte, error) {
-	text := bufio.NewReaderSize(r, mostHead)
-	head, err := text.Peek(mostHead)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return text, head, err
-}
-
-// tarAt is where an archive of tar says that it is one.
-const tarAt = 257
-
-// isTable returns an error for what is no text in lines.
-func (t *table) isTable(head []byte) error {
-	switch {
-	case len(bytes.TrimSpace(head)) == 0 && len(head) < mostHead:
-		return t.fail(0, "", "the file is empty", "export it again")
-	case len(head) > tarAt && bytes.HasPrefix(head[tarAt:], []byte("ustar")):
-		return t.fail(0, "", "the file is an archive (tar)", "unpack it with tar -xf, and give what is in it")
-	case bytes.IndexByte(head, 0) >= 0 && !unwritten(head):
-		return t.fail(0, "", "the file is not text", "give a table of text, as UTF-8; other logs have importers of their own")
-	case bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0:
-		return t.fail(1, "", "lines end with a carriage return alone, and it would be one line", "export it with line feeds")
-	}
-	return nil
-}
-
-// unwritten reports whether a beginning is lines of text up to zeros, as where a recorder lost its power, or a card a part of
-// the file.
-func unwritten(head []byte) bool {
-	text := head[:bytes.IndexByte(head, 0)]
-	return bytes.Count(text, []byte{'\n'}) > 1 && bytes.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) }) < 0
-}
-
 // head reads the names and the units of the columns.
 func (t *table) head() error {
 	names := t.names
@@ -203,6 +123,9 @@ func (t *table) head() error {
 	}
 	for i := range names {
 		names[i] = strings.TrimSpace(names[i])
+	}
+	if t.names == nil && t.numbersRows(len(names)) {
+		names = append([]string{""}, names...)
 	}
 	t.columns = append(t.columns, trimmed(names, t.width)...)
 	return nil
@@ -327,11 +250,29 @@ func (t *table) next() ([]string, error) {
 	switch {
 	case len(cells) != len(t.columns):
 		return nil, t.uneven(cells)
-	case t.names == nil && cells[0] == t.columns[0] && slices.Equal(cells, t.columns) && named(cells):
-		return nil, t.fail(t.line, "", "it repeats the names of the columns", "delete the line; if another recording begins there, write it to a separate file")
+	case t.names == nil && (cells[0] == "" || cells[0][0] > '9') && slices.Contains(t.columns, cells[0]) && named(cells):
+		return cells, t.renamed(cells)
 	}
 	t.sound++
 	return cells, nil
+}
+
+// renamed returns the error of a line that names columns anew; nil of one that holds other texts.
+func (t *table) renamed(cells []string) error {
+	known := 0
+	for _, c := range cells {
+		if slices.Contains(t.columns, c) {
+			known++
+		}
+	}
+	switch {
+	case slices.Equal(cells, t.columns):
+		return t.fail(t.line, "", "it repeats the names of the columns", "delete the line; if another recording begins there, write it to a separate file")
+	case 2*known > len(cells):
+		return t.fail(t.line, "", "it names the columns anew, in another order or with others among them: another table begins there", "write it to a separate file")
+	}
+	t.sound++
+	return nil
 }
 
 // inPandas returns how Python reads the table.
@@ -365,31 +306,4 @@ func (t *table) uneven(cells []string) error {
 		remedy = fmt.Sprintf("it seems to name the columns: delete lines 1 to %d, which precede it, or begin them with #", t.line-1)
 	}
 	return t.fail(t.line, "", fmt.Sprintf("%d cells, and there are %d columns", n, len(t.columns)), remedy)
-}
-
-// fail makes an error about a place in the table.
-func (t *table) fail(line int, field, reason, remedy string) error {
-	return &mapfile.Error{File: t.path, Line: line, Field: field, Reason: reason, Remedy: remedy}
-}
-
-// failed makes an error of one of the libraries.
-func (t *table) failed(err error) error {
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
-		return err
-	}
-	var packed *input.PackError
-	e := &mapfile.Error{File: t.path, Reason: strings.TrimPrefix(err.Error(), t.path+": "), Err: err}
-	if parse, ok := errors.AsType[*csv.ParseError](err); ok {
-		// A quote that is never closed is noticed at the end of the file: what is to
-		// be corrected is where its row begins.
-		e.Line, e.Reason, e.Remedy = parse.StartLine, parse.Err.Error(), "correct the quotes of the line or delete it"
-	}
-	var line *lineError
-	switch {
-	case errors.As(err, &line):
-		e.Line, e.Reason, e.Remedy = line.line, line.reason, line.remedy
-	case errors.As(err, &packed):
-		e.Line, e.Reason, e.Remedy = 0, fmt.Sprintf("the %s data are damaged or cut off (%v)", packed.Packing, packed.Err), "compress or copy the file again"
-	}
-	return e
 }

@@ -22,6 +22,7 @@ type Time struct {
 	Fraction      string           `toml:"fraction"`       // (optional) a second column that is added: the stamps of ROS
 	FractionUnit  string           `toml:"fraction_unit"`  // (optional) ms, us or ns; defaults to ns
 	Date          string           `toml:"date"`           // (optional) with unit iso: the column of the date, where column has the time of day
+	DayFirst      *bool            `toml:"day_first"`      // (optional) with unit iso: whether dates that end with the year have the day first, or the month
 	SegmentColumn Names            `toml:"segment_column"` // (optional) a new value begins a segment; several columns: a new value in any
 	GroupColumn   string           `toml:"group_column"`   // (optional) of a table with rows of several robots: each value of it is read by itself
 	MaxGap        mapfile.Duration `toml:"max_gap"`        // (optional) a longer gap begins a segment; defaults to none in a table, to five steps of the base in a log of topics
@@ -133,8 +134,8 @@ func (t *Time) Check() (key, reason, remedy string) {
 		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us, ns, min, h, d, datenum, ticks, filetime, iso or clock"
 	case t.FractionUnit != "" && (t.Fraction == "" || t.FractionUnit == "s" || !slices.Contains(short, t.FractionUnit)):
 		return "fraction_unit", quote(t.FractionUnit) + " is no unit of a fraction, or there is none", "write ms, us or ns beside fraction"
-	case t.Fraction != "" && (t.Unit == isoUnit || t.Unit == clockUnit), t.Date != "" && t.Unit != isoUnit:
-		return "unit", quote(t.Unit) + " does not go with fraction or date", "fraction is added to a number, date goes before the time of unit iso"
+	case t.Fraction != "" && (t.Unit == isoUnit || t.Unit == clockUnit), (t.Date != "" || t.DayFirst != nil) && t.Unit != isoUnit:
+		return "unit", quote(t.Unit) + " does not go with fraction, date or day_first", "fraction is added to a number, date goes before the time of unit iso, whose dates day_first is of"
 	case t.OnBackwards != Fail && t.OnBackwards != Segment && t.OnBackwards != Keep:
 		return "on_backwards", quote(string(t.OnBackwards)) + " is not known", "write error, segment or keep"
 	case t.OnDuplicate != Fail && t.OnDuplicate != Drop && t.OnDuplicate != Keep && t.OnDuplicate != Spread:
@@ -160,6 +161,7 @@ type Counts struct {
 	Spread     Count // rows whose time is that of the row before, by a clock that is coarser than the rows
 	Backwards  Count // rows before which the time runs backwards
 	Gaps       Count // rows before which there is more than max_gap
+	Leaps      Count // rows behind a leap second
 	LongestGap int64 // ns
 	Pauses     Pauses
 	Step       int64 // ns, the median between rows, of the slowest file

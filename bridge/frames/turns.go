@@ -17,10 +17,10 @@ type turnCounts struct {
 	beyond int // values that no range of one turn holds
 }
 
-// turns are a turn in radians, in degrees and in counts, and turnUnits their units.
+// turns are a turn in radians, in degrees, their hundredths, mils and counts, and turnUnits their units.
 var (
-	turns     = [...]float64{2 * math.Pi, 360, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16}
-	turnUnits = [len(turns)]string{"rad", "deg", counts, counts, counts, counts, counts, counts, counts}
+	turns     = [...]float64{2 * math.Pi, 360, 36000, 6400, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16}
+	turnUnits = [len(turns)]string{"rad", "deg", "cdeg", "mil", counts, counts, counts, counts, counts, counts, counts}
 )
 
 const counts = "counts"

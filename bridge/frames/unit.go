@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -25,8 +26,10 @@ var units = map[string]unit{
 	"rpm": {"rate", 2 * math.Pi / 60, 0},
 
 	"m": {"length", 1, 0}, "dm": {"length", 0.1, 0}, "cm": {"length", 1e-2, 0}, "mm": {"length", 1e-3, 0}, "km": {"length", 1e3, 0},
+	"ft": {"length", 0.3048, 0}, "in": {"length", 0.0254, 0},
 
 	"m/s": {"speed", 1, 0}, "cm/s": {"speed", 1e-2, 0}, "mm/s": {"speed", 1e-3, 0}, "dm/s": {"speed", 0.1, 0}, "km/h": {"speed", 1 / 3.6, 0},
+	"ft/s": {"speed", 0.3048, 0}, "mph": {"speed", 0.44704, 0}, "kn": {"speed", 1852.0 / 3600, 0},
 
 	// 1 g as by ISO 80000-3.
 	"m/s^2": {"acceleration", 1, 0}, "m/s/s": {"acceleration", 1, 0}, "m/s²": {"acceleration", 1, 0},
@@ -91,22 +94,47 @@ func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name,
 // endings are what names of columns and fields end in, in lower case, and the unit of each.
 // The longest one counts. What means different things in different logs, as _v, is not here.
 var endings = map[string]string{
-	"_rad": "rad", "_deg": "deg", "_degrees": "deg",
-	"_rads": "rad/s", "_radps": "rad/s", "_rad_s": "rad/s", "_rad_per_s": "rad/s",
-	"_dps": "deg/s", "_degs": "deg/s", "_degps": "deg/s", "_deg_s": "deg/s", "_deg_per_s": "deg/s", "_rpm": "rpm",
-	"_m": "m", "_cm": "cm", "_mm": "mm", "_mps": "m/s", "_m_s": "m/s", "_m_per_s": "m/s", "_mps2": "m/s^2", "_m_s2": "m/s^2",
-	"_nm": "N m", "_newton": "N", "_volt": "V", "_volts": "V", "_mv": "mV", "_amp": "A", "_amps": "A", "_ma": "mA",
+	"_rad": "rad", "_deg": "deg", "_degrees": "deg", "_cdeg": "cdeg", "_centideg": "cdeg", "_centidegrees": "cdeg", "_cd": "cdeg", "_mrad": "mrad",
+	"_rads": "rad/s", "_radps": "rad/s", "_rad_s": "rad/s", "_rad_per_s": "rad/s", "_rad_per_sec": "rad/s", "_mrad_s": "mrad/s", "_mradps": "mrad/s",
+	"_dps": "deg/s", "_degs": "deg/s", "_degps": "deg/s", "_deg_s": "deg/s", "_deg_per_s": "deg/s", "_deg_per_sec": "deg/s", "_cdps": "cdeg/s", "_cdeg_s": "cdeg/s", "_rpm": "rpm",
+	"_m": "m", "_cm": "cm", "_mm": "mm", "_km": "km", "_ft": "ft", "_feet": "ft", "_inch": "in", "_inches": "in",
+	"_mps": "m/s", "_m_s": "m/s", "_m_per_s": "m/s", "_m_per_sec": "m/s", "_cms": "cm/s", "_cmps": "cm/s", "_cm_s": "cm/s", "_mm_s": "mm/s", "_mmps": "mm/s",
+	"_kmh": "km/h", "_kph": "km/h", "_kmph": "km/h", "_km_h": "km/h", "_mph": "mph", "_kts": "kn", "_knots": "kn", "_ft_s": "ft/s",
+	"_mps2": "m/s^2", "_m_s2": "m/s^2", "_mss": "m/s^2",
+	"_nm": "N m", "_newton": "N", "_volt": "V", "_volts": "V", "_mv": "mV", "_amp": "A", "_amps": "A", "_ma": "mA", "_pct": "%", "_percent": "%", "_perc": "%",
 	"_s": "s", "_ms": "ms", "_us": "us", "_ns": "ns",
 }
 
-// NamedUnit returns the unit that a name ends in, as in angle_deg, rate_dps or torque_nm; ""
+// NamedUnit returns the unit that a name ends in, as in angle_deg, rate_dps, torque_nm or yawDeg; ""
 // if it ends in none.
 func NamedUnit(name string) string {
-	name = strings.ToLower(name)
-	for i := 1; i < len(name); i++ { // something is ahead of the unit
-		if unit := endings[name[i:]]; unit != "" {
-			return unit
+	_, unit := splitName(name)
+	return unit
+}
+
+// Bare returns a name without the unit that it ends in.
+func Bare(name string) string {
+	bare, _ := splitName(name)
+	return bare
+}
+
+// capital is the least length of a unit behind a small letter that begins with a capital: velKmh has one, motorS none.
+const capital = 3
+
+// splitName splits a name into what is ahead of the unit that it ends in, and the unit.
+func splitName(name string) (bare, unit string) {
+	var spaced strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 && unicode.IsLower(rune(name[i-1])) && len(name)-i >= capital {
+			spaced.WriteByte('_')
+		}
+		spaced.WriteRune(unicode.ToLower(r))
+	}
+	whole := spaced.String()
+	for i := 1; i < len(whole); i++ { // something is ahead of the unit
+		if unit := endings[whole[i:]]; unit != "" {
+			return whole[:i], unit
 		}
 	}
-	return ""
+	return name, ""
 }

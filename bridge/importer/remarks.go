@@ -105,6 +105,9 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 	if len(t.LeftOut) > 0 {
 		out.add("columns", Info, "", "no columns are %s", strings.Join(t.LeftOut, "; "))
 	}
+	if n := t.Leaps; n.N > 0 {
+		out.add("leap", Info, "", "%s: times behind are a second later than UTC, which counts it twice; %s", number(n.N, "leap second"), n)
+	}
 	if n := t.Ahead; n.N > 0 {
 		out.add("ahead", Info, "", "%s above the names of the columns left out, %s", number(n.N, "line"), n)
 	}
@@ -117,6 +120,11 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 			out.add("quaternion", Info, "", "quaternion of %q was not of length 1 in %d of %d rows, which are NaN there, %s", p.outputs[i].label, n.N, c.kept, n)
 		}
 	}
+	out.unmeasured(p, c)
+}
+
+// unmeasured reports the channels of a table that rows do not have.
+func (out *remarks) unmeasured(p *plan, c *rowCounts) {
 	for i, n := range c.missing {
 		switch n.N {
 		case 0:

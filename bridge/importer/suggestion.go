@@ -98,7 +98,7 @@ func containsAny(name string, words ...string) bool {
 
 // Names of inputs that are numbered, as those of motors, and of the two sides of a robot.
 var (
-	numbered = regexp.MustCompile(`^(m|u|rpm|rotor|prop|propeller|channel|ch|servo|esc|tau)_?[0-9]+$`)
+	numbered = regexp.MustCompile(`^(m|u|rpm|rotor|prop|propeller|channel|ch|rcin|rcout|rc|servo|esc|tau)_?[0-9]+$`)
 	sided    = regexp.MustCompile(`^(left|right|port|starboard|stbd)$`)
 )
 
@@ -110,7 +110,7 @@ var (
 	commanded = []string{"sp", "set", "des", "ref"}
 	observed  = []string{"meas", "measured", "measurement", "actual", "act", "feedback", "fb", "fbk", "encoder", "observed"}
 	sensed    = []string{"rpm", "current", "ma", "voltage", "encoder", "position", "pos", "velocity", "vel", "speed", "temperature"}
-	driving   = []string{"tau", "duty", "servo", "rudder", "aileron", "elevator", "steer", "steering", "gear", "goal", "action", "esc", "rotor"}
+	driving   = []string{"tau", "duty", "servo", "rudder", "aileron", "elevator", "steer", "steering", "gear", "goal", "action", "esc", "rotor", "joy", "axes", "stick", "lever"}
 )
 
 // isOf returns whether a word of a name is one of a list.
@@ -141,13 +141,13 @@ func (s *suggestion) drives(topic, name, unit string) bool {
 // drives reports whether a column is called as what drives a robot is, or is a torque or a force
 // by its unit. A measured voltage or current is a state by its name alone, and so is what is said to be measured.
 func drives(name, unit string) bool {
-	is, plain := isOf(name), strings.ToLower(name)
+	is, plain := isOf(name), strings.ToLower(frames.Bare(name))
 	switch {
 	case commands(name), channel.SameUnit(unit, "N m"), channel.SameUnit(unit, "N"):
 		return true
 	case is(observed):
 		return false
-	case containsAny(name, "input", "torque", "motor", "pwm", "thrust", "throttle", "actuator", "ctrl", "control", "force", "effort", "brake", "pedal"), is(driving):
+	case containsAny(name, "input", "torque", "motor", "pwm", "thrust", "throttle", "actuator", "ctrl", "control", "force", "effort", "brake", "pedal", "joystick"), is(driving):
 		return true
 	case is([]string{"u"}): // a velocity of the body is called so, too
 		return !channel.SameUnit(unit, "m/s")

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -20,25 +21,19 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 		return err
 	}
 	channels := suggestion{commanded: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return c.Others == 0 && c.Low < c.High && commands(c.Name) }), steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) }), steps: hasUnnamedInputs(o)}
-	attitude := o.Quaternion()
+	attitude := cmp.Or(o.Quaternion(), &csv.Quaternion{})
 	if hasAngles(o.Columns) {
-		for _, i := range attitude {
+		for _, i := range attitude.At {
 			o.Columns[i].Same = "roll, pitch and yaw, as a quaternion"
 		}
-		attitude = nil
+		attitude.At = nil
 	}
 	for i := range o.Columns {
-		if !slices.Contains(attitude, i) && i != o.Time && i != o.Fraction && i != o.Date && !slices.Contains(o.Segments, i) && i != o.Group {
+		if !slices.Contains(attitude.At, i) && i != o.Time && i != o.Fraction && i != o.Date && !slices.Contains(o.Segments, i) && i != o.Group {
 			channels.column(&o.Columns[i])
 		}
 	}
-	if attitude != nil {
-		var names []string
-		for _, i := range attitude {
-			names = append(names, fmt.Sprintf("%q", o.Columns[i].Column))
-		}
-		fmt.Fprintf(&channels.text, "\n[[attitude]] # roll, pitch and yaw of a quaternion\ncolumns = [%s]\norder = \"wxyz\"\n", strings.Join(names, ", "))
-	}
+	channels.quaternion(o, attitude)
 	more := ""
 	var segments []string
 	for _, i := range o.Segments {
@@ -59,10 +54,13 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 			more += fmt.Sprintf("%s = %q\n", k.key, o.Columns[k.at].Column)
 		}
 	}
+	if o.DayFirst != "" {
+		more += fmt.Sprintf("day_first = %s # %s\n", o.DayFirst, o.DayFirstBy)
+	}
 	if o.Fraction >= 0 && o.FractionUnit != "ns" {
 		more += fmt.Sprintf("fraction_unit = %q\n", o.FractionUnit)
 	}
-	if channels.states == 0 && attitude == nil && len(o.LeftOut) > 0 {
+	if channels.states == 0 && attitude.At == nil && len(o.LeftOut) > 0 {
 		return &mapfile.Error{File: path, Reason: "no column of it is a state; no columns are: " + strings.Join(o.LeftOut, "; "), Remedy: "save these as columns of numbers, with as many rows as the time"}
 	}
 	if len(o.LeftOut) > 0 {
@@ -74,6 +72,22 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	_, err = fmt.Fprintf(w, "# The columns of %s, by its first %d rows. Correct them: roles and units.\n%svehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us, ns, min, h or d: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
 		filepath.Base(path), o.Rows, channels.angles(), o.Columns[o.Time].Column, o.Unit, unitFrom(o), more, channels.text.String())
 	return err
+}
+
+// quaternion adds roll, pitch and yaw of a quaternion of a table, where there is one.
+func (s *suggestion) quaternion(o *csv.Outline, q *csv.Quaternion) {
+	if q.At == nil {
+		return
+	}
+	var names []string
+	for _, i := range q.At {
+		names = append(names, fmt.Sprintf("%q", o.Columns[i].Column))
+	}
+	by := ""
+	if q.By != "" {
+		by = " # " + q.By
+	}
+	fmt.Fprintf(&s.text, "\n[[attitude]] # roll, pitch and yaw of a quaternion\ncolumns = [%s]\norder = %q%s\n", strings.Join(names, ", "), q.Order, by)
 }
 
 // unitFrom returns where the unit of a table's time is from, and what a guess of it means.
@@ -122,7 +136,7 @@ func (s *suggestion) column(c *csv.Column) {
 	}
 	if c.Counts() {
 		hash, remark = "# ", remark+": counts the rows"
-	} else if c.Clock {
+	} else if c.Clock && !(c.Falls() && s.drives("", c.Name, c.Unit)) {
 		if hash, remark = "# ", remark+": another time"; c.Runs != 0 {
 			remark += fmt.Sprintf(", which runs at %.4g of the rate: of simulated time and the computer's time, use the simulated one", c.Runs)
 		}

@@ -1,0 +1,106 @@
+package csv
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Quaternion is four columns of a table that are an attitude.
+type Quaternion struct {
+	At    []int  // columns, in the order of Order
+	Order string // wxyz or xyzw
+	By    string // what shows the order; "" = their names do
+}
+
+// Quaternion returns the first quaternion of a table, nil where there is none: columns that are called like qw, orientation.w or quat_0, or
+// have no names at all, and whose squares sum to 1.
+func (o *Outline) Quaternion() *Quaternion {
+	for _, ends := range [][]string{{"w", "x", "y", "z"}, {"0", "1", "2", "3"}, {"0]", "1]", "2]", "3]"}} {
+		if at := o.ending(ends); at != nil {
+			q := &Quaternion{At: at, Order: "wxyz"}
+			if ends[0] != "w" {
+				q.find(o, "wxyz")
+			}
+			return q
+		}
+	}
+	for i := range max(0, len(o.Columns)-3) {
+		q := &Quaternion{At: []int{i, i + 1, i + 2, i + 3}}
+		if !slices.ContainsFunc(q.At, func(k int) bool { c := &o.Columns[k]; return c.Name != "column"+c.Column || c.Numbers < o.Rows }) && o.unit(q.At) && slices.ContainsFunc(q.At, func(k int) bool { return o.Columns[k].Low < o.Columns[k].High }) {
+			q.find(o, "xyzw")
+			return q
+		}
+	}
+	return nil
+}
+
+// ending returns the columns that have the name of a quaternion ahead of four ends, and are one; nil = there are none.
+func (o *Outline) ending(ends []string) []int {
+	for _, c := range o.Columns {
+		begin, ok := strings.CutSuffix(strings.ToLower(c.Name), ends[0])
+		if words := strings.FieldsFunc(begin, func(r rune) bool { return strings.ContainsRune("._/[ ", r) }); !ok || !slices.ContainsFunc(words, quaternionName.MatchString) {
+			continue
+		}
+		var at []int
+		for _, end := range ends {
+			if i := slices.IndexFunc(o.Columns, func(c Column) bool { return strings.ToLower(c.Name) == begin+end && c.Others == 0 && c.Numbers > 0 }); i >= 0 {
+				at = append(at, i)
+			}
+		}
+		if len(at) == 4 && o.unit(at) {
+			return at
+		}
+	}
+	return nil
+}
+
+// What shows the order of a quaternion.
+const (
+	upright     = 0.7 // the mean cosine of the tilt of a robot that stands, drives or flies upright
+	moreUpright = 0.3 // than in the other order
+)
+
+// find finds the order of a quaternion whose columns do not say it: in one of the two the robot may be upright. Else it is the usual one.
+func (q *Quaternion) find(o *Outline, usual string) {
+	w, x := o.cosTilt(q.At[1], q.At[2]), o.cosTilt(q.At[0], q.At[1])
+	switch {
+	case w > upright && w-x > moreUpright:
+		q.Order, q.By = "wxyz", "w first: the robot is upright then"
+	case x > upright && x-w > moreUpright:
+		q.Order, q.By = "xyzw", "w last: the robot is upright then"
+	default:
+		other := map[string]string{"wxyz": "xyzw", "xyzw": "wxyz"}[usual]
+		q.Order, q.By = usual, fmt.Sprintf("GUESSED: it may be %s", other)
+	}
+}
+
+// cosTilt returns the mean cosine of the angle between the vertical axes of body and world, by the columns of x and y.
+func (o *Outline) cosTilt(x, y int) float64 {
+	sum, n := 0.0, 0.0
+	for row := range o.Columns[x].some {
+		if v := 1 - 2*(o.Columns[x].some[row]*o.Columns[x].some[row]+o.Columns[y].some[row]*o.Columns[y].some[row]); !math.IsNaN(v) {
+			sum, n = sum+v, n+1
+		}
+	}
+	return sum / n
+}
+
+// quaternionName matches what the parts of a quaternion are called, ahead of their letter or number.
+var quaternionName = regexp.MustCompile(`^(.*[^a-z])?(q|quat|quaternion|orientation|rotation|attitude|rot|ori|att|pose)$`)
+
+// unit reports whether the squares of columns sum to 1, as far as they are known.
+func (o *Outline) unit(columns []int) bool {
+	for row := range o.Columns[0].some {
+		sum := 0.0
+		for _, i := range columns {
+			sum += o.Columns[i].some[row] * o.Columns[i].some[row]
+		}
+		if math.Abs(sum-1) > 0.05 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,181 @@
+package csv_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+)
+
+// at returns a channel of a log with one segment, by its name.
+func at(t *testing.T, log *flightlog.Log, name string) (values []float64, c channel.Channel) {
+	t.Helper()
+	for role, all := range map[channel.Role][]float64{channel.State: log.Segments[0].X, channel.Input: log.Segments[0].U} {
+		of := channel.Select(log.Channels, role)
+		if k := channel.Index(of, name); k >= 0 {
+			for i := k; i < len(all); i += len(of) {
+				values = append(values, all[i])
+			}
+			return values, of[k]
+		}
+	}
+	t.Fatalf("no channel %s of %v", name, channel.Names(log.Channels))
+	return nil, c
+}
+
+// plainRow is a row of swing.
+func plainRow(i int, theta, omega, tau float64) string {
+	return fmt.Sprintf("%.2f,%g,%g,%g", 0.02*float64(i), theta, omega, tau)
+}
+
+// wide returns text as UTF-16 without a mark.
+func wide(text string, order binary.AppendByteOrder) string {
+	var b []byte
+	for _, c := range utf16.Encode([]rune(text)) {
+		b = order.AppendUint16(b, c)
+	}
+	return string(b)
+}
+
+// Tables that are written in other ways are the plain one: as UTF-16 without a mark, with numbers of rows that have no name, and behind
+// lines of which the first has as many cells.
+func TestOtherWaysToWriteATable(t *testing.T) {
+	plain := rowsOf("t,theta,omega,tau", plainRow)
+	numbered := rowsOf(`"t","theta","omega","tau"`, func(i int, theta, omega, tau float64) string {
+		return fmt.Sprintf("\"%d\",%s", i+1, plainRow(i, theta, omega, tau))
+	})
+	for name, text := range map[string]string{
+		"low byte first": wide(plain, binary.LittleEndian), "high byte first": wide(plain, binary.BigEndian), "of R": numbered,
+		"behind lines": "Format,1.2,Rate,50\n,,\n,drone,drone,drone\n" + plain,
+	} {
+		log, s, text := suggested(t, "", text)
+		theta, _ := at(t, log, "theta")
+		_, u := at(t, log, "tau")
+		if s.Rows != 300 || log.Segments[0].T[299]-log.Segments[0].T[0] != 299*20e6 || u.Role != channel.Input {
+			t.Fatalf("%s: %d rows\n%s", name, s.Rows, text)
+		}
+		for i, v := range theta {
+			if want, _, _ := swing(0.02 * float64(i)); v != want {
+				t.Fatalf("%s: row %d is %v, want %v", name, i, v, want)
+			}
+		}
+	}
+}
+
+// refusedTable returns the error of an import by a map of swing's columns, or of the suggestion of one.
+func refusedTable(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	err := importer.Suggest(context.Background(), &b, path, nil, nil)
+	if err == nil {
+		var m *importer.Map
+		if m, err = importer.ParseMap("map.toml", b.Bytes()); err == nil {
+			_, err = importer.Import(context.Background(), importer.Job{Format: "csv", Map: m, Inputs: []string{path}, Out: filepath.Join(t.TempDir(), "o.msgpack")})
+		}
+	}
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// What changes within a table is refused with its line and what changes: the order of the columns, and the unit of the time.
+func TestWhatChangesWithinATable(t *testing.T) {
+	times := func(unit string, from, factor float64) string {
+		return rowsOf(unit+",theta,omega,tau", func(i int, theta, omega, tau float64) string {
+			at := from + 0.02*float64(i)
+			if i >= 150 {
+				at *= factor
+			}
+			return fmt.Sprintf("%.6f,%g,%g,%g", at, theta, omega, tau)
+		})
+	}
+	swapped := strings.Replace(rowsOf("t,theta,omega,tau", plainRow), "\n3.00,", "\nt,omega,theta,tau\n3.00,", 1)
+	for name, c := range map[string][2]string{
+		"columns":          {swapped, "line 152: it names the columns anew, in another order or with others among them: another table begins there; write it to a separate file"},
+		"s and ms":         {times("time", 100, 1000), `line 152: column "time": the times are 1000 times as large from here on: their unit changes`},
+		"s and µs of 1970": {times("time", 1.7e9, 1e6), `line 152: column "time": the times are 1e+06 times as large from here on: their unit changes`},
+		"ms and s":         {times("time_s", 1e5, 0.001), `line 152: column "time_s": the times are 1000 times as small from here on: their unit changes`},
+		"nothing":          {times("time", 100, 1), ""},
+	} {
+		if got := refusedTable(t, c[0]); (got == "") != (c[1] == "") || !strings.Contains(got, c[1]) {
+			t.Errorf("%s: %q, want %q", name, got, c[1])
+		}
+	}
+}
+
+// The order of a quaternion whose columns are numbered, or have no names, is the one in which the robot is upright; without names and turns
+// it is a guess that says so.
+func TestOrderOfAQuaternion(t *testing.T) {
+	table := func(names string, order [4]int, yaw float64) string {
+		var b strings.Builder
+		b.WriteString(names)
+		for i := range 300 {
+			roll, turn := 0.2*math.Sin(0.05*float64(i)), yaw*0.01*float64(i)
+			q := [4]float64{math.Cos(roll/2) * math.Cos(turn/2), math.Sin(roll/2) * math.Cos(turn/2), math.Sin(roll/2) * math.Sin(turn/2), math.Cos(roll/2) * math.Sin(turn/2)}
+			fmt.Fprintf(&b, "%.2f,%g,%.9f,%.9f,%.9f,%.9f\n", 0.02*float64(i), math.Sin(0.03*float64(i)), q[order[0]], q[order[1]], q[order[2]], q[order[3]])
+		}
+		return b.String()
+	}
+	first, last := [4]int{0, 1, 2, 3}, [4]int{1, 2, 3, 0}
+	for name, c := range map[string]struct {
+		names string
+		order [4]int
+		yaw   float64
+		says  string
+	}{
+		"numbered, w first":  {"t,x,q0,q1,q2,q3\n", first, 1, `order = "wxyz" # w first: the robot is upright then`},
+		"numbered, w last":   {"t,x,q0,q1,q2,q3\n", last, 1, `order = "xyzw" # w last: the robot is upright then`},
+		"no names, w last":   {"", last, 1, `order = "xyzw" # w last: the robot is upright then`},
+		"no names, w first":  {"", first, 1, `order = "wxyz" # w first: the robot is upright then`},
+		"named, w last":      {"t,x,qx,qy,qz,qw\n", last, 1, "order = \"wxyz\"\n"},
+		"numbered, no turns": {"t,x,q0,q1,q2,q3\n", last, 0, `order = "wxyz" # GUESSED: it may be xyzw`},
+		"no names, no turns": {"", last, 0, `order = "xyzw" # GUESSED: it may be wxyz`},
+	} {
+		log, _, text := suggested(t, "", table(c.names, c.order, c.yaw))
+		if !strings.Contains(text, c.says) {
+			t.Errorf("%s:\n%s", name, text)
+		}
+		if strings.Contains(c.says, "GUESSED") {
+			continue
+		}
+		roll, _ := at(t, log, "roll")
+		for i, v := range roll {
+			if want := 0.2 * math.Sin(0.05*float64(i)); math.Abs(v-want) > 1e-6 {
+				t.Fatalf("%s: roll of row %d is %v, want %v", name, i, v, want)
+			}
+		}
+	}
+}
+
+// Widths of pulses in µs and ms are inputs, and no times; units at the ends of names are the channels'.
+func TestUnitsAndPulsesByName(t *testing.T) {
+	log, _, text := suggested(t, "", rowsOf("time_s,speed_kmh,yawDeg,gyro_mrad_s,esc1_us,servo_ms,throttle_pct,axes_1,latency_ms", func(i int, theta, omega, tau float64) string {
+		return fmt.Sprintf("%.2f,%g,%g,%g,%.0f,%.4f,%.1f,%.3f,%.2f", 0.02*float64(i), 3.6*omega, 57.3*theta, 1000*omega+math.Sin(float64(i)), 1500+200*tau, 1.5+0.1*tau*tau, 100*tau, tau*theta, 5+math.Sin(float64(i)))
+	}))
+	if len(channel.Select(log.Channels, channel.State)) != 3 {
+		t.Fatalf("%v\n%s", channel.Names(log.Channels), text)
+	}
+	for name, want := range map[string][2]string{
+		"speed_kmh": {"km/h", "state"}, "yawDeg": {"deg", "state"}, "gyro_mrad_s": {"mrad/s", "state"},
+		"esc1_us": {"us", "input"}, "servo_ms": {"ms", "input"}, "throttle_pct": {"%", "input"}, "axes_1": {"", "input"},
+	} {
+		if _, c := at(t, log, name); c.Unit != want[0] || string(c.Role) != want[1] {
+			t.Errorf("%s is %+v, want %v", name, c, want)
+		}
+	}
+}
