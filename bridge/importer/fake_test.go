@@ -34,6 +34,7 @@ type invented struct {
 	clock    map[string]string    // of topics; "" = the recorder's
 	behind   map[string]int64     // ns, of clocks
 	stamp    func(ms int64) int64 // of a message of a clock, ms; nil = when it was recorded
+	untimed  bool                 // there are no times of recording
 	msgs     []msg
 	problems telemetry.Problems
 	settings map[string]float64 // of the robot
@@ -90,6 +91,9 @@ func (s *invented) Next() (*telemetry.Message, error) {
 	out := &telemetry.Message{Topic: t, Time: m.ms * 1e6, Logged: m.ms * 1e6, Stamped: t.Clock.Name != ""}
 	if s.stamp != nil && out.Stamped {
 		out.Time = s.stamp(m.ms) * 1e6
+	}
+	if s.untimed {
+		out.Logged = 0
 	}
 	out.Time -= s.behind[t.Clock.Name]
 	for _, p := range s.paths[m.topic] {

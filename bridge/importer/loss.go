@@ -233,6 +233,8 @@ func (r *rowMaker) why(i int) string {
 		return fmt.Sprintf(": messages of %s have no time", topic)
 	case st.Before > st.Stale && st.Before > 0:
 		return fmt.Sprintf(": %s begins later or ends earlier", topic)
+	case st.Stale > 0 && st.Measured+st.Between == 0:
+		return fmt.Sprintf(": %s has no message near the time of a row", topic)
 	case st.Stale > 0:
 		return fmt.Sprintf(": %s comes too rarely", topic)
 	case r.empty(i):

@@ -30,6 +30,7 @@ func (g *grouped) clockRemarks(p *plan, f *survey) {
 	}
 	if f.times.Timeless() {
 		g.add(f.base(), "clock", Warning, "", "convert the log again with its times of recording", "all times of recording are the same: messages have the times of their stamps, on one clock")
+		g.shifted(p, f)
 		return
 	}
 	var own []string
@@ -69,6 +70,32 @@ func (g *grouped) clockRemarks(p *plan, f *survey) {
 		g.add(f.base(), "clock", Info, "", "", "clock %s is the recorder's, shortest delay %s", own[0], seconds(least))
 	case len(own) > 1:
 		g.add(f.base(), "clock", Info, "", "", "clocks %s are the recorder's, shortest delays %s to %s", strings.Join(own, ", "), seconds(least), seconds(most))
+	}
+}
+
+// What two clocks that differ are, of topics that were recorded together, ns.
+const leastShift, alikeShift = 2e9, 0.5e9
+
+// shifted reports topics of which the stamps begin and end as much before those of the topic that gives the rows, or after them: as there
+// are no times of recording, nothing else shows that their clocks differ.
+func (g *grouped) shifted(p *plan, f *survey) {
+	base := f.find(p.tracks[p.config.Base].id)
+	for i := range p.tracks {
+		c := f.find(p.tracks[i].id)
+		if i == p.config.Base || base == nil || c == nil || c.Topic.Clock == base.Topic.Clock {
+			continue
+		}
+		a, b := f.times.Of(base.Topic.Seq), f.times.Of(c.Topic.Seq)
+		begin, end := b.First-a.First, b.Last-a.Last
+		shift, where := (begin+end)/2, "after"
+		if shift < 0 {
+			shift, where = -shift, "before"
+		}
+		if shift < leastShift || math.Abs(float64(begin-end)) > alikeShift || !b.Stamped {
+			continue
+		}
+		g.add(f.base(), "clock", Warning, p.tracks[i].id.String(), "if it is so, write name and offset_s of one of them under [[clock]] of the map",
+			"stamps of %s begin and end %s %s those of %s: their clocks differ, it seems, as those of GPS, UTC and local time do", p.tracks[i].id, seconds(shift), where, p.tracks[p.config.Base].id)
 	}
 }
 

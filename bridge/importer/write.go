@@ -28,7 +28,7 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 		}
 	}
 	var last int64
-	turns := newAlternating(j.plan)
+	turns, breaks := newAlternating(j.plan), newBreaks(j.plan)
 	rows, err := j.rows(ctx, note, func(r *row) error {
 		s.Rows++
 		if r.begins {
@@ -41,7 +41,7 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 		}
 		last = r.t
 		return file.Sample(r.t, r.values[0], r.values[1], r.values[2])
-	}, turns)
+	}, turns, breaks)
 	if err != nil {
 		return err
 	}
@@ -51,6 +51,7 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 	s.Problems, s.Channels, s.Clocks = problems(j.files), rows.channels(s), clocks(j.files)
 	s.Remarks = report(rows, turns.found())
 	(*remarks)(&s.Remarks).slowTopics(j.plan, j.Format)
+	breaks.into((*remarks)(&s.Remarks), j.plan)
 	invalid := slices.Concat(j.plan.unknown, rows.judge.remarks())
 	s.Remarks = slices.Concat(s.Remarks, invalid, losses(rows))
 	lost := slices.DeleteFunc(slices.Clone(s.Remarks), func(r Remark) bool { return r.Severity != Loss })

@@ -98,6 +98,8 @@ type Times struct {
 	Bursts    *Bursts // messages come in bursts
 	Step      int64   // ns, the median step
 	Rate      float64 // Hz, in the mean
+	First     int64   // ns, the lowest time
+	Last      int64   // ns, the highest
 	Jumps     []int64 // ns, by which the times jump where they begin anew
 }
 
@@ -124,7 +126,7 @@ func (m *Model) Of(topic int) Times {
 		if 2*s.n < t.N {
 			continue
 		}
-		t.Stamped = s.stamped
+		t.Stamped, t.First, t.Last = s.stamped, s.low, s.high
 		t.Coarse, t.Step, t.Standing = s.coarse(), s.steps.Median(), s.standing
 		t.Jumps, t.Bursts = nil, s.bursts()
 		for _, e := range s.events {

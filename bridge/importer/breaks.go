@@ -1,0 +1,164 @@
+package importer
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// breaks finds what the largest step of a field shows: that from there on its values have another unit, as of another driver or publisher
+// behind the first, or that they are 0 where a sensor has lost what it measures. Each topic is looked at by itself.
+type breaks struct {
+	watched[broken]
+	n []int // messages, by track
+}
+
+// broken is what is known of the steps of a field.
+type broken struct {
+	n             int
+	last          float64
+	before, after steps   // ahead of the largest step, and behind it
+	peak, ratio   float64 // the largest step, and its end over its beginning
+	at            int     // the message behind it
+
+	zeros, turns int     // values of 0, and steps to them and from them
+	least, most  float64 // the smallest of these steps, and the largest of the others
+	top          float64 // the largest value, whatever its sign
+}
+
+// steps are the number and the sum of steps that are not 0.
+type steps struct {
+	n   int
+	sum float64
+}
+
+func (s *steps) add(step float64) {
+	if step > 0 {
+		s.n, s.sum = s.n+1, s.sum+step
+	}
+}
+
+const (
+	fewestSteps = 50  // ahead of a change of unit, and behind it
+	alikeRatio  = 0.1 // of the ratio of two units: the values go on meanwhile
+	alikeSteps  = 3   // times as large at most, as in the unit before, or as small
+	largeRatio  = 20  // of two units, from which on one field shows it; of smaller ones two do
+	farZero     = 10  // the largest other step: how far all values are from 0
+	lowZero     = 0.4 // of the largest value: the same
+)
+
+// ratios are those of units of one quantity that logs have in each other's place: thousandths, hundredths and tenths, degrees and radians,
+// km/h and m/s, g and m/s².
+var ratios = []float64{1e7, 1e6, 1e3, 100, 180 / math.Pi, 10, 9.80665, 3.6}
+
+// newBreaks returns what looks at the states and inputs of a plan.
+func newBreaks(p *plan) *breaks { return &breaks{watch[broken](p), make([]int, len(p.tracks))} }
+
+// add takes the values of a message of a track.
+func (j *breaks) add(track int, x []float64) {
+	j.n[track]++
+	n := j.n[track]
+	j.each(track, x, func(s *broken, v float64) { s.add(v, n) })
+}
+
+func (s *broken) add(v float64, message int) {
+	s.top = max(s.top, math.Abs(v))
+	if v == 0 {
+		s.zeros++
+	}
+	if s.n++; s.n == 1 {
+		s.last, s.least = v, math.Inf(1)
+		return
+	}
+	step := math.Abs(v - s.last)
+	switch {
+	case step == 0:
+	case v == 0 || s.last == 0:
+		s.turns++
+		s.least = min(s.least, step)
+	default:
+		s.most = max(s.most, step)
+	}
+	if step > s.peak {
+		s.before.n, s.before.sum = s.before.n+s.after.n, s.before.sum+s.after.sum
+		s.before.add(s.peak)
+		s.after, s.peak, s.ratio, s.at = steps{}, step, v/s.last, message
+	} else {
+		s.after.add(step)
+	}
+	s.last = v
+}
+
+// factor returns how many times as large the unit is from the largest step on: values and their steps are by the ratio of two units. 0 =
+// it is the same.
+func (s *broken) factor() float64 {
+	if s.before.n < fewestSteps || s.after.n < fewestSteps {
+		return 0
+	}
+	grown := s.after.sum / float64(s.after.n) / (s.before.sum / float64(s.before.n))
+	for _, ratio := range ratios {
+		for _, f := range []float64{ratio, 1 / ratio} {
+			if math.Abs(s.ratio/f-1) < alikeRatio && grown/f < alikeSteps && f/grown < alikeSteps {
+				return f
+			}
+		}
+	}
+	return 0
+}
+
+// lost reports whether values are 0 now and then, and else far from it.
+func (s *broken) lost() bool {
+	return s.zeros >= fewestFills && s.turns > 0 && s.n-s.zeros > fewestSteps && s.most > 0 && s.least > farZero*s.most && s.least > lowZero*s.top
+}
+
+// finding is a change of the unit of some fields of a track, or their zeros.
+type finding struct {
+	track, at int
+	factor    float64
+	zeros     int
+}
+
+// into adds what the steps show.
+func (j *breaks) into(out *remarks, p *plan) {
+	found := map[finding][]string{}
+	note := func(c finding, name string) {
+		if !slices.Contains(found[c], name) {
+			found[c] = append(found[c], name)
+		}
+	}
+	j.all(func(name string, s *broken, track, _ int) {
+		if f := s.factor(); f > 0 {
+			note(finding{track: track, at: s.at, factor: f}, name)
+		} else if i := channel.Index(p.header, name); i >= 0 && p.header[i].Role == channel.State && s.lost() {
+			note(finding{track: track, at: s.turns, zeros: s.zeros}, name)
+		}
+	})
+	in, message := func(int) string { return "" }, "row"
+	if !p.m.IsTable() {
+		in, message = func(track int) string { return " of " + p.tracks[track].id.String() }, "message"
+	}
+	for _, c := range slices.SortedFunc(maps.Keys(found), func(a, b finding) int {
+		return cmp.Or(cmp.Compare(a.track, b.track), cmp.Compare(a.at, b.at), cmp.Compare(a.factor, b.factor))
+	}) {
+		names := strings.Join(found[c], ", ")
+		switch {
+		case c.zeros > 0 && len(found[c]) > 1:
+			out.add("zeros", Warning, "", "%s: 0 in %d of %d %ss%s, and far from it in all others, as of a sensor that has lost what it measures", names, c.zeros, j.n[c.track], message, in(c.track)).Remedy = "let the recorder write nan there, or nothing"
+		case c.zeros == 0 && (len(found[c]) > 1 || max(c.factor, 1/c.factor) > largeRatio):
+			out.add("rescaled", Warning, "", "%s: from %s %d%s on the values are %s, and go on: their unit changes", names, message, c.at, in(c.track), timesAs(c.factor)).Remedy = "import the parts by themselves (--from, --to), and give each its unit"
+		}
+	}
+}
+
+// timesAs says how many times as large values are.
+func timesAs(factor float64) string {
+	if factor < 1 {
+		return fmt.Sprintf("%.4g times as small", 1/factor)
+	}
+	return fmt.Sprintf("%.4g times as large", factor)
+}
