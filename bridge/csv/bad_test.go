@@ -167,7 +167,7 @@ func TestBadMaps(t *testing.T) {
 		`vehicle: "ü" cannot be part of a subject; use letters of ASCII`: edit(`"v"`, `"ü"`),
 		`vehicle: "a/b" cannot be part of a subject`:                     edit(`"v"`, `"a/b"`),
 		`time.column: is missing`:                                        edit(`column = "t"`, ``),
-		`time.unit: "w" is not a unit of time here; write s, ms, us, ns, min, h, d, datenum, ticks, filetime, iso or clock`: edit(`"ms"`, `"w"`),
+		`time.unit: "w" is not a unit of time here; write s, ms, us, ns, min, h, d, datenum, julian, ticks, filetime, iso or clock`: edit(`"ms"`, `"w"`),
 		`time.unit: "" is not a unit`:                                                    edit(`unit = "ms"`, ``),
 		`time.to: is not after time.from`:                                                shortMap + "from = \"5s\"\nto = \"4s\"",
 		`time.on_backwards: "no" is not known; write error, segment or keep`:             shortMap + `on_backwards = "no"`,

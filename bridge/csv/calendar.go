@@ -144,7 +144,7 @@ const clockDigits = 6
 func parseClock(s string) (int64, error) {
 	s = strings.TrimSpace(s)
 	if number, word, ok := measured(s); ok { // as MATLAB writes a duration: "12.5 sec"
-		if unit := spelled(word); unit != "" && unit != "d" && unit != datenum {
+		if unit := spelled(word); unit != "" && unit != "d" && scales[unit].origin == 0 {
 			return parseTime(number, scales[unit])
 		}
 	}

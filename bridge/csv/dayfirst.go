@@ -132,7 +132,7 @@ func isDate(cell string) bool {
 
 // dayFirst finds the order of the dates in a column of them.
 func (o *Outline) dayFirst(c *Column) {
-	first, why := c.orders.of(o.path)
+	first, why := c.order.of(o.path)
 	if o.DayFirstBy = why; why != "" {
 		o.DayFirst = strconv.FormatBool(first == dayFirst)
 	}

@@ -60,7 +60,7 @@ func TestParseTimeIsExact(t *testing.T) {
 		if !ok {
 			t.Fatalf("%q is no number to math/big", s)
 		}
-		exact.Sub(exact, new(big.Rat).SetInt64(unit.origin))
+		exact.Sub(exact, new(big.Rat).SetFloat64(unit.origin))
 		exact.Mul(exact, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(unit.power)), nil)))
 		exact.Mul(exact, new(big.Rat).SetInt64(unit.factor))
 		// Half away from zero: floor(|v| + 1/2), with the sign.

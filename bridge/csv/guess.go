@@ -13,7 +13,7 @@ import (
 
 // Words in the names of columns, in lower case.
 var (
-	timeWords    = []string{"t", "time", "timestamp", "stamp", "sec", "secs", "second", "seconds", "ms", "us", "ns", "clock", "epoch", "datetime", "date", "times", "zeit", "temps", "nsec", "usec", "msec", "millis", "micros", "nanos", "datenum", "elapsed", "unixtime", "utc", "tow", "itow"}
+	timeWords    = []string{"t", "time", "jd", "julian", "timestamp", "stamp", "sec", "secs", "second", "seconds", "ms", "us", "ns", "clock", "epoch", "datetime", "date", "times", "zeit", "temps", "nsec", "usec", "msec", "millis", "micros", "nanos", "datenum", "elapsed", "unixtime", "utc", "tow", "itow"}
 	counterWords = []string{"seq", "index", "idx", "counter", "count", "frame", "id", "row", "sample", "samples", "step", "n", "nr", "no", "number", "unnamed", "tick", "iteration", "iter", "line", "packet"}
 	segmentWords = []string{"segment", "episode", "ep", "demo", "take", "run", "trial", "trajectory", "traj", "experiment", "flight", "lap", "rollout", "session", "repetition", "rep", "sequence", "test"}
 	robotWords   = []string{"robot", "vehicle", "agent", "drone", "device", "unit", "uav", "car", "name", "id", "serial", "source", "sender", "publisher", "namespace", "body", "tracker"}
@@ -146,7 +146,7 @@ func (o *Outline) fineness(i int, c *Column, stands bool) int {
 		return 2
 	case stands:
 		return -3
-	case hasWord(c.Name, []string{"stamp"}) && c.Numbers == o.Rows && c.falls == 0:
+	case hasWord(c.Name, []string{"stamp"}) && c.Numbers == o.Rows && c.falls == 0, c.Name == "t": // T is a temperature beside t
 		return 1
 	}
 	return 0
@@ -296,6 +296,16 @@ func (o *Outline) Guess() (rate, inSeconds float64) {
 		inSeconds = 1 / step
 	}
 	return rate, inSeconds
+}
+
+// findMinutes says of columns of positions as NMEA writes them that they are no degrees: 4730.5 is 47° 30.5'.
+func (o *Outline) findMinutes() {
+	for i := range o.Columns {
+		c := &o.Columns[i]
+		if hasWord(c.Name, []string{"lat", "latitude", "lon", "lng", "long", "longitude"}) && c.Unit == "" && !c.whole && c.sixty < 60 && c.sixty > 0 && max(-c.Low, c.High) > 180 && max(-c.Low, c.High) < 18000 {
+			c.Not = "degrees and minutes, it seems, as NMEA writes them, where 4730.5 is 47° 30.5': convert it to degrees"
+		}
+	}
 }
 
 // arrow is between the time and the text of a line in the window of a program that shows what a serial line sends.

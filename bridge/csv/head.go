@@ -102,7 +102,7 @@ func (l *layout) head() {
 			l.choose(heads)
 			return
 		}
-		if i > 0 && (len(cells) != len(heads[0]) || !numeric && !texts(cells)) {
+		if i > 0 && (len(cells) != len(heads[0]) || !numeric && !texts(cells) && !slices.ContainsFunc(rows[i:], texts)) { // ahead of names there may be numbers of bodies
 			return
 		}
 		heads = append(heads, cells)
@@ -127,7 +127,7 @@ func (l *layout) choose(heads [][]string) {
 	}
 	index := func(cells []string) bool { return cells[0] == "" || strings.Join(cells, "") == cells[0] } // all of the index, or nothing
 	stacked := !slices.ContainsFunc(heads, func(cells []string) bool { return !index(cells) })
-	named := func(cells []string) bool { return !areUnits(cells) && different(cells) }
+	named := func(cells []string) bool { return !areUnits(cells) && different(cells) && texts(cells) }
 	if l.named = slices.IndexFunc(heads, named); l.named < 0 || stacked {
 		for l.named = len(heads) - 1; l.named > 0 && (areUnits(heads[l.named]) || !texts(heads[l.named][1:])); l.named-- {
 		}
@@ -194,12 +194,14 @@ func texts(cells []string) bool {
 func areUnits(cells []string) bool {
 	n, of := 0, 0
 	for _, c := range cells {
-		if c = plainUnit(c); c == "" || number(c) {
+		if c = plainUnit(c); c == "" || number(c) || of == 0 && strings.HasPrefix(strings.ToLower(c), "unit") {
 			continue
 		}
 		of++
 		if spelled(c) != "" || frames.IsUnit(c) {
 			n++
+		} else if of == 1 { // it says what the others are: names, types
+			return false
 		}
 	}
 	return n > 0 && float64(n) >= mostlyUnits*float64(of)

@@ -340,7 +340,7 @@ func missing(cell string) bool {
 		return false
 	}
 	switch strings.ToLower(cell) {
-	case "", "nan", "-nan", "na", "n/a", "null", "none", "nat", "-", "--", "?", "missing", "<na>", "nan(ind)", "-nan(ind)", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan",
+	case "", "nan", "-nan", "na", "n/a", "null", "none", "nat", "-", "--", "--.--", "?", "missing", "<na>", "nan(ind)", "-nan(ind)", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan",
 		"#n/a", "#div/0!", "#value!", "#num!", "#ref!", "#name?", "#null!":
 		return true
 	}

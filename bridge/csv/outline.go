@@ -47,30 +47,32 @@ type Column struct {
 	Turns     frames.Turns // whether its values wrap as those of an angle
 	Clock     bool         // it looks like a time, or a part of one
 	Runs      float64      // of another time than the one that is proposed: how fast it runs, where it does not run alike; else 0
+	Not       string       // why it is proposed as no channel; "" = it may be one
 	Same      string       // an earlier column of which it is a copy, filtered, rounded or measured again; "" = none
 
 	inCells string // unit behind each number
 	unnamed bool   // as the index of a frame of pandas
 
-	whole  bool           // all cells are whole numbers
-	falls  int            // cells below the one before them
-	new    int            // cells that differ from the one before them
-	dates  int            // cells that are a date and a time
-	clock  int            // cells that are a time of day
-	days   int            // cells that are a date
-	orders                // of the day and the month in dates
-	text   string         // of the cell before
-	other  string         // the first cell that is no number
-	named  map[string]int // the first mostNames different cells
-	ones   int            // steps of 1
-	rests  moments        // in rows, between cells that differ
-	jumps  moments        // of what cells differ by, where they do
-	since  int            // numbers since the last that differed
-	mixed  bool           // some number is no time of day without colons
-	turns  int            // full minutes, if they are such times
-	last   float64
-	steps  []float64
-	some   []float64 // a value of each sampledRows rows, NaN = none
+	whole bool           // all cells are whole numbers
+	falls int            // cells below the one before them
+	new   int            // cells that differ from the one before them
+	dates int            // cells that are a date and a time
+	clock int            // cells that are a time of day
+	days  int            // cells that are a date
+	order orders         // of the day and the month in dates
+	sixty float64        // the largest rest of a value behind its hundreds
+	text  string         // of the cell before
+	other string         // the first cell that is no number
+	named map[string]int // the first mostNames different cells
+	ones  int            // steps of 1
+	rests moments        // in rows, between cells that differ
+	jumps moments        // of what cells differ by, where they do
+	since int            // numbers since the last that differed
+	mixed bool           // some number is no time of day without colons
+	turns int            // full minutes, if they are such times
+	last  float64
+	steps []float64
+	some  []float64 // a value of each sampledRows rows, NaN = none
 }
 
 // Look reads the start of a table: the column that looks like the time, its unit by
@@ -104,6 +106,8 @@ func Look(path string, open Opener) (*Outline, error) {
 		}
 	}
 	o.findCopies()
+	o.findMinutes()
+	o.findScaled()
 	o.findSegments()
 	if o.Time = o.timeOf(); o.Time < 0 {
 		reason, remedy := o.nearlyTime()
@@ -218,12 +222,12 @@ func (c *Column) add(cell string, sampled bool) {
 		c.Others++
 		if isDate(cell) {
 			c.dates++
-			c.orders.add(cell)
+			c.order.add(cell)
 		} else if _, err := parseClock(cell); err == nil {
 			c.clock++
 		} else if isDate(cell + "T00:00") {
 			c.days++
-			c.orders.add(cell)
+			c.order.add(cell)
 		}
 		return
 	}
@@ -240,6 +244,7 @@ func (c *Column) add(cell string, sampled bool) {
 // number takes a cell that is a number.
 func (c *Column) number(v float64) {
 	c.whole = c.whole && v == math.Trunc(v)
+	c.sixty = max(c.sixty, math.Mod(math.Abs(v), 100))
 	c.mixed = c.mixed || v < 0 || v >= 240000 || math.Mod(v, 100) >= 60 || math.Mod(v, 10000) >= 6000
 	if c.Numbers > 0 {
 		if c.fullMinute(v) {

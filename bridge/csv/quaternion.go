@@ -15,11 +15,14 @@ type Quaternion struct {
 	By    string // what shows the order; "" = their names do
 }
 
+// quaternionEnds are what the names of the parts of a quaternion end in.
+var quaternionEnds = [][]string{{"w", "x", "y", "z"}, {"0", "1", "2", "3"}, {"0]", "1]", "2]", "3]"}}
+
 // Quaternion returns the first quaternion of a table, nil where there is none: columns that are called like qw, orientation.w or quat_0, or
 // have no names at all, and whose squares sum to 1.
 func (o *Outline) Quaternion() *Quaternion {
-	for _, ends := range [][]string{{"w", "x", "y", "z"}, {"0", "1", "2", "3"}, {"0]", "1]", "2]", "3]"}} {
-		if at := o.ending(ends); at != nil {
+	for _, ends := range quaternionEnds {
+		if at, norm := o.ending(ends); at != nil && math.Abs(norm-1) < oddNorm {
 			q := &Quaternion{At: at, Order: "wxyz"}
 			if ends[0] != "w" {
 				q.find(o, "wxyz")
@@ -29,7 +32,7 @@ func (o *Outline) Quaternion() *Quaternion {
 	}
 	for i := range max(0, len(o.Columns)-3) {
 		q := &Quaternion{At: []int{i, i + 1, i + 2, i + 3}}
-		if !slices.ContainsFunc(q.At, func(k int) bool { c := &o.Columns[k]; return c.Name != "column"+c.Column || c.Numbers < o.Rows }) && o.unit(q.At) && slices.ContainsFunc(q.At, func(k int) bool { return o.Columns[k].Low < o.Columns[k].High }) {
+		if !slices.ContainsFunc(q.At, func(k int) bool { c := &o.Columns[k]; return c.Name != "column"+c.Column || c.Numbers < o.Rows }) && math.Abs(o.norm(q.At)-1) < oddNorm && slices.ContainsFunc(q.At, func(k int) bool { return o.Columns[k].Low < o.Columns[k].High }) {
 			q.find(o, "xyzw")
 			return q
 		}
@@ -37,24 +40,37 @@ func (o *Outline) Quaternion() *Quaternion {
 	return nil
 }
 
-// ending returns the columns that have the name of a quaternion ahead of four ends, and are one; nil = there are none.
-func (o *Outline) ending(ends []string) []int {
+// findScaled says of the columns of a quaternion that is written with another norm than 1, as in integers, that they are no attitude as
+// they are.
+func (o *Outline) findScaled() {
+	for _, ends := range quaternionEnds {
+		if at, norm := o.ending(ends); at != nil && math.Abs(norm-1) >= oddNorm {
+			for _, i := range at {
+				o.Columns[i].Not = fmt.Sprintf("a part of a quaternion whose norm is %.6g: divide by it", norm)
+			}
+			return
+		}
+	}
+}
+
+// ending returns the columns that have the name of a quaternion ahead of four ends, and nearly one norm, and that; nil = there are none.
+func (o *Outline) ending(ends []string) (at []int, norm float64) {
 	for _, c := range o.Columns {
 		begin, ok := strings.CutSuffix(strings.ToLower(c.Name), ends[0])
 		if words := strings.FieldsFunc(begin, func(r rune) bool { return strings.ContainsRune("._/[ ", r) }); !ok || !slices.ContainsFunc(words, quaternionName.MatchString) {
 			continue
 		}
-		var at []int
+		at = at[:0]
 		for _, end := range ends {
 			if i := slices.IndexFunc(o.Columns, func(c Column) bool { return strings.ToLower(c.Name) == begin+end && c.Others == 0 && c.Numbers > 0 }); i >= 0 {
 				at = append(at, i)
 			}
 		}
-		if len(at) == 4 && o.unit(at) {
-			return at
+		if norm = o.norm(at); len(at) == 4 && norm > 0 {
+			return at, norm
 		}
 	}
-	return nil
+	return nil, 0
 }
 
 // What shows the order of a quaternion.
@@ -91,16 +107,27 @@ func (o *Outline) cosTilt(x, y int) float64 {
 // quaternionName matches what the parts of a quaternion are called, ahead of their letter or number.
 var quaternionName = regexp.MustCompile(`^(.*[^a-z])?(q|quat|quaternion|orientation|rotation|attitude|rot|ori|att|pose)$`)
 
-// unit reports whether the squares of columns sum to 1, as far as they are known.
-func (o *Outline) unit(columns []int) bool {
+// oddNorm is how far the norm of a quaternion is from 1 at most, and those of its rows from each other.
+const oddNorm = 0.025
+
+// norm returns the mean norm of columns, as far as they are known; 0 = that of some row is another one.
+func (o *Outline) norm(columns []int) float64 {
+	all, n := 0.0, 0.0
 	for row := range o.Columns[0].some {
 		sum := 0.0
 		for _, i := range columns {
 			sum += o.Columns[i].some[row] * o.Columns[i].some[row]
 		}
-		if math.Abs(sum-1) > 0.05 {
-			return false
+		switch norm := math.Sqrt(sum); {
+		case math.IsNaN(norm):
+		case n > 0 && math.Abs(norm*n/all-1) > 2*oddNorm:
+			return 0
+		default:
+			all, n = all+norm, n+1
 		}
 	}
-	return true
+	if all == 0 {
+		return 0
+	}
+	return all / n
 }

@@ -17,7 +17,7 @@ import (
 // Time describes the time of a table and its segments: keys of [time] in a map.
 type Time struct {
 	Column        string           `toml:"column"`
-	Unit          string           `toml:"unit"`           // s, ms, us, ns, min, h, d; datenum: days since the year 0; ticks, filetime: 100 ns since the year 1 and since 1601; iso: date and time as in 2026-03-05T12:30:00.25+01:00; clock: time of day
+	Unit          string           `toml:"unit"`           // s, ms, us, ns, min, h, d; datenum, julian: days since the years 0 and −4712; ticks, filetime: 100 ns since the year 1 and since 1601; iso: date and time as in 2026-03-05T12:30:00.25+01:00; clock: time of day
 	Step          mapfile.Duration `toml:"step"`           // (optional) in place of column and unit: the time from each row to the next
 	Fraction      string           `toml:"fraction"`       // (optional) a second column that is added: the stamps of ROS
 	FractionUnit  string           `toml:"fraction_unit"`  // (optional) ms, us or ns; defaults to ns
@@ -70,14 +70,14 @@ func (n *Names) UnmarshalTOML(v any) error {
 type scale struct {
 	power  int
 	factor int64
-	origin int64 // 1970, in the unit, where it counts from another year
+	origin float64 // 1970, in the unit, where it counts from another year
 }
 
 // ns returns a scale as a number.
 func (s scale) ns() float64 { return float64(s.factor) * math.Pow10(s.power) }
 
 var scales = map[string]scale{"s": {power: 9, factor: 1}, "ms": {power: 6, factor: 1}, "us": {power: 3, factor: 1}, "ns": {factor: 1}, "min": {power: 10, factor: 6}, "h": {power: 11, factor: 36}, "d": {power: 11, factor: 864}, datenum: {power: 11, factor: 864, origin: 719529}, isoUnit: {factor: 1}, clockUnit: {factor: 1},
-	"ticks": {power: 2, factor: 1, origin: 621_355_968_000_000_000}, "filetime": {power: 2, factor: 1, origin: 116_444_736_000_000_000}}
+	"ticks": {power: 2, factor: 1, origin: 621_355_968_000_000_000}, "filetime": {power: 2, factor: 1, origin: 116_444_736_000_000_000}, julian: {power: 11, factor: 864, origin: 2440587.5}}
 
 // sinceOthers are the numbers of the years 1980 to 2100 in units of 100 ns that count from other years: 1 (.NET) and 1601 (Windows).
 var sinceOthers = map[string]struct{ low, high float64 }{"ticks": {6.245e17, 6.625e17}, "filetime": {1.196e17, 1.575e17}}
@@ -85,14 +85,14 @@ var sinceOthers = map[string]struct{ low, high float64 }{"ticks": {6.245e17, 6.6
 // units in the order in which a wrong one is looked for. Those from long on are only read where a
 // name or a map says them: steps of any are those of a robot in a shorter unit.
 var (
-	units = []string{"s", "ms", "us", "ns", "min", "h", "d", datenum}
+	units = []string{"s", "ms", "us", "ns", "min", "h", "d", datenum, julian}
 	short = units[:long]
 )
 
 const long = 4
 
-// datenum is days since the year 0, as MATLAB counts them.
-const datenum = "datenum"
+// datenum is days since the year 0, as MATLAB counts them, julian since −4712, as astronomers do.
+const datenum, julian = "datenum", "julian"
 
 // plausible reports whether a robot may be sampled with such a step, ns.
 func plausible(step float64) bool { return step > 50_000 && step < 1_000_000_000 }
@@ -107,6 +107,8 @@ func unitBy(step, at float64) string {
 	switch {
 	case at > 7e5 && at < 8e5 && fits(datenum):
 		return datenum
+	case at > 2.4e6 && at < 2.5e6 && fits(julian):
+		return julian
 	case at > 2e4 && at < 8e4 && fits("d"):
 		return "d"
 	}
@@ -131,7 +133,7 @@ func (t *Time) Check() (key, reason, remedy string) {
 	case t.Column == "" && t.Step == 0:
 		return "column", "is missing", "name the column of the time, or write step = \"10ms\", the time between rows"
 	case !unitKnown:
-		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us, ns, min, h, d, datenum, ticks, filetime, iso or clock"
+		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us, ns, min, h, d, datenum, julian, ticks, filetime, iso or clock"
 	case t.FractionUnit != "" && (t.Fraction == "" || t.FractionUnit == "s" || !slices.Contains(short, t.FractionUnit)):
 		return "fraction_unit", quote(t.FractionUnit) + " is no unit of a fraction, or there is none", "write ms, us or ns beside fraction"
 	case t.Fraction != "" && (t.Unit == isoUnit || t.Unit == clockUnit), (t.Date != "" || t.DayFirst != nil) && t.Unit != isoUnit:
@@ -263,7 +265,7 @@ func sinceOrigin(number string, negative bool, unit scale) (int64, error) {
 	if negative {
 		v.Neg(v)
 	}
-	v.Sub(v, new(big.Rat).SetInt64(unit.origin))
+	v.Sub(v, new(big.Rat).SetFloat64(unit.origin))
 	ns, ok := new(big.Int).SetString(v.Mul(v, new(big.Rat).SetFloat64(unit.ns())).FloatString(0), 10)
 	if !ok || !ns.IsInt64() {
 		return 0, errTooLarge

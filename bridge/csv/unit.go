@@ -17,6 +17,7 @@ var spellings = map[string][]string{
 	"h":     {"h", "hr", "hrs", "hour", "hours"},
 	"d":     {"d", "day", "days"},
 	datenum: {"datenum"},
+	julian:  {"jd", "julian"},
 }
 
 // Units of times that are not read, at the end of a name, and words beside a unit that say from

@@ -179,3 +179,48 @@ func TestUnitsAndPulsesByName(t *testing.T) {
 		}
 	}
 }
+
+// A temperature T that rises is no time beside t, Julian dates are days, and "--.--" of ground stations is not measured. Numbers of bodies may
+// be ahead of the names of columns.
+func TestTimesAndNamesOfOtherPrograms(t *testing.T) {
+	for name, c := range map[string]struct{ text, column, unit string }{
+		"temperature": {rowsOf("T,t,theta,omega,tau", func(i int, theta, omega, tau float64) string {
+			return fmt.Sprintf("%g,%s", 20+0.01*float64(i)+0.001*math.Sin(float64(i)), plainRow(i, theta, omega, tau))
+		}), "t", "s"},
+		"Julian": {rowsOf("time,theta,omega,tau", func(i int, theta, omega, tau float64) string {
+			return fmt.Sprintf("%.10f,%g,%g,%g", 2460310.5+0.02*float64(i)/86400, theta, omega, tau)
+		}), "time", "julian"},
+		"ground station": {strings.Replace(rowsOf("t,theta,omega,tau", plainRow), "0.00,0,1,0\n", "0.00,--.--,--.--,0\n", 1), "t", "s"},
+		"bodies": {"Format,1,Rate,50\n\n,Type,Body,Body\n,Name,d,d\n,ID,1,1\n,,Position,Position\n" + rowsOf("Frame,t,theta,tau", func(i int, theta, _, tau float64) string {
+			return fmt.Sprintf("%d,%.2f,%g,%g", i, 0.02*float64(i), theta, tau)
+		}), "t", "s"},
+	} {
+		log, s, text := suggested(t, "", c.text)
+		times := log.Segments[0].T
+		if span := float64(times[len(times)-1] - times[0]); s.Rows != 300 || math.Abs(span-299*20e6) > 1e5 || !strings.Contains(text, fmt.Sprintf("column = %q\nunit = %q", c.column, c.unit)) {
+			t.Errorf("%s: %d rows over %g ns\n%s", name, s.Rows, span, text)
+		}
+		if theta, _ := at(t, log, "theta"); math.IsNaN(theta[0]) != (name == "ground station") || math.IsNaN(theta[1]) {
+			t.Errorf("%s: %v", name, theta[:2])
+		}
+	}
+}
+
+// Columns that are no states as they are are commented out with the reason: quaternions of another norm than 1, and positions in degrees and
+// minutes.
+func TestColumnsThatAreToBeConverted(t *testing.T) {
+	_, _, text := suggested(t, "", rowsOf("t,theta,qw,qx,qy,qz,lat,longitude,lat_deg,u", func(i int, theta, omega, tau float64) string {
+		minutes := 59.99 + 0.001*theta*20
+		return fmt.Sprintf("%.2f,%g,%.1f,%.1f,0,0,%d%09.6f,%09.4f,%g,%g", 0.02*float64(i), theta, 16384*math.Cos(theta), 16384*math.Sin(theta), 47+int(minutes/60), math.Mod(minutes, 60), 815+theta, 47+theta, tau)
+	}))
+	for column, want := range map[string]string{
+		"qx": ": a part of a quaternion whose norm is 16384: divide by it", "longitude": ": degrees and minutes, it seems, as NMEA writes them, where 4730.5 is 47° 30.5': convert it to degrees",
+		"lat": ": degrees and minutes", "lat_deg": "",
+	} {
+		at := strings.Index(text, fmt.Sprintf("name = %q", column))
+		line := text[strings.LastIndex(text[:at], "[[channel]]"):at]
+		if !strings.Contains(line, want) || (want == "") == strings.HasSuffix(line, "# ") {
+			t.Errorf("%s: %q, want %q", column, line, want)
+		}
+	}
+}

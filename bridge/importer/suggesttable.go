@@ -177,6 +177,8 @@ func hasUnnamedInputs(o *csv.Outline) bool {
 func (s *suggestion) noState(c *csv.Column) string {
 	name := strings.ToLower(c.Name)
 	switch {
+	case c.Not != "":
+		return c.Not
 	case c.Same != "":
 		return "nearly the values of " + c.Same
 	case containsAny(name, "acc") || channel.SameUnit(c.Unit, "m/s^2") || slices.ContainsFunc([]string{"_ax", "_ay", "_az"}, func(end string) bool { return strings.HasSuffix(name, end) }):

@@ -67,7 +67,7 @@ func headOf(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := make([]byte, 64)
+	head := make([]byte, 4096)
 	n, err := io.ReadFull(file, head)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil
@@ -167,8 +167,8 @@ var others = []struct {
 	{begins([]byte("ARROW1")), "a table of Apache Arrow (Feather)", "in Python: import pandas; pandas.read_feather('%s').to_parquet('log.parquet')"},
 	{begins([]byte("\x93NUMPY")), "one array of NumPy (.npy)", "in Python: import numpy; numpy.savez('log.npz', x=numpy.load('%s')), with the times in an array of their own"},
 	{isPickle, "a pickle of Python", "in Python: import pandas; pandas.read_pickle('%s').to_csv('log.csv')"},
-	{begins([]byte("{")), "JSON", "in Python: import pandas; pandas.read_json('%s', lines=True).to_csv('log.csv')"},
-	{regexp.MustCompile(`^\[\s*[{\[]`).Match, "JSON", "in Python: import pandas; pandas.read_json('%s').to_csv('log.csv')"},
+	{regexp.MustCompile(`^\{[^\n]*\}\s*\n\s*\{`).Match, "JSON", "in Python: import pandas; pandas.read_json('%s', lines=True).to_csv('log.csv')"},
+	{regexp.MustCompile(`^(\{|\[\s*[{\[])`).Match, "JSON", "in Python: import pandas; pandas.read_json('%s').to_csv('log.csv')"},
 	{regexp.MustCompile(`(?i)^\s*<(!doctype )?html`).Match, "a web page", "%s was perhaps saved in place of the file that it links to: download that"},
 	{begins([]byte("<?xml")), "XML", "export %s as a table of text"},
 	{begins([]byte("version https://git-lfs")), "a pointer of Git LFS to a file", "git lfs pull --include %s"},

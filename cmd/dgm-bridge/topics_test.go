@@ -261,6 +261,8 @@ func TestFilesToConvert(t *testing.T) {
 		"a.mat":      {level4, "this is a file of MATLAB, level 4 (save -v4), which is not read: in MATLAB: s = load('" + filepath.Join(dir, "a.mat") + "'); save("},
 		"a.db3.zstd": {packed(t, append([]byte("SQLite format 3\x00"), make([]byte, 100)...)), "it is packed with zstd and is read unpacked only: zstd -d " + filepath.Join(dir, "a.db3.zstd")},
 		"a.json":     {[]byte("[{\"t\":0,\"x\":1}]\n"), "this is JSON, which is not read: in Python: import pandas; pandas.read_json('" + filepath.Join(dir, "a.json") + "').to_csv("},
+		"l.json":     {[]byte("{\"t\":0,\"x\":1}\n{\"t\":1,\"x\":1}\n"), "read_json('" + filepath.Join(dir, "l.json") + "', lines=True)"},
+		"c.json":     {[]byte("{\n\"t\":{\"0\":0.0,\n\"1\":1}}\n"), "read_json('" + filepath.Join(dir, "c.json") + "').to_csv("},
 		"a.bag":      {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:1\n"), "this is a pointer of Git LFS to a file, which is not read: git lfs pull --include " + filepath.Join(dir, "a.bag")},
 		"a.csv":      {[]byte("<!DOCTYPE html>\n<p>a,b"), "this is a web page, which is not read"},
 		"a.xlsx":     {slices.Concat([]byte("PK\x03\x04"), make([]byte, 22), []byte{16, 0, 0, 0}, []byte("docProps/app.xml"), make([]byte, 20)), "this is a workbook of a spreadsheet, which is not read"},
