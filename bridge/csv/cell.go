@@ -38,7 +38,7 @@ func (r *Reader) number(column, cell string, before float64) (float64, error) {
 		reason, remedy = "has no unit, and numbers before it have", oneUnit
 	case err == nil:
 		return v, nil
-	case strings.ContainsRune(cell, ',') && (r.decimal || strings.ContainsRune(cell, '.')):
+	case strings.ContainsRune(cell, ',') && (r.decimal || strings.ContainsRune(cell, '.')), thousands.MatchString(cell):
 		remedy = alike
 	case strings.ContainsRune(cell, ','):
 		remedy = withPoints

@@ -34,7 +34,7 @@ const (
 func newAlternating(p *plan) *alternating { return &alternating{watch[turns](p)} }
 
 // add takes the values of a message of a track.
-func (a *alternating) add(track int, x []float64) {
+func (a *alternating) add(track int, _ int64, x []float64) {
 	a.each(track, x, func(s *turns, v float64) {
 		if s.block = append(s.block, v); len(s.block) == blockRows {
 			s.judge()

@@ -15,7 +15,13 @@ import (
 // behind the first, or that they are 0 where a sensor has lost what it measures. Each topic is looked at by itself.
 type breaks struct {
 	watched[broken]
-	n []int // messages, by track
+	pace []pace // of each track
+}
+
+// pace is how the messages of a track come.
+type pace struct {
+	n          int   // so far
+	last, step int64 // ns: the time of the one before, and the usual step
 }
 
 // broken is what is known of the steps of a field.
@@ -24,7 +30,9 @@ type broken struct {
 	last          float64
 	before, after steps   // ahead of the largest step, and behind it
 	peak, ratio   float64 // the largest step, and its end over its beginning
+	second        float64 // the largest of the others
 	at            int     // the message behind it
+	gap           bool    // time passed ahead of that
 
 	zeros, turns int     // values of 0, and steps to them and from them
 	least, most  float64 // the smallest of these steps, and the largest of the others
@@ -50,6 +58,9 @@ const (
 	largeRatio  = 20  // of two units, from which on one field shows it; of smaller ones two do
 	farZero     = 10  // the largest other step: how far all values are from 0
 	lowZero     = 0.4 // of the largest value: the same
+	longGap     = 5   // usual steps of time
+	paceOver    = 8   // messages, over which the step is averaged
+	farJump     = 20  // times the largest other step: a jump of several fields, which nothing that moves makes
 )
 
 // ratios are those of units of one quantity that logs have in each other's place: thousandths, hundredths and tenths, degrees and radians,
@@ -57,16 +68,25 @@ const (
 var ratios = []float64{1e7, 1e6, 1e3, 100, 180 / math.Pi, 10, 9.80665, 3.6}
 
 // newBreaks returns what looks at the states and inputs of a plan.
-func newBreaks(p *plan) *breaks { return &breaks{watch[broken](p), make([]int, len(p.tracks))} }
+func newBreaks(p *plan) *breaks { return &breaks{watch[broken](p), make([]pace, len(p.tracks))} }
 
 // add takes the values of a message of a track.
-func (j *breaks) add(track int, x []float64) {
-	j.n[track]++
-	n := j.n[track]
-	j.each(track, x, func(s *broken, v float64) { s.add(v, n) })
+func (j *breaks) add(track int, t int64, x []float64) {
+	p := &j.pace[track]
+	p.n++
+	step := t - p.last
+	gap := step <= 0 || p.step > 0 && step > longGap*p.step
+	switch p.last = t; {
+	case p.n == 2:
+		p.step = max(0, step)
+	case p.n > 2 && !gap:
+		p.step += (step - p.step) / paceOver
+	}
+	n := p.n
+	j.each(track, x, func(s *broken, v float64) { s.add(v, n, gap) })
 }
 
-func (s *broken) add(v float64, message int) {
+func (s *broken) add(v float64, message int, gap bool) {
 	s.top = max(s.top, math.Abs(v))
 	if v == 0 {
 		s.zeros++
@@ -87,9 +107,10 @@ func (s *broken) add(v float64, message int) {
 	if step > s.peak {
 		s.before.n, s.before.sum = s.before.n+s.after.n, s.before.sum+s.after.sum
 		s.before.add(s.peak)
-		s.after, s.peak, s.ratio, s.at = steps{}, step, v/s.last, message
+		s.after, s.second, s.peak, s.ratio, s.at, s.gap = steps{}, s.peak, step, v/s.last, message, gap
 	} else {
 		s.after.add(step)
+		s.second = max(s.second, step)
 	}
 	s.last = v
 }
@@ -116,11 +137,17 @@ func (s *broken) lost() bool {
 	return s.zeros >= fewestFills && s.turns > 0 && s.n-s.zeros > fewestSteps && s.most > 0 && s.least > farZero*s.most && s.least > lowZero*s.top
 }
 
-// finding is a change of the unit of some fields of a track, or their zeros.
+// jumps reports whether the largest step is no motion.
+func (s *broken) jumps() bool {
+	return !s.gap && s.before.n >= fewestSteps && s.after.n >= fewestSteps && s.peak > farJump*s.second
+}
+
+// finding is a change of the unit of some fields of a track, their zeros, or a jump.
 type finding struct {
 	track, at int
 	factor    float64
 	zeros     int
+	jumps     bool
 }
 
 // into adds what the steps show.
@@ -136,6 +163,8 @@ func (j *breaks) into(out *remarks, p *plan) {
 			note(finding{track: track, at: s.at, factor: f}, name)
 		} else if i := channel.Index(p.header, name); i >= 0 && p.header[i].Role == channel.State && s.lost() {
 			note(finding{track: track, at: s.turns, zeros: s.zeros}, name)
+		} else if i >= 0 && p.header[i].Role == channel.State && s.jumps() {
+			note(finding{track: track, at: s.at, jumps: true}, name)
 		}
 	})
 	in, message := func(int) string { return "" }, "row"
@@ -148,8 +177,10 @@ func (j *breaks) into(out *remarks, p *plan) {
 		names := strings.Join(found[c], ", ")
 		switch {
 		case c.zeros > 0 && len(found[c]) > 1:
-			out.add("zeros", Warning, "", "%s: 0 in %d of %d %ss%s, and far from it in all others, as of a sensor that has lost what it measures", names, c.zeros, j.n[c.track], message, in(c.track)).Remedy = "let the recorder write nan there, or nothing"
-		case c.zeros == 0 && (len(found[c]) > 1 || max(c.factor, 1/c.factor) > largeRatio):
+			out.add("zeros", Warning, "", "%s: 0 in %d of %d %ss%s, and far from it in all others, as of a sensor that has lost what it measures", names, c.zeros, j.pace[c.track].n, message, in(c.track)).Remedy = "let the recorder write nan there, or nothing"
+		case c.jumps && len(found[c]) > 1:
+			out.add("jump", Warning, "", "%s: at %s %d%s the values jump, more than %d times as far as in any other step: their origin was set anew, or another sender follows", names, message, c.at, in(c.track), farJump).Remedy = "import the parts by themselves (--from, --to)"
+		case c.factor > 0 && (len(found[c]) > 1 || max(c.factor, 1/c.factor) > largeRatio):
 			out.add("rescaled", Warning, "", "%s: from %s %d%s on the values are %s, and go on: their unit changes", names, message, c.at, in(c.track), timesAs(c.factor)).Remedy = "import the parts by themselves (--from, --to), and give each its unit"
 		}
 	}

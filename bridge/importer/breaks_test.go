@@ -43,9 +43,13 @@ func TestUnitsThatChangeAndZeros(t *testing.T) {
 		"command percent": func(i int) float64 {
 			return map[bool]float64{false: 1, true: 100}[i > 800] * (5 + 0.3*float64(i/10*7%5))
 		},
-		"lost x": lost(swing),
-		"lost y": lost(func(i int) float64 { return -swing(i) }),
-		"plain":  swing,
+		"lost x":   lost(swing),
+		"lost y":   lost(func(i int) float64 { return -swing(i) }),
+		"plain":    swing,
+		"origin x": func(i int) float64 { return map[bool]float64{false: 1, true: 40}[i > 700] + swing(i) },
+		"origin y": func(i int) float64 { return map[bool]float64{false: 1, true: -40}[i > 700] + swing(i) },
+		"moved x":  func(i int) float64 { return map[bool]float64{false: 1, true: 40}[i > 999] + swing(i) },
+		"moved y":  func(i int) float64 { return map[bool]float64{false: 1, true: -40}[i > 999] + swing(i) },
 		"begins to move": func(i int) float64 {
 			return map[bool]float64{false: noise(), true: math.Sin(float64(i) / 20)}[i > 1000]
 		},
@@ -76,6 +80,9 @@ func TestUnitsThatChangeAndZeros(t *testing.T) {
 	log := &invented{fields: map[string][]telemetry.Field{"t": names(all...)}}
 	for i := range 2000 {
 		m := msg{"t", int64(20 * i), nil}
+		if i > 999 { // a pause, in which the robot may be moved
+			m.ms += 30_000
+		}
 		for _, name := range all {
 			m.values = append(m.values, signals[name](i))
 		}
@@ -84,12 +91,13 @@ func TestUnitsThatChangeAndZeros(t *testing.T) {
 	_, sum := run(t, log, text, false)
 	var got []string
 	for _, r := range sum.Remarks {
-		if r.Kind == "rescaled" || r.Kind == "zeros" {
+		if r.Kind == "rescaled" || r.Kind == "zeros" || r.Kind == "jump" {
 			got = append(got, r.Text)
 		}
 	}
 	want := []string{
 		"lost x, lost y: 0 in 99 of 2000 messages of t, and far from it in all others, as of a sensor that has lost what it measures",
+		"origin x, origin y: at message 702 of t the values jump, more than 20 times as far as in any other step: their origin was set anew, or another sender follows",
 		"command percent: from message 802 of t on the values are 100 times as large, and go on: their unit changes",
 		"unit m: from message 901 of t on the values are 1000 times as small, and go on: their unit changes",
 		"unit mm: from message 901 of t on the values are 1000 times as large, and go on: their unit changes",
@@ -124,5 +132,42 @@ func TestStampsOfTwoClocksWithoutTimesOfRecording(t *testing.T) {
 		if strings.Contains(all, "their clocks differ") != (c.want != "") || !strings.Contains(all, c.want) {
 			t.Errorf("%s: %s", name, all)
 		}
+	}
+}
+
+// Files that have rows in common are reported, and recordings that begin alike are not.
+func TestFilesThatOverlap(t *testing.T) {
+	const text = "vehicle = \"v\"\n[[channel]]\nname = \"x\"\ntopic = \"pose\"\nfield = \"x\"\nrole = \"state\"\n"
+	part := func(from, to int, phase float64) *invented {
+		log := &invented{fields: map[string][]telemetry.Field{"pose": names("x")}}
+		for i := from; i < to; i++ {
+			log.msgs = append(log.msgs, msg{"pose", int64(20 * i), []float64{math.Sin(float64(i) / 30 * phase)}})
+		}
+		return log
+	}
+	for name, c := range map[string]struct {
+		a, b *invented
+		want bool
+	}{
+		"overlap": {part(0, 300, 1), part(200, 500, 1), true}, "in the other order": {part(200, 500, 1), part(0, 300, 1), true}, "one within the other": {part(0, 300, 1), part(100, 200, 1), true},
+		"apart": {part(0, 300, 1), part(300, 500, 1), false}, "at one time": {part(0, 300, 1), part(100, 400, 1.1), false}, "begin alike": {part(0, 300, 1), part(0, 200, 1.1), false},
+	} {
+		_, sum := runAll(t, text, c.a, c.b)
+		if all := strings.Join(sum.Texts(), "\n"); strings.Contains(all, "0.log and 1.log overlap: they have rows in common, which count twice") != c.want {
+			t.Errorf("%s: %s", name, all)
+		}
+	}
+}
+
+// Commands of two senders of which one stands still are reported, though rows have the values of that one alone.
+func TestSendersOfWhichRowsHaveOne(t *testing.T) {
+	const text = "vehicle = \"v\"\n[[channel]]\nname = \"x\"\ntopic = \"pose\"\nfield = \"x\"\nrole = \"state\"\n[[channel]]\nname = \"u\"\ntopic = \"cmd\"\nfield = \"u\"\nrole = \"input\"\nvaries = true\n"
+	log := &invented{fields: map[string][]telemetry.Field{"pose": names("x"), "cmd": names("u")}}
+	for i := range 1000 {
+		log.msgs = append(log.msgs, msg{"pose", int64(20 * i), []float64{math.Sin(float64(i) / 30)}}, msg{"cmd", int64(20*i + 1), []float64{2 + math.Sin(float64(i)/40)}}, msg{"cmd", int64(20*i + 11), []float64{0}})
+	}
+	_, sum := run(t, log, text, false)
+	if all := strings.Join(sum.Texts(), "\n"); !strings.Contains(all, "u: the messages alternate between several") {
+		t.Error(all)
 	}
 }

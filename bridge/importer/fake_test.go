@@ -19,7 +19,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
-// msg is one message of an invented log: topic, time in ms, values. Of the topic "set NAME" it is a
+// msg is one message of an invented log: topic (behind ! its sender), time in ms, values. Of the topic "set NAME" it is a
 // setting of the robot.
 type msg struct {
 	topic  string
@@ -75,7 +75,8 @@ func (s *invented) Next() (*telemetry.Message, error) {
 		delete(s.atFirst, m.topic)
 	}
 	if t == nil {
-		name, number, _ := strings.Cut(m.topic, "#")
+		plain, sender, several := strings.Cut(m.topic, "!")
+		name, number, _ := strings.Cut(plain, "#")
 		instance, _ := strconv.Atoi(number)
 		t = &telemetry.Topic{Name: name, Kind: cmp.Or(s.kinds[name], name+"_msg"), Instance: instance, Seq: len(s.topics), Clock: timebase.Sender{Name: s.clock[m.topic]},
 			Fields: func() []telemetry.Field { return fields[:cmp.Or(s.atFirst[m.topic], len(fields))] },
@@ -85,6 +86,9 @@ func (s *invented) Next() (*telemetry.Message, error) {
 				}
 				return nil
 			}}
+		if several {
+			t.Sender = []telemetry.Text{{Path: "frame_id", Value: sender}}
+		}
 		s.topics[m.topic] = t
 		s.paths[m.topic] = s.wants.Paths(t)
 	}

@@ -38,7 +38,7 @@ const (
 func newFills(p *plan) *fills { return &fills{watch[ends](p)} }
 
 // add takes the values of a message of a track.
-func (f *fills) add(track int, x []float64) { f.each(track, x, (*ends).add) }
+func (f *fills) add(track int, _ int64, x []float64) { f.each(track, x, (*ends).add) }
 
 func (s *ends) add(v float64) {
 	if s.n == 0 {

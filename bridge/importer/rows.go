@@ -18,6 +18,7 @@ type row struct {
 	t      int64
 	begins bool   // a segment begins here
 	name   string // of the segment
+	file   int    // its number
 	values perRole[[]float64]
 }
 
@@ -143,7 +144,7 @@ func (r *rowMaker) add(track int, t int64, values []float64) error {
 	}
 	r.joiner.Add(track, t, values)
 	if len(r.looks) > 0 && r.wanted(t) {
-		r.look(track, values)
+		r.look(track, t, values)
 	}
 	for i := range r.plan.phases {
 		p := &r.plan.phases[i]
@@ -159,9 +160,9 @@ func (r *rowMaker) add(track int, t int64, values []float64) error {
 }
 
 // look shows a message to those that look at them.
-func (r *rowMaker) look(track int, values []float64) {
+func (r *rowMaker) look(track int, t int64, values []float64) {
 	for _, w := range r.looks {
-		w.add(track, values)
+		w.add(track, t, values)
 	}
 }
 
@@ -252,7 +253,7 @@ func (r *rowMaker) fill(jr *timebase.Row) {
 func (r *rowMaker) table(m *telemetry.Message) error {
 	r.plan.unfill(0, m.Values)
 	jr := r.joiner.Direct(m.Time, m.Values)
-	r.look(0, m.Values)
+	r.look(0, m.Time, m.Values)
 	r.row.name, r.row.begins = m.Row.Segment, m.Row.Begins
 	for i := range r.plan.outputs {
 		o := &r.plan.outputs[i]
@@ -301,7 +302,7 @@ func (r *rowMaker) send(t int64) error {
 		}
 		e.lasts = t - e.from
 	}
-	r.row.t, r.row.values = t, r.plan.kept(r.all)
+	r.row.t, r.row.file, r.row.values = t, r.file, r.plan.kept(r.all)
 	r.counts.kept++
 	return r.emit(&r.row)
 }

@@ -145,12 +145,28 @@ func beginning(path string, all []*seen) string {
 	if len(all) > 0 {
 		best := all[likely(all)].count.Topic
 		senders := slices.DeleteFunc(slices.Clone(all), func(x *seen) bool { return x.count.Topic.Name != best.Name || x.count.Topic.Instance != best.Instance })
-		for _, x := range senders {
+		now, other := together(senders, all[likely(all)])
+		for _, x := range now {
 			s.topic(x, len(senders) > 1)
+		}
+		for _, x := range other {
+			fmt.Fprintf(&s.text, "\n# %s is sent by another one before or after that, where = %s: write a map for each, and import the parts by themselves.\n", x.count.Topic, whereOf(x.count.Topic))
 		}
 		s.commands(all, best.Name)
 	}
 	return fmt.Sprintf("# A first map for %s: the topic that looks most like a state. Correct\n# it: role, unit, axes.\n%s\nvehicle = \"robot\"\n%s", filepath.Base(path), s.angles(), s.text.String())
+}
+
+// together returns the senders of a topic whose messages are in the time of one of them, and the others.
+func together(senders []*seen, of *seen) (now, other []*seen) {
+	for _, x := range senders {
+		if a, b := x.count, of.count; a.First <= b.Last && b.First <= a.Last {
+			now = append(now, x)
+		} else {
+			other = append(other, x)
+		}
+	}
+	return now, other
 }
 
 // senderNote names the sender of a topic behind what is said of it.
@@ -248,8 +264,17 @@ func likely(all []*seen) int {
 // varies reports whether field k has more than one value and is neither a time nor
 // something about the message or the estimate.
 func (x *seen) varies(k int) bool {
-	return x.high[k] > x.low[k] && !containsAny(x.fields[k].Path, "timestamp", "time_us", "time_boot", "timeus", "timems", "stamp.", "sampleus",
+	return x.high[k] > x.low[k] && !x.raw() && !containsAny(x.fields[k].Path, "timestamp", "time_us", "time_boot", "timeus", "timems", "stamp.", "sampleus",
 		"covariance", "variance", "valid", "reset", "counter", "_count", "error", "flag", "armed", "status", "device_id", "_id", "seq", "std", "innov", "test_ratio")
+}
+
+// rawBytes are types whose messages hold bytes of something else: frames of a bus, images, clouds of points.
+var rawBytes = []string{"Frame", "Image", "CompressedImage", "PointCloud2", "CustomMsg", "UInt8MultiArray", "ByteMultiArray"}
+
+// raw reports whether messages of a topic are to be decoded first.
+func (x *seen) raw() bool {
+	kind := x.count.Topic.Kind
+	return slices.Contains(rawBytes, kind[strings.LastIndexByte(kind, '/')+1:])
 }
 
 // proposes reports whether field k of a topic may be a channel. An acceleration that is no command follows from states and inputs.
@@ -262,6 +287,10 @@ func (s *suggestion) proposes(x *seen, k int) bool {
 // constant are named in a comment. several: it is one of the senders of its name.
 func (s *suggestion) topic(x *seen, several bool) {
 	t := x.count.Topic
+	if x.raw() {
+		fmt.Fprintf(&s.text, "\n# Messages of topic %q (%s) hold raw bytes: record what is decoded from them.\n", t.Name, t.Kind)
+		return
+	}
 	written := 0
 	var constant, turned []string
 	for k, f := range x.fields {

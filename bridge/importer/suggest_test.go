@@ -156,3 +156,31 @@ func TestSuggestedArraysThatAreEmptyAtFirst(t *testing.T) {
 		}
 	}
 }
+
+// Messages of raw bytes are no states, outputs of an autopilot are inputs, and of senders one after the other one is proposed.
+func TestSuggestedOfOneSenderAndNoBytes(t *testing.T) {
+	bytes8 := names("id", "data[0]", "data[1]")
+	log := varying(map[string][]telemetry.Field{"/can": bytes8})
+	log.kinds = map[string]string{"/can": "can_msgs/msg/Frame"}
+	var b bytes.Buffer
+	if err := importer.Suggest(context.Background(), &b, "a.log", log.open, nil); err != nil || strings.Contains(b.String(), "[[channel]]") || !strings.Contains(b.String(), "# Messages of topic \"/can\" (can_msgs/msg/Frame) hold raw bytes: record what is decoded from them.") {
+		t.Error(err, b.String())
+	}
+	log = varying(map[string][]telemetry.Field{"/mavros/pose": names("position.x", "position.y"), "/mavros/rc/out": names("channels[0]", "channels[1]"), "/can": bytes8})
+	log.kinds = map[string]string{"/can": "can_msgs/msg/Frame"}
+	if got := suggest(t, log); strings.Join(got[channel.State], " ") != "position_x position_y" || strings.Join(got[channel.Input], " ") != "channels_0 channels_1" {
+		t.Error(got)
+	}
+	log = &invented{fields: map[string][]telemetry.Field{"/pose": names("position.x"), "/pose!map": names("position.x")}}
+	for i := range 300 {
+		topic := "/pose"
+		if i > 200 {
+			topic += "!map"
+		}
+		log.msgs = append(log.msgs, msg{topic, int64(20 * i), []float64{math.Sin(0.1 * float64(i))}})
+	}
+	b.Reset()
+	if err := importer.Suggest(context.Background(), &b, "a.log", log.open, nil); err != nil || strings.Count(b.String(), "[[channel]]") != 1 || !strings.Contains(b.String(), "# /pose is sent by another one before or after that, where = { \"frame_id\" = \"map\" }: write a map for each") {
+		t.Error(err, b.String())
+	}
+}

@@ -9,7 +9,7 @@ import (
 
 // watcher looks at the messages that are kept.
 type watcher interface {
-	add(track int, x []float64)
+	add(track int, t int64, x []float64)
 }
 
 // watched is what is known of the fields of states and inputs, by track and column.
@@ -59,7 +59,7 @@ func (p *plan) fieldChannels() (names [][]string) {
 			if len(s.At) == len(o.names) {
 				name = o.names[k]
 			}
-			if o.role != channel.Aux && (len(s.At) != len(o.names) || channel.Index(p.header, name) >= 0) {
+			if o.role == channel.Input || o.role == channel.State && (len(s.At) != len(o.names) || channel.Index(p.header, name) >= 0) {
 				names[s.Track][column] = name
 			}
 		}

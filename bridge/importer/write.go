@@ -29,8 +29,12 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 	}
 	var last int64
 	turns, breaks := newAlternating(j.plan), newBreaks(j.plan)
+	common := newShared()
 	rows, err := j.rows(ctx, note, func(r *row) error {
 		s.Rows++
+		if len(j.files) > 1 {
+			common.add(r)
+		}
 		if r.begins {
 			s.Segments++
 			if err := file.BeginSegment(r.name, nil); err != nil {
@@ -52,6 +56,7 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 	s.Remarks = report(rows, turns.found())
 	(*remarks)(&s.Remarks).slowTopics(j.plan, j.Format)
 	breaks.into((*remarks)(&s.Remarks), j.plan)
+	common.into((*remarks)(&s.Remarks), j)
 	invalid := slices.Concat(j.plan.unknown, rows.judge.remarks())
 	s.Remarks = slices.Concat(s.Remarks, invalid, losses(rows))
 	lost := slices.DeleteFunc(slices.Clone(s.Remarks), func(r Remark) bool { return r.Severity != Loss })

@@ -159,6 +159,7 @@ var others = []struct {
 	{begins([]byte("\x89HDF\r\n\x1a\n")), "a file in HDF5, as of MATLAB 7.3", saveAgain},
 	{begins([]byte("MATLAB 7.3 MAT-file")), "a file of MATLAB in HDF5", saveAgain},
 	{mat.IsLevel4, "a file of MATLAB, level 4 (save -v4)", saveAgain},
+	{begins([]byte("ULogEnc")), "an encrypted log of PX4", "decrypt %s first, with the key and the tool of PX4"},
 	{begins([]byte("BZh")), "a file packed with bzip2", "bunzip2 -k %s"},
 	{begins([]byte("\xfd7zXZ\x00")), "a file packed with xz", "xz -dk %s"},
 	{begins([]byte("7z\xbc\xaf\x27\x1c")), "an archive (7z)", "7z x %s"},
