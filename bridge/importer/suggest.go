@@ -291,7 +291,7 @@ func (s *suggestion) topic(x *seen, several bool) {
 		fmt.Fprintf(&s.text, "\n# Messages of topic %q (%s) hold raw bytes: record what is decoded from them.\n", t.Name, t.Kind)
 		return
 	}
-	written := 0
+	written, several := 0, several && len(t.Sender) > 0
 	var constant, turned []string
 	for k, f := range x.fields {
 		if x.low[k] == x.high[k] {
@@ -305,10 +305,10 @@ func (s *suggestion) topic(x *seen, several bool) {
 		if t.Instance != 0 {
 			where += fmt.Sprintf("\ninstance = %d", t.Instance)
 		}
+		if several {
+			where += fmt.Sprintf("\nwhere = %s", whereOf(t))
+		}
 		if parts := x.quaternion(f.Path); parts != nil && !s.drives(t.Name, f.Path, f.Unit) {
-			if several && len(t.Sender) > 0 {
-				where += fmt.Sprintf("\nwhere = %s", whereOf(t))
-			}
 			s.attitude(where, t, parts)
 			turned = append(turned, parts...)
 			continue
@@ -317,8 +317,7 @@ func (s *suggestion) topic(x *seen, several bool) {
 		if rest, ok := strings.CutPrefix(name, "data"); ok { // of messages of plain numbers
 			name = strings.Trim(t.Name, "/") + rest
 		}
-		if several && len(t.Sender) > 0 {
-			where += fmt.Sprintf("\nwhere = %s", whereOf(t))
+		if several {
 			name = strings.ReplaceAll(t.SenderName(), ", ", "_") + "_" + strings.TrimPrefix(name[strings.LastIndex(name, "].")+1:], ".")
 		}
 		where += fmt.Sprintf("\nfield = %q # %.4g to %.4g", f.Path, x.low[k], x.high[k])
