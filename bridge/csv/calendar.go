@@ -276,7 +276,7 @@ const day = int64(24 * 3600 * 1e9)
 
 // within returns what a time that falls by so many ns seems to count within; "" = nothing.
 func within(fall, step int64) string {
-	for name, round := range map[string]int64{"minute": 60e9, "hour": 3600e9} {
+	for name, round := range map[string]int64{"minute": 60e9, "hour": 3600e9, "half day": 12 * 3600e9} {
 		if gap := round - fall; gap >= 0 && gap <= timebase.Pausing*max(step, 1e6) {
 			return name
 		}

@@ -308,6 +308,23 @@ func (o *Outline) findMinutes() {
 	}
 }
 
+// findBlocks says of columns behind an empty one, and a time of their own, that they are another table, which spreadsheets have beside the
+// first: their rows are not of the time of those before.
+func (o *Outline) findBlocks() {
+	for i := range o.Columns {
+		empty := &o.Columns[i]
+		if !empty.unnamed || empty.Numbers+empty.Others+empty.Infinite > 0 || i <= o.Time {
+			continue
+		}
+		if k := slices.IndexFunc(o.Columns[i:], func(c Column) bool { return c.Clock }); k >= 0 {
+			for j := range o.Columns[i+1:] {
+				o.Columns[i+1+j].Not = fmt.Sprintf("of a table beside the first, with times of its own in column %s: write it to a file of its own", quote(o.Columns[i+k].Column))
+			}
+			return
+		}
+	}
+}
+
 // arrow is between the time and the text of a line in the window of a program that shows what a serial line sends.
 const arrow = " -> "
 
@@ -336,6 +353,8 @@ func (o *Outline) nearlyTime() (reason, remedy string) {
 			return fmt.Sprintf(": %s of column %s is no number, no date as 2026-03-05T12:30:00.25 and no time as 12:30:00.25", quote(c.other), quote(c.Column)), addTimes
 		case c.Low == c.High:
 			return fmt.Sprintf(": column %s is %g throughout", quote(c.Column), c.Low), addTimes
+		case hasWord(c.Name, []string{"dt", "delta", "step", "period", "interval"}):
+			return fmt.Sprintf(": column %s seems to have the time from row to row", quote(c.Column)), "add a column of its sum, as by pandas' cumsum()"
 		case c.falls > 0 && 10*c.falls > 9*(c.Numbers-1):
 			return fmt.Sprintf(": column %s falls, the rows are in reverse order", quote(c.Column)), sorts
 		case c.falls > 0:

@@ -119,6 +119,7 @@ func Look(path string, open Opener) (*Outline, error) {
 	}
 	o.findFraction()
 	o.findRates()
+	o.findBlocks()
 	o.findUnit()
 	if c := &o.Columns[o.Time]; !o.Named && c.otherUnit() != "" {
 		return nil, t.fail(0, "column "+quote(c.Column), fmt.Sprintf("looks like the time and is in %s, which is no unit of times here (s, ms, us, ns, min, h, d, datenum)", quote(c.otherUnit())), "write the times in s, and that into the name; or, where this is no unit, rename the column")

@@ -294,6 +294,9 @@ func (t *table) uneven(cells []string) error {
 			return t.fail(t.line, "", fmt.Sprintf("the comma in %s separates cells, so that there are %d for %d columns", quote(time), n, len(t.columns)), `write points into the times, as by: sed -E 's/(:[0-9]{2}),/\1./g' IN > OUT`)
 		}
 	}
+	if t.comma == ',' && n == 2*len(t.columns) && n > 2 && !slices.ContainsFunc(cells, func(c string) bool { return strings.ContainsAny(c, ".:") || !number(c) }) {
+		return t.fail(t.line, "", fmt.Sprintf("%d cells, and there are %d columns: numbers have decimal commas, it seems, and commas separate cells, too", n, len(t.columns)), "export the numbers with decimal points, or semicolons between cells")
+	}
 	after, err := t.records.Read() // into the same cells
 	switch {
 	case errors.Is(err, io.EOF) && t.lines.open == 0:

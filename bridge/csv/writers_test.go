@@ -224,3 +224,83 @@ func TestColumnsThatAreToBeConverted(t *testing.T) {
 		}
 	}
 }
+
+// What programs write in place of a table that can be read is named for what it is.
+func TestReasonsOfOtherTables(t *testing.T) {
+	twoTables := rowsOf("t,theta,tau,,t,omega", func(i int, theta, omega, tau float64) string {
+		return fmt.Sprintf("%.2f,%g,%g,,%.2f,%g", 0.02*float64(i), theta, tau, 0.05*float64(i), omega)
+	})
+	log, _, text := suggested(t, "", twoTables)
+	if len(log.Channels) != 2 || !strings.Contains(text, `of a table beside the first, with times of its own in column "5": write it to a file of its own`) {
+		t.Errorf("%v\n%s", channel.Names(log.Channels), text)
+	}
+	clock := func(i int) string { return fmt.Sprintf("%02d:59:%05.2f", 12, 57+0.02*float64(i)) }
+	for name, c := range map[string][2]string{
+		"decimal commas": {rowsOf("t,theta,omega,tau", func(i int, theta, omega, tau float64) string {
+			return strings.ReplaceAll(fmt.Sprintf("%.2f,%.3f,%.3f,%.3f", 0.02*float64(i), theta, omega, tau), ".", ",")
+		}), "8 cells, and there are 4 columns: numbers have decimal commas, it seems, and commas separate cells, too"},
+		"steps of time": {rowsOf("dt_ms,theta,tau", func(i int, theta, _, tau float64) string {
+			return fmt.Sprintf("%.2f,%g,%g", 20+math.Sin(float64(i)), theta, tau)
+		}), `column "dt_ms" seems to have the time from row to row`},
+		"a clock of 12 hours": {rowsOf("time,theta,tau", func(i int, theta, _, tau float64) string {
+			at := clock(i)
+			if i >= 150 {
+				at = fmt.Sprintf("01:00:%05.2f", 0.02*float64(i-150))
+			}
+			return fmt.Sprintf("%s,%g,%g", at, theta, tau)
+		}), "the time restarts: it seems to count within the half day"},
+		"separators of thousands": {rowsOf("t,x,tau", func(i int, theta, _, tau float64) string {
+			return fmt.Sprintf("%.2f,1'%03.1f,%g", 0.02*float64(i), 200+100*theta, tau)
+		}), "is not a number; write all numbers of the table alike, without separators of thousands"},
+	} {
+		if got := refusedTable(t, c[0]); !strings.Contains(got, c[1]) {
+			t.Errorf("%s: %q, want %q", name, got, c[1])
+		}
+	}
+	_, s, _ := suggested(t, "", rowsOf("type,time,a,b", func(i int, theta, omega, tau float64) string {
+		if i%2 > 0 {
+			theta, omega = 20*theta+50, 20*omega-50
+		}
+		return fmt.Sprintf("%s,%.3f,%g,%g", []string{"imu", "wheel"}[i%2], 0.01*float64(i), theta, omega)
+	}))
+	if said := strings.Join(s.Texts(), "\n"); !strings.Contains(said, "a, b: the rows alternate between several continuous signals, of several sensors or robots: write group_column under [time]") {
+		t.Error(said)
+	}
+}
+
+// Tables that are joined are compared by when they begin and end: clocks that differ, and times in other units, are reported; and of files
+// with the same columns, units.
+func TestFilesUnlikeEachOther(t *testing.T) {
+	const joined = "vehicle = \"r\"\n[time]\ncolumn = \"time\"\nunit = \"s\"\n[[channel]]\nname = \"theta\"\nfile = \"pose\"\ncolumn = \"theta\"\nrole = \"state\"\n[[channel]]\nname = \"tau\"\nfile = \"cmd\"\ncolumn = \"tau\"\nrole = \"input\"\n"
+	const plain = "vehicle = \"r\"\n[time]\ncolumn = \"time\"\nunit = \"s\"\n[[channel]]\nname = \"theta\"\ncolumn = \"theta\"\nrole = \"state\"\n[[channel]]\nname = \"omega\"\ncolumn = \"omega\"\nrole = \"state\"\n[[channel]]\nname = \"tau\"\ncolumn = \"tau\"\nrole = \"input\"\n"
+	table := func(shift, unit, scale, tau float64) string {
+		return rowsOf("time,theta,omega,tau", func(i int, theta, omega, u float64) string {
+			return fmt.Sprintf("%.3f,%g,%g,%g", shift+unit*0.02*float64(i), scale*theta, scale*omega, tau*u)
+		})
+	}
+	for name, c := range map[string]struct{ m, a, b, want string }{
+		"alike": {joined, table(0, 1, 1, 1), table(0, 1, 1, 1), ""}, "GPS": {joined, table(100, 1, 1, 1), table(100-2.5, 1, 1, 1), "times of cmd: tau begin and end 2.5 s before those of pose: theta"},
+		"ms":         {joined, table(0, 1, 1, 1), table(0, 1000, 1, 1), "times of cmd: tau take 1000 times as long as those of pose: theta"},
+		"same units": {plain, table(0, 1, 1, 1), table(0, 1, 1.5, 1), ""}, "harder": {plain, table(0, 1, 1, 1), table(0, 1, 55, 50), ""},
+		"degrees": {plain, table(0, 1, 1, 1), table(0, 1, 60, 1.3), "theta, omega: values of run_cmd.csv are about 57.3 times as large as those of run_pose.csv, in another unit"},
+	} {
+		dir := t.TempDir()
+		in := []string{filepath.Join(dir, "run_pose.csv"), filepath.Join(dir, "run_cmd.csv")}
+		for i, text := range []string{c.a, c.b} {
+			if err := os.WriteFile(in[i], []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, err := importer.ParseMap("map.toml", []byte(c.m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := importer.Import(context.Background(), importer.Job{Format: "csv", Map: m, Inputs: in, Out: filepath.Join(dir, "o.msgpack"), AllowLoss: true})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if said := strings.Join(s.Texts(), "\n"); strings.Contains(said, "it seems") != (c.want != "") || !strings.Contains(said, c.want) {
+			t.Errorf("%s: %s", name, said)
+		}
+	}
+}

@@ -183,3 +183,32 @@ func TestUnitQuaternion(t *testing.T) {
 		}
 	}
 }
+
+// The period of an angle is by the jumps of its values: a whole turn, in radians, degrees or hundredths of them, or a half one, of a line
+// without direction. A value between the ends of a whole turn makes no half one.
+func TestTurns(t *testing.T) {
+	for name, c := range map[string]struct {
+		turn, from float64
+		between    bool
+		unit       string
+		period     float64
+		of         string
+		perStep    float64
+	}{
+		"radians": {turn: 2 * math.Pi, from: -math.Pi, period: 2 * math.Pi, of: "rad", perStep: 0.05}, "degrees": {turn: 360, period: 360, of: "deg", perStep: 3},
+		"hundredths": {turn: 36000, period: 36000, of: "cdeg", perStep: 300}, "a line": {turn: math.Pi, from: -math.Pi / 2, period: math.Pi, of: "rad", perStep: 0.05},
+		"a line in degrees": {turn: 180, unit: "deg", period: 180, of: "deg", perStep: 3}, "a value between": {turn: 360, from: -180, between: true, unit: "deg", of: "deg", perStep: 3},
+	} {
+		var turns frames.Turns
+		for i := range 2000 {
+			v := c.from + math.Mod(c.perStep*float64(i), c.turn)
+			if c.between && v < c.from+c.perStep {
+				v = c.from + c.turn/2
+			}
+			turns.Add(v)
+		}
+		if period, of := turns.Period(c.unit); period != c.period || of != c.of {
+			t.Errorf("%s: %v %q", name, period, of)
+		}
+	}
+}

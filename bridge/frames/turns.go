@@ -7,6 +7,8 @@ import "math"
 type Turns struct {
 	last  float64
 	n     int
+	low   float64
+	high  float64
 	looks [len(turns)]turnCounts
 }
 
@@ -17,10 +19,10 @@ type turnCounts struct {
 	beyond int // values that no range of one turn holds
 }
 
-// turns are a turn in radians, in degrees, their hundredths, mils and counts, and turnUnits their units.
+// turns are a turn in radians, in degrees, half a turn in both, as of a line without direction, a turn in hundredths of degrees, mils and counts, and turnUnits their units.
 var (
-	turns     = [...]float64{2 * math.Pi, 360, 36000, 6400, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16}
-	turnUnits = [len(turns)]string{"rad", "deg", "cdeg", "mil", counts, counts, counts, counts, counts, counts, counts}
+	turns     = [...]float64{2 * math.Pi, 360, math.Pi, 180, 36000, 6400, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16}
+	turnUnits = [len(turns)]string{"rad", "deg", "rad", "deg", "cdeg", "mil", counts, counts, counts, counts, counts, counts, counts}
 )
 
 const counts = "counts"
@@ -48,6 +50,10 @@ func (t *Turns) Add(v float64) {
 			c.middle++
 		}
 	}
+	if t.n == 0 {
+		t.low, t.high = v, v
+	}
+	t.low, t.high = min(t.low, v), max(t.high, v)
 	t.last = v
 	t.n++
 }
@@ -60,8 +66,13 @@ func (t *Turns) Period(unit string) (period float64, of string) {
 		scale, _, known := Unit(name, unit)
 		known = known && unit != "" && scale == 1
 		c, least := &t.looks[i], 2
-		if known {
+		half := turns[i] == math.Pi || turns[i] == 180
+		if known && !half {
 			least = 1
+		}
+		// Of a whole turn there may be a value between the ends, which leaves two jumps of a half.
+		if half && t.high-t.low > (1+turnShare)*turns[i] {
+			continue
 		}
 		if (known || unit == "") && c.jumps >= least && c.jumps > c.middle && float64(c.beyond) <= rareBeyond*float64(t.n) {
 			return turns[i], name

@@ -94,7 +94,7 @@ func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name,
 // endings are what names of columns and fields end in, in lower case, and the unit of each.
 // The longest one counts. What means different things in different logs, as _v, is not here.
 var endings = map[string]string{
-	"_rad": "rad", "_deg": "deg", "_degrees": "deg", "_cdeg": "cdeg", "_centideg": "cdeg", "_centidegrees": "cdeg", "_cd": "cdeg", "_mrad": "mrad",
+	"_rad": "rad", "_deg": "deg", "_degrees": "deg", "_cdeg": "cdeg", "_centideg": "cdeg", "_centidegrees": "cdeg", "_cd": "cdeg", "_mrad": "mrad", "_turns": "turn",
 	"_rads": "rad/s", "_radps": "rad/s", "_rad_s": "rad/s", "_rad_per_s": "rad/s", "_rad_per_sec": "rad/s", "_mrad_s": "mrad/s", "_mradps": "mrad/s",
 	"_dps": "deg/s", "_degs": "deg/s", "_degps": "deg/s", "_deg_s": "deg/s", "_deg_per_s": "deg/s", "_deg_per_sec": "deg/s", "_cdps": "cdeg/s", "_cdeg_s": "cdeg/s", "_rpm": "rpm",
 	"_m": "m", "_cm": "cm", "_mm": "mm", "_km": "km", "_ft": "ft", "_feet": "ft", "_inch": "in", "_inches": "in",

@@ -285,8 +285,14 @@ func nearest(all []float64, v float64) (k int, distance float64) {
 }
 
 // alternating reports which channels alternate, if any does.
-func (out *remarks) alternating(names []string) {
-	if len(names) > 0 {
-		out.add("alternating", Warning, "", "%s: the messages alternate between several continuous signals: several senders or robots, which no field of the messages distinguishes", strings.Join(names, ", ")).Remedy = "record them separately, or select one with where"
+func (out *remarks) alternating(names []string, table bool) {
+	if len(names) == 0 {
+		return
+	}
+	x := out.add("alternating", Warning, "", "%s: the messages alternate between several continuous signals: several senders or robots, which no field of the messages distinguishes", strings.Join(names, ", "))
+	x.Remedy = "record them separately, or select one with where"
+	if table {
+		x.Text = strings.Join(names, ", ") + ": the rows alternate between several continuous signals, of several sensors or robots"
+		x.Remedy = "write group_column under [time], with the column that distinguishes robots; or write the rows of each sensor to a table of their own"
 	}
 }

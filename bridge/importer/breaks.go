@@ -12,7 +12,7 @@ import (
 )
 
 // breaks finds what the largest step of a field shows: that from there on its values have another unit, as of another driver or publisher
-// behind the first, or that they are 0 where a sensor has lost what it measures. Each topic is looked at by itself.
+// behind the first, or that they are 0 or −1 where a sensor has lost what it measures. Each topic is looked at by itself.
 type breaks struct {
 	watched[broken]
 	pace []pace // of each track
@@ -34,9 +34,18 @@ type broken struct {
 	at            int     // the message behind it
 	gap           bool    // time passed ahead of that
 
-	zeros, turns int     // values of 0, and steps to them and from them
-	least, most  float64 // the smallest of these steps, and the largest of the others
-	top          float64 // the largest value, whatever its sign
+	marks [len(marks)]mark // what values stand for a sensor that has lost what it measures
+	most  float64          // the largest step of all but these
+	top   float64          // the largest value, whatever its sign
+}
+
+// marks are values that sensors give where they have lost what they measure; a single field shows all but the first.
+var marks = [...]float64{0, -1}
+
+// mark is how often a field has such a value.
+type mark struct {
+	n, turns int     // values, and steps to them and from them
+	least    float64 // the smallest of these steps
 }
 
 // steps are the number and the sum of steps that are not 0.
@@ -56,7 +65,7 @@ const (
 	alikeRatio  = 0.1 // of the ratio of two units: the values go on meanwhile
 	alikeSteps  = 3   // times as large at most, as in the unit before, or as small
 	largeRatio  = 20  // of two units, from which on one field shows it; of smaller ones two do
-	farZero     = 10  // the largest other step: how far all values are from 0
+	farZero     = 10  // the largest other step: how far all values are from a mark
 	lowZero     = 0.4 // of the largest value: the same
 	longGap     = 5   // usual steps of time
 	paceOver    = 8   // messages, over which the step is averaged
@@ -88,20 +97,23 @@ func (j *breaks) add(track int, t int64, x []float64) {
 
 func (s *broken) add(v float64, message int, gap bool) {
 	s.top = max(s.top, math.Abs(v))
-	if v == 0 {
-		s.zeros++
-	}
+	step, marked := math.Abs(v-s.last), false
 	if s.n++; s.n == 1 {
-		s.last, s.least = v, math.Inf(1)
-		return
+		step = 0
 	}
-	step := math.Abs(v - s.last)
-	switch {
-	case step == 0:
-	case v == 0 || s.last == 0:
-		s.turns++
-		s.least = min(s.least, step)
-	default:
+	for i, value := range marks {
+		m := &s.marks[i]
+		if v == value {
+			m.n++
+		}
+		if step > 0 && (v == value || s.last == value) {
+			if marked = true; m.turns == 0 || step < m.least {
+				m.least = step
+			}
+			m.turns++
+		}
+	}
+	if !marked {
 		s.most = max(s.most, step)
 	}
 	if step > s.peak {
@@ -132,9 +144,11 @@ func (s *broken) factor() float64 {
 	return 0
 }
 
-// lost reports whether values are 0 now and then, and else far from it.
-func (s *broken) lost() bool {
-	return s.zeros >= fewestFills && s.turns > 0 && s.n-s.zeros > fewestSteps && s.most > 0 && s.least > farZero*s.most && s.least > lowZero*s.top
+// lost returns which of the marks stands now and then for what is not measured, far from all other values; −1 = none does.
+func (s *broken) lost() int {
+	return slices.IndexFunc(s.marks[:], func(m mark) bool {
+		return m.n >= fewestFills && m.turns > 0 && s.n-m.n > fewestSteps && s.most > 0 && m.least > farZero*s.most && m.least > lowZero*s.top
+	})
 }
 
 // jumps reports whether the largest step is no motion.
@@ -142,11 +156,12 @@ func (s *broken) jumps() bool {
 	return !s.gap && s.before.n >= fewestSteps && s.after.n >= fewestSteps && s.peak > farJump*s.second
 }
 
-// finding is a change of the unit of some fields of a track, their zeros, or a jump.
+// finding is a change of the unit of some fields of a track, a value in place of what is not measured, or a jump.
 type finding struct {
 	track, at int
 	factor    float64
-	zeros     int
+	marks     int // how often a value stands for what is not measured, and that
+	value     float64
 	jumps     bool
 }
 
@@ -161,8 +176,8 @@ func (j *breaks) into(out *remarks, p *plan) {
 	j.all(func(name string, s *broken, track, _ int) {
 		if f := s.factor(); f > 0 {
 			note(finding{track: track, at: s.at, factor: f}, name)
-		} else if i := channel.Index(p.header, name); i >= 0 && p.header[i].Role == channel.State && s.lost() {
-			note(finding{track: track, at: s.turns, zeros: s.zeros}, name)
+		} else if i, k := channel.Index(p.header, name), s.lost(); i >= 0 && p.header[i].Role == channel.State && k >= 0 {
+			note(finding{track: track, at: s.marks[k].turns, marks: s.marks[k].n, value: marks[k]}, name)
 		} else if i >= 0 && p.header[i].Role == channel.State && s.jumps() {
 			note(finding{track: track, at: s.at, jumps: true}, name)
 		}
@@ -176,8 +191,8 @@ func (j *breaks) into(out *remarks, p *plan) {
 	}) {
 		names := strings.Join(found[c], ", ")
 		switch {
-		case c.zeros > 0 && len(found[c]) > 1:
-			out.add("zeros", Warning, "", "%s: 0 in %d of %d %ss%s, and far from it in all others, as of a sensor that has lost what it measures", names, c.zeros, j.pace[c.track].n, message, in(c.track)).Remedy = "let the recorder write nan there, or nothing"
+		case c.marks > 0 && (len(found[c]) > 1 || c.value != 0):
+			out.add("zeros", Warning, "", "%s: %g in %d of %d %ss%s, and far from it in all others, as of a sensor that has lost what it measures", names, c.value, c.marks, j.pace[c.track].n, message, in(c.track)).Remedy = "let the recorder write nan there, or nothing"
 		case c.jumps && len(found[c]) > 1:
 			out.add("jump", Warning, "", "%s: at %s %d%s the values jump, more than %d times as far as in any other step: their origin was set anew, or another sender follows", names, message, c.at, in(c.track), farJump).Remedy = "import the parts by themselves (--from, --to)"
 		case c.factor > 0 && (len(found[c]) > 1 || max(c.factor, 1/c.factor) > largeRatio):

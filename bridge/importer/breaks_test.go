@@ -43,9 +43,12 @@ func TestUnitsThatChangeAndZeros(t *testing.T) {
 		"command percent": func(i int) float64 {
 			return map[bool]float64{false: 1, true: 100}[i > 800] * (5 + 0.3*float64(i/10*7%5))
 		},
-		"lost x":   lost(swing),
-		"lost y":   lost(func(i int) float64 { return -swing(i) }),
-		"plain":    swing,
+		"lost x": lost(swing),
+		"lost y": lost(func(i int) float64 { return -swing(i) }),
+		"plain":  swing,
+		"range": func(i int) float64 {
+			return map[bool]float64{false: swing(i), true: -1}[i > 300 && i < 340 || i > 600 && i < 605]
+		},
 		"origin x": func(i int) float64 { return map[bool]float64{false: 1, true: 40}[i > 700] + swing(i) },
 		"origin y": func(i int) float64 { return map[bool]float64{false: 1, true: -40}[i > 700] + swing(i) },
 		"moved x":  func(i int) float64 { return map[bool]float64{false: 1, true: 40}[i > 999] + swing(i) },
@@ -97,6 +100,7 @@ func TestUnitsThatChangeAndZeros(t *testing.T) {
 	}
 	want := []string{
 		"lost x, lost y: 0 in 99 of 2000 messages of t, and far from it in all others, as of a sensor that has lost what it measures",
+		"range: -1 in 43 of 2000 messages of t, and far from it in all others, as of a sensor that has lost what it measures",
 		"origin x, origin y: at message 702 of t the values jump, more than 20 times as far as in any other step: their origin was set anew, or another sender follows",
 		"command percent: from message 802 of t on the values are 100 times as large, and go on: their unit changes",
 		"unit m: from message 901 of t on the values are 1000 times as small, and go on: their unit changes",
@@ -117,7 +121,7 @@ func TestStampsOfTwoClocksWithoutTimesOfRecording(t *testing.T) {
 		until  int   // commands
 		want   string
 	}{
-		"alike": {0, 3000, ""}, "GPS": {18, 3000, "stamps of cmd begin and end 18 s before those of pose"}, "ahead": {-18, 3000, "stamps of cmd begin and end 18 s after those of pose"},
+		"alike": {0, 3000, ""}, "GPS": {18, 3000, "times of cmd begin and end 18 s before those of pose"}, "ahead": {-18, 3000, "times of cmd begin and end 18 s after those of pose"},
 		"ends early": {0, 2000, ""},
 	} {
 		log := &invented{untimed: true, fields: map[string][]telemetry.Field{"pose": names("x"), "cmd": names("u")}, clock: map[string]string{"pose": "gps", "cmd": "utc"}, behind: map[string]int64{"utc": c.behind * 1e9}}

@@ -23,7 +23,7 @@ func report(r *rowMaker, turns []string) (out remarks) {
 	if p.m.IsTable() {
 		out.table(p, c)
 		out = append(out, p.leftOut...)
-		out.alternating(turns)
+		out.alternating(turns, true)
 		return out
 	}
 	base := &p.tracks[p.config.Base]
@@ -58,7 +58,7 @@ func report(r *rowMaker, turns []string) (out remarks) {
 		out.add("repeated", Info, "", "%s left out: a repeated time, or one that comes too late", number(n, "message"))
 	}
 	out = append(out, p.leftOut...)
-	out.alternating(turns)
+	out.alternating(turns, false)
 	var files grouped
 	for _, f := range r.files {
 		files.timeRemarks(p, f, r.timeline(f).Timeline)

@@ -83,7 +83,7 @@ const jumps = "its values jump by this"
 
 // turn returns the period of an angle that is called as one of attitude, in a unit of angles; 0 = it is not known to be one.
 func turn(name, unit string) float64 {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
+	words := strings.FieldsFunc(strings.ToLower(frames.Bare(name)), func(r rune) bool { return !unicode.IsLetter(r) })
 	if len(words) == 0 || !slices.Contains([]string{"roll", "pitch", "yaw", "heading", "psi"}, words[len(words)-1]) {
 		return 0
 	}

@@ -28,6 +28,9 @@ func (g *grouped) clockRemarks(p *plan, f *survey) {
 	if f.unit > 1 {
 		g.add(f.base(), "clock", Warning, "", "have the recorder write ns", "by the rates of its messages the times of recording are in %s, not in ns: they are converted", map[int64]string{1e3: "µs", 1e6: "ms", 1e9: "s"}[f.unit])
 	}
+	if p.m.joined {
+		g.shifted(p, f)
+	}
 	if f.times.Timeless() {
 		g.add(f.base(), "clock", Warning, "", "convert the log again with its times of recording", "all times of recording are the same: messages have the times of their stamps, on one clock")
 		g.shifted(p, f)
@@ -73,29 +76,37 @@ func (g *grouped) clockRemarks(p *plan, f *survey) {
 	}
 }
 
-// What two clocks that differ are, of topics that were recorded together, ns.
-const leastShift, alikeShift = 2e9, 0.5e9
+// What two clocks that differ are, of topics that were recorded together: ns, and the share of how long they last in different units.
+const leastShift, alikeShift, alikeSpan = 2e9, 0.5e9, 0.05
 
-// shifted reports topics of which the stamps begin and end as much before those of the topic that gives the rows, or after them: as there
-// are no times of recording, nothing else shows that their clocks differ.
+// shifted reports topics of which the times begin and end as much before those of the topic that gives the rows, or after them: without
+// times of recording, and in tables, nothing else shows that their clocks differ.
 func (g *grouped) shifted(p *plan, f *survey) {
 	base := f.find(p.tracks[p.config.Base].id)
 	for i := range p.tracks {
 		c := f.find(p.tracks[i].id)
-		if i == p.config.Base || base == nil || c == nil || c.Topic.Clock == base.Topic.Clock {
+		if i == p.config.Base || base == nil || c == nil || c.Topic.Clock == base.Topic.Clock && !p.m.joined {
 			continue
 		}
 		a, b := f.times.Of(base.Topic.Seq), f.times.Of(c.Topic.Seq)
 		begin, end := b.First-a.First, b.Last-a.Last
+		if ratio := float64(b.Last-b.First) / float64(a.Last-a.First); p.m.joined && (math.Abs(ratio/1000-1) < alikeSpan || math.Abs(ratio*1000-1) < alikeSpan) {
+			g.add(f.base(), "clock", Warning, p.tracks[i].id.String(), "write both in one unit", "times of %s take %.4g times as long as those of %s: their units differ, it seems", p.tracks[i].id, ratio, p.tracks[p.config.Base].id)
+			continue
+		}
 		shift, where := (begin+end)/2, "after"
 		if shift < 0 {
 			shift, where = -shift, "before"
 		}
-		if shift < leastShift || math.Abs(float64(begin-end)) > alikeShift || !b.Stamped {
+		if shift < leastShift || math.Abs(float64(begin-end)) > alikeShift || !b.Stamped && !p.m.joined {
 			continue
 		}
-		g.add(f.base(), "clock", Warning, p.tracks[i].id.String(), "if it is so, write name and offset_s of one of them under [[clock]] of the map",
-			"stamps of %s begin and end %s %s those of %s: their clocks differ, it seems, as those of GPS, UTC and local time do", p.tracks[i].id, seconds(shift), where, p.tracks[p.config.Base].id)
+		remedy := "if it is so, write name and offset_s of one of them under [[clock]] of the map"
+		if p.m.joined {
+			remedy = "if it is so, correct the times of one of them"
+		}
+		g.add(f.base(), "clock", Warning, p.tracks[i].id.String(), remedy,
+			"times of %s begin and end %s %s those of %s: their clocks differ, it seems, as those of GPS, UTC and local time do", p.tracks[i].id, seconds(shift), where, p.tracks[p.config.Base].id)
 	}
 }
 

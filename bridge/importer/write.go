@@ -29,11 +29,12 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 	}
 	var last int64
 	turns, breaks := newAlternating(j.plan), newBreaks(j.plan)
-	common := newShared()
+	common, scaled := newShared(), newScales(j.plan.header)
 	rows, err := j.rows(ctx, note, func(r *row) error {
 		s.Rows++
 		if len(j.files) > 1 {
 			common.add(r)
+			scaled.add(r)
 		}
 		if r.begins {
 			s.Segments++
@@ -57,6 +58,7 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 	(*remarks)(&s.Remarks).slowTopics(j.plan, j.Format)
 	breaks.into((*remarks)(&s.Remarks), j.plan)
 	common.into((*remarks)(&s.Remarks), j)
+	scaled.into((*remarks)(&s.Remarks), j)
 	invalid := slices.Concat(j.plan.unknown, rows.judge.remarks())
 	s.Remarks = slices.Concat(s.Remarks, invalid, losses(rows))
 	lost := slices.DeleteFunc(slices.Clone(s.Remarks), func(r Remark) bool { return r.Severity != Loss })
