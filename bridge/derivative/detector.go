@@ -17,6 +17,7 @@ package derivative
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -50,7 +51,17 @@ type Found struct {
 	Correlation float64 //
 	Heading     string  // (optional) of one that is none: the state along which it moves the channel
 	Units       string  // (optional) of one that is none: the units by which the slope is explained
+	Sign        Sign    // (optional) of one that is none
 }
+
+// Sign is how the sign of a channel's rate of change is to that of another channel.
+type Sign int
+
+// The signs, besides one that is the same.
+const (
+	Opposite Sign = iota + 1 // throughout
+	Turned                   // in some parts of the log, and the same in others
+)
 
 // Detector gathers samples in memory that does not depend on their number.
 type Detector struct {
@@ -185,6 +196,10 @@ func (d *Detector) judge(i, j int) (p pair, is bool) {
 		slope, corr = s, c
 	}
 	p = pair{i: i, j: j, slope: slope, corr: corr}
+	if p.sign = d.sign(i, j); p.sign != 0 {
+		p.corr = max(corr, correlationMin)
+		return p, false
+	}
 	switch {
 	case corr >= correlationMin && slope >= slopeMin && slope <= slopeMax:
 		p.heading = d.kept.turned(d.states, i, j)
@@ -204,7 +219,36 @@ type pair struct {
 	slope, corr float64
 	heading     string
 	units       string
+	sign        Sign
 }
+
+// sign returns how the sign of channel i's rate of change is to that of j, which may be its derivative, where it is not the same. Of a robot
+// that swings it is opposite for what is no rate, too, so that a rate is to be called so, or be one by its unit.
+func (d *Detector) sign(i, j int) Sign {
+	same, opposite := 0, 0
+	for l := range d.lengths {
+		v := &d.lengths[l].votes[i*d.K+j]
+		if v.agree+v.opposite > same+opposite && v.agree+v.opposite >= v.against-v.opposite {
+			same, opposite = v.agree, v.opposite
+		}
+	}
+	c, other := &d.states[i], &d.states[j]
+	switch rate := c.Unit != "" && channel.SameUnit(other.Unit, c.Unit+"/s") || rateName.MatchString(other.Name) && !rateName.MatchString(c.Name); {
+	case !rate:
+		return 0
+	case same >= fewestSigns && opposite >= fewestSigns:
+		return Turned
+	case same == 0 && opposite > 0:
+		return Opposite
+	}
+	return 0
+}
+
+// fewestSigns are the pieces of either sign that show that it turns.
+const fewestSigns = 2
+
+// rateName matches what rates are called.
+var rateName = regexp.MustCompile(`(?i)(vel|rate|omega|gyro|speed|dot)|^(v[xyz]?|[pqr]|qd\d*|w[xyz])$`)
 
 // unitFactors are what the slope of a channel on its derivative is where one of them is in another unit.
 var unitFactors = map[float64]string{
@@ -235,7 +279,7 @@ func (d *Detector) choose(all []pair, hasOne, isOne []bool) []Found {
 	slices.SortFunc(chosen, func(a, b pair) int { return cmp.Compare(a.i, b.i) })
 	var out []Found
 	for _, p := range chosen {
-		out = append(out, Found{d.states[p.i].Name, d.states[p.j].Name, p.slope, p.corr, p.heading, p.units})
+		out = append(out, Found{d.states[p.i].Name, d.states[p.j].Name, p.slope, p.corr, p.heading, p.units, p.sign})
 	}
 	return out
 }

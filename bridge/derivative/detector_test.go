@@ -260,3 +260,31 @@ func TestRatesInOtherUnits(t *testing.T) {
 		}
 	}
 }
+
+// A rate with the other sign is reported as such, and one whose sign turns within the log; a spring, whose acceleration is opposite to its
+// position, is neither, and is no rate by its name.
+func TestSignsOfRates(t *testing.T) {
+	for name, c := range map[string]struct {
+		states [2]string
+		units  [2]string
+		sign   func(s float64) float64
+		want   derivative.Sign
+	}{
+		"same":          {[2]string{"theta", "omega"}, [2]string{"", ""}, func(float64) float64 { return 1 }, 0},
+		"opposite":      {[2]string{"theta", "omega"}, [2]string{"", ""}, func(float64) float64 { return -1 }, derivative.Opposite},
+		"by its unit":   {[2]string{"a", "b"}, [2]string{"m", "m/s"}, func(float64) float64 { return -1 }, derivative.Opposite},
+		"by no name":    {[2]string{"a", "b"}, [2]string{"", ""}, func(float64) float64 { return -1 }, 0},
+		"turns":         {[2]string{"theta", "theta_rate"}, [2]string{"", ""}, func(s float64) float64 { return math.Copysign(1, 30-s) }, derivative.Turned},
+		"wrong at once": {[2]string{"theta", "theta_rate"}, [2]string{"", ""}, func(s float64) float64 { return math.Copysign(1, 57-s) }, 0},
+	} {
+		d := derivative.New([]channel.Channel{state(c.states[0], c.units[0]), state(c.states[1], c.units[1])})
+		for i := range 3000 {
+			s := 0.02 * float64(i)
+			d.Add(int64(i)*20e6, []float64{math.Sin(1.3*s) + 0.4*math.Sin(3.1*s), c.sign(s) * (1.3*math.Cos(1.3*s) + 1.24*math.Cos(3.1*s))})
+		}
+		found, near := d.Found()
+		if got := c.want; len(near) > 0 && near[0].Sign != got || len(near) == 0 && got != 0 || (name == "same" || name == "wrong at once") != (len(found) == 1) {
+			t.Errorf("%s: found %+v, near %+v", name, found, near)
+		}
+	}
+}

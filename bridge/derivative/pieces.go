@@ -22,6 +22,7 @@ type stretches struct {
 // votes are pieces that took a pair for one, and that correlate with another slope.
 type votes struct {
 	agree, against int
+	opposite       int     // of those against: with the slope of a derivative, and the other sign
 	slope, corr    float64 // sums over those that agree
 }
 
@@ -128,6 +129,9 @@ func (v *votes) count(m moments) {
 		v.corr += corr
 	case slope < 1/contradictory || slope > contradictory:
 		v.against++
+		if slope >= -slopeMax && slope <= -slopeMin {
+			v.opposite++
+		}
 	}
 }
 

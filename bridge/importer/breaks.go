@@ -36,7 +36,10 @@ type broken struct {
 
 	marks [len(marks)]mark // what values stand for a sensor that has lost what it measures
 	most  float64          // the largest step of all but these
-	top   float64          // the largest value, whatever its sign
+	fine  float64          // the smallest step
+	low   float64
+	high  float64
+	top   float64 // the largest value, whatever its sign
 }
 
 // marks are values that sensors give where they have lost what they measure; a single field shows all but the first.
@@ -61,15 +64,19 @@ func (s *steps) add(step float64) {
 }
 
 const (
-	fewestSteps = 50  // ahead of a change of unit, and behind it
-	alikeRatio  = 0.1 // of the ratio of two units: the values go on meanwhile
-	alikeSteps  = 3   // times as large at most, as in the unit before, or as small
-	largeRatio  = 20  // of two units, from which on one field shows it; of smaller ones two do
-	farZero     = 10  // the largest other step: how far all values are from a mark
-	lowZero     = 0.4 // of the largest value: the same
-	longGap     = 5   // usual steps of time
-	paceOver    = 8   // messages, over which the step is averaged
-	farJump     = 20  // times the largest other step: a jump of several fields, which nothing that moves makes
+	fewestSteps  = 50  // ahead of a change of unit, and behind it
+	alikeRatio   = 0.1 // of the ratio of two units: the values go on meanwhile
+	alikeSteps   = 3   // times as large at most, as in the unit before, or as small
+	largeRatio   = 20  // of two units, from which on one field shows it; of smaller ones two do
+	farZero      = 10  // the largest other step: how far all values are from a mark
+	lowZero      = 0.4 // of the largest value: the same
+	alikeCoarse  = 2.5 // times the smallest step of values of coarse resolution: the largest
+	coarseRest   = 10  // messages in the mean, for which these stay
+	rangeCoarse  = 5   // of their steps: the range
+	fewestCoarse = 10  // steps
+	longGap      = 5   // usual steps of time
+	paceOver     = 8   // messages, over which the step is averaged
+	farJump      = 20  // times the largest other step: a jump of several fields, which nothing that moves makes
 )
 
 // ratios are those of units of one quantity that logs have in each other's place: thousandths, hundredths and tenths, degrees and radians,
@@ -99,7 +106,11 @@ func (s *broken) add(v float64, message int, gap bool) {
 	s.top = max(s.top, math.Abs(v))
 	step, marked := math.Abs(v-s.last), false
 	if s.n++; s.n == 1 {
-		step = 0
+		step, s.low, s.high = 0, v, v
+	}
+	s.low, s.high = min(s.low, v), max(s.high, v)
+	if step > 0 && (step < s.fine || s.fine == 0) {
+		s.fine = step
 	}
 	for i, value := range marks {
 		m := &s.marks[i]
@@ -156,6 +167,13 @@ func (s *broken) jumps() bool {
 	return !s.gap && s.before.n >= fewestSteps && s.after.n >= fewestSteps && s.peak > farJump*s.second
 }
 
+// coarse reports whether values stay for long, and then change by nearly the same, through a range of many such steps: they have lost what
+// they measure to a coarse resolution.
+func (s *broken) coarse() bool {
+	moves := s.before.n + s.after.n + 1
+	return moves >= fewestCoarse && coarseRest*moves < s.n && s.peak < alikeCoarse*s.fine && s.high-s.low > rangeCoarse*s.fine
+}
+
 // finding is a change of the unit of some fields of a track, a value in place of what is not measured, or a jump.
 type finding struct {
 	track, at int
@@ -163,6 +181,7 @@ type finding struct {
 	marks     int // how often a value stands for what is not measured, and that
 	value     float64
 	jumps     bool
+	coarse    float64 // the resolution
 }
 
 // into adds what the steps show.
@@ -180,6 +199,8 @@ func (j *breaks) into(out *remarks, p *plan) {
 			note(finding{track: track, at: s.marks[k].turns, marks: s.marks[k].n, value: marks[k]}, name)
 		} else if i >= 0 && p.header[i].Role == channel.State && s.jumps() {
 			note(finding{track: track, at: s.at, jumps: true}, name)
+		} else if i >= 0 && p.header[i].Role == channel.State && s.coarse() {
+			note(finding{track: track, coarse: s.fine}, name)
 		}
 	})
 	in, message := func(int) string { return "" }, "row"
@@ -193,6 +214,8 @@ func (j *breaks) into(out *remarks, p *plan) {
 		switch {
 		case c.marks > 0 && (len(found[c]) > 1 || c.value != 0):
 			out.add("zeros", Warning, "", "%s: %g in %d of %d %ss%s, and far from it in all others, as of a sensor that has lost what it measures", names, c.value, c.marks, j.pace[c.track].n, message, in(c.track)).Remedy = "let the recorder write nan there, or nothing"
+		case c.coarse > 0:
+			out.add("coarse", Warning, "", "%s: values stay for long and change by %.3g at a time%s: motion within that is not learned", names, c.coarse, in(c.track)).Remedy = "record more digits; of large numbers, as coordinates of a map in 32 bits, subtract an origin first"
 		case c.jumps && len(found[c]) > 1:
 			out.add("jump", Warning, "", "%s: at %s %d%s the values jump, more than %d times as far as in any other step: their origin was set anew, or another sender follows", names, message, c.at, in(c.track), farJump).Remedy = "import the parts by themselves (--from, --to)"
 		case c.factor > 0 && (len(found[c]) > 1 || max(c.factor, 1/c.factor) > largeRatio):

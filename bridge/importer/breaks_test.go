@@ -49,6 +49,7 @@ func TestUnitsThatChangeAndZeros(t *testing.T) {
 		"range": func(i int) float64 {
 			return map[bool]float64{false: swing(i), true: -1}[i > 300 && i < 340 || i > 600 && i < 605]
 		},
+		"coarse":   func(i int) float64 { return 5.2e6 + 0.5*math.Round(10*math.Sin(float64(i)/100)) },
 		"origin x": func(i int) float64 { return map[bool]float64{false: 1, true: 40}[i > 700] + swing(i) },
 		"origin y": func(i int) float64 { return map[bool]float64{false: 1, true: -40}[i > 700] + swing(i) },
 		"moved x":  func(i int) float64 { return map[bool]float64{false: 1, true: 40}[i > 999] + swing(i) },
@@ -94,11 +95,12 @@ func TestUnitsThatChangeAndZeros(t *testing.T) {
 	_, sum := run(t, log, text, false)
 	var got []string
 	for _, r := range sum.Remarks {
-		if r.Kind == "rescaled" || r.Kind == "zeros" || r.Kind == "jump" {
+		if r.Kind == "rescaled" || r.Kind == "zeros" || r.Kind == "jump" || r.Kind == "coarse" {
 			got = append(got, r.Text)
 		}
 	}
 	want := []string{
+		"coarse: values stay for long and change by 0.5 at a time of t: motion within that is not learned",
 		"lost x, lost y: 0 in 99 of 2000 messages of t, and far from it in all others, as of a sensor that has lost what it measures",
 		"range: -1 in 43 of 2000 messages of t, and far from it in all others, as of a sensor that has lost what it measures",
 		"origin x, origin y: at message 702 of t the values jump, more than 20 times as far as in any other step: their origin was set anew, or another sender follows",

@@ -90,6 +90,11 @@ func undriven(m *Map, f *survey, all []*seen) string {
 		}
 	}
 	s.commands(all, "")
+	for _, x := range all {
+		if kind := x.count.Topic.Kind; strings.HasSuffix(kind, "JointTrajectory") || strings.HasSuffix(kind, "nav_msgs/msg/Path") {
+			fmt.Fprintf(&s.text, "\n# %s (%s) has plans, whose points are no inputs: record what the controller makes of them, its reference.\n", x.count.Topic, kind)
+		}
+	}
 	if s.text.Len() == 0 {
 		return ""
 	}

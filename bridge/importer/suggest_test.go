@@ -171,6 +171,19 @@ func TestSuggestedOfOneSenderAndNoBytes(t *testing.T) {
 	if got := suggest(t, log); strings.Join(got[channel.State], " ") != "position_x position_y" || strings.Join(got[channel.Input], " ") != "channels_0 channels_1" {
 		t.Error(got)
 	}
+	twist := names("linear.x", "linear.y", "linear.z", "angular.z")
+	odometry := names("pose.covariance[0]", "twist.covariance[0]")
+	for group, axes := range map[string]string{"pose.pose.position": "xyz", "pose.pose.orientation": "wxyz", "twist.twist.linear": "xyz", "twist.twist.angular": "xyz"} {
+		for _, a := range axes {
+			odometry = append(odometry, telemetry.Field{Path: group + "." + string(a)})
+		}
+	}
+	log = varying(map[string][]telemetry.Field{"/odom": odometry, "/plan": names("poses[0].x"), "/cmd": twist})
+	log.kinds = map[string]string{"/odom": "nav_msgs/msg/Odometry", "/plan": "nav_msgs/msg/Path", "/cmd": "twist"}
+	b.Reset()
+	if err := importer.Suggest(context.Background(), &b, "a.log", log.open, nil); err != nil || !strings.Contains(b.String(), "# /plan (nav_msgs/msg/Path) has plans, whose points are no inputs") {
+		t.Error(err, b.String())
+	}
 	log = &invented{fields: map[string][]telemetry.Field{"/pose": names("position.x"), "/pose!map": names("position.x")}}
 	for i := range 300 {
 		topic := "/pose"
