@@ -16,6 +16,7 @@ var (
 	timeWords    = []string{"t", "time", "jd", "julian", "timestamp", "stamp", "sec", "secs", "second", "seconds", "ms", "us", "ns", "clock", "epoch", "datetime", "date", "times", "zeit", "temps", "nsec", "usec", "msec", "millis", "micros", "nanos", "datenum", "elapsed", "unixtime", "utc", "tow", "itow"}
 	counterWords = []string{"seq", "index", "idx", "counter", "count", "frame", "id", "row", "sample", "samples", "step", "n", "nr", "no", "number", "unnamed", "tick", "iteration", "iter", "line", "packet"}
 	segmentWords = []string{"segment", "episode", "ep", "demo", "take", "run", "trial", "trajectory", "traj", "experiment", "flight", "lap", "rollout", "session", "repetition", "rep", "sequence", "test"}
+	signalWords  = []string{"field", "signal", "variable", "metric", "parameter", "entity", "quantity", "topic", "key"}
 	robotWords   = []string{"robot", "vehicle", "agent", "drone", "device", "unit", "uav", "car", "name", "id", "serial", "source", "sender", "publisher", "namespace", "body", "tracker"}
 )
 
@@ -158,8 +159,8 @@ func (o *Outline) tidy() (signal, value *Column) {
 	for i := range o.Columns {
 		c := &o.Columns[i]
 		switch {
-		case i == o.Time:
-		case c.Others == o.Rows && len(c.named) > 1 && len(c.named) < mostNames && 10*c.changes() > 9*o.Rows && signal == nil:
+		case i == o.Time, c.whole && c.Others == 0 && 20*c.new < c.Numbers: // it numbers parts
+		case c.Others == o.Rows && len(c.named) > 1 && len(c.named) < mostNames && signal == nil && (10*c.changes() > 9*o.Rows || hasWord(c.Name, signalWords)):
 			signal = c
 		case c.Numbers > 0 && value != nil:
 			return nil, nil
@@ -167,7 +168,11 @@ func (o *Outline) tidy() (signal, value *Column) {
 			value = c
 		}
 	}
-	if signal == nil || value == nil || 2*o.Columns[o.Time].new > o.Rows || o.Group >= 0 && !hasWord(value.Name, []string{"value", "val"}) {
+	if signal == nil || value == nil {
+		return nil, nil
+	}
+	times, named := &o.Columns[o.Time], hasWord(signal.Name, signalWords)
+	if 2*times.new > o.Rows && !named || o.Group >= 0 && !named && !hasWord(value.Name, []string{"value", "val"}) {
 		return nil, nil
 	}
 	return signal, value
@@ -337,6 +342,8 @@ func (o *Outline) nearlyTime() (reason, remedy string) {
 	for i := range o.Columns {
 		c := &o.Columns[i]
 		switch {
+		case labelled.MatchString(c.other):
+			return fmt.Sprintf(": %s of column %s has a name ahead of its number", quote(c.other), quote(c.Column)), "name the columns in a first line, and leave the numbers, as by: sed -E 's/[A-Za-z_]\\w*[=:]//g' IN > OUT"
 		case strings.Contains(c.other, arrow):
 			return fmt.Sprintf(": %s of column %s is a time and a value in one cell", quote(c.other), quote(c.Column)), "make two of it, as by: sed 's/" + arrow + "/,/' IN > OUT"
 		case c.timeUnit() == "" && !hasWord(c.Name, timeWords):
@@ -372,6 +379,9 @@ func (c *Column) Nearly() string {
 	}
 	return ""
 }
+
+// labelled matches numbers behind a name, as terminals show them.
+var labelled = regexp.MustCompile(`^[A-Za-z_]\w*[=:] ?[-+]?\d+(\.\d*)?([ ,;]|$)`)
 
 // thousands matches numbers with separators of thousands.
 var thousands = regexp.MustCompile("^[+-]?\\d{1,3}([.,' \u00a0\u202f]\\d{3})+([.,]\\d*)?$")

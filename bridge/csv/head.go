@@ -96,13 +96,19 @@ func (l *layout) head() {
 	for _, row := range l.rows[:min(len(l.rows), mostHeads+1)] {
 		rows = append(rows, split(row, l.comma))
 	}
+	ahead := 0
 	for i, cells := range rows {
 		numeric := i > 0 && values(cells)
+		if numeric && cells[0] != "" && i+1 < len(rows) && texts(rows[i+1]) { // settings of a recorder and their values
+			heads, ahead = nil, i+1
+			continue
+		}
 		if numeric && (cells[0] != "" || !slices.ContainsFunc(rows[i:], texts)) {
 			l.choose(heads)
+			l.heads, l.named = l.heads+ahead, l.named+ahead
 			return
 		}
-		if i > 0 && (len(cells) != len(heads[0]) || !numeric && !texts(cells) && !slices.ContainsFunc(rows[i:], texts)) { // ahead of names there may be numbers of bodies
+		if len(heads) > 0 && (len(cells) != len(heads[0]) || !numeric && !texts(cells) && !slices.ContainsFunc(rows[i:], texts)) { // ahead of names there may be numbers of bodies
 			return
 		}
 		heads = append(heads, cells)
@@ -174,6 +180,13 @@ func (l *layout) levels(heads [][]string, units int, stacked bool) {
 		}
 		if stacked || distinct(names) > distinct(l.joined) {
 			ahead, l.joined = above, names
+		}
+	}
+	for k := range l.joined { // what is named ahead alone, as the time over the axes of markers
+		for i := range heads {
+			if i != units {
+				l.joined[k] = cmp.Or(l.joined[k], heads[i][k])
+			}
 		}
 	}
 }

@@ -102,6 +102,9 @@ func (l *layout) lines(head []byte) (comments, rows []string) {
 				comments = append(comments, strings.TrimLeft(text, "#% "))
 			}
 		case len(rows) < mostLines && (len(rows) == 0 || strings.HasSuffix(line, "\n")):
+			if strings.ContainsRune(text, '\t') && !strings.ContainsAny(text, ",;") {
+				text = strings.Trim(line, " \r\n") // tabs at its ends are empty cells
+			}
 			rows = append(rows, text)
 		}
 	}

@@ -334,7 +334,7 @@ func splitUnit(column string) (name, unit string) {
 		unit, closed := strings.CutSuffix(rest, brackets[1:])
 		name, unit = strings.TrimSpace(name), strings.TrimSpace(unit)
 		unit = strings.Replace(unit, "°", "deg", 1)
-		if ok && closed && name != "" && !strings.ContainsAny(unit, "[]()") && (unit == "" || strings.Trim(unit, "0123456789:") != "") {
+		if ok && closed && name != "" && name != "der" && !strings.ContainsAny(unit, "[]()") && (unit == "" || strings.Trim(unit, "0123456789:") != "") {
 			return name, unit
 		}
 	}

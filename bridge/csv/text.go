@@ -116,6 +116,7 @@ func (l *lines) next() error {
 
 // plain returns text in which cells that are written as formulas of spreadsheets, such as ="0.01", are their texts.
 func plain(text []byte) []byte {
+	text = unwrapped(text)
 	at := bytes.Index(text, []byte(`="`))
 	if at < 0 {
 		return text
@@ -128,6 +129,29 @@ func plain(text []byte) []byte {
 		out = append(out, text[i])
 	}
 	return out
+}
+
+// unwrapped returns lines without the brackets around each, as arrays and tuples of Python are printed.
+func unwrapped(text []byte) []byte {
+	if len(text) == 0 || text[0] != '[' && text[0] != '(' {
+		return text
+	}
+	text = bytes.Clone(text)
+	for from := 0; from < len(text); {
+		end := from + bytes.IndexByte(text[from:], '\n')
+		if end < from {
+			end = len(text)
+		}
+		line := bytes.TrimRight(text[from:end], " \r,")
+		if n := len(line); n > 1 && (line[0] == '[' && line[n-1] == ']' || line[0] == '(' && line[n-1] == ')') {
+			line[0] = ' '
+			for i := from + n - 1; i < end; i++ {
+				text[i] = ' '
+			}
+		}
+		from = end + 1
+	}
+	return text
 }
 
 // tabbed puts one tab between the cells of a line in place.

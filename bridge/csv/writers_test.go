@@ -304,3 +304,60 @@ func TestFilesUnlikeEachOther(t *testing.T) {
 		}
 	}
 }
+
+// Tables of arrays and tuples as Python prints them, names over the axes of markers, der(x) of Modelica, what follows a command, and
+// temperatures that are all that moves.
+func TestTablesAsOtherProgramsPrintThem(t *testing.T) {
+	printed := func(open, between, closed string) string {
+		text := rowsOf("", func(i int, theta, omega, tau float64) string {
+			return open + strings.Join(strings.Split(plainRow(i, theta, omega, tau), ","), between) + closed
+		})
+		return strings.TrimPrefix(text, "\n")
+	}
+	follows := rowsOf("t,sp_x,x", func(i int, theta, _, _ float64) string {
+		return fmt.Sprintf("%.2f,%.1f,%g", 0.02*float64(i), theta, theta)
+	})
+	markers := "PathFileType\t4\ta.trc\nDataRate\tFrames\tMarkers\tUnits\tCamera\n50\t300\t2\tmm\t50\nFrame#\tTime\tm1\t\tm2\n\t\tX1\tY1\tX2\n\n" + strings.TrimPrefix(rowsOf("", func(i int, theta, omega, tau float64) string {
+		return fmt.Sprintf("%d\t%.2f\t%g\t%g\t%g", i, 0.02*float64(i), theta, omega, tau)
+	}), "\n")
+	for name, c := range map[string]struct{ text, channel, role string }{
+		"array": {printed("[", " ", "]"), "column2", "state"}, "tuple": {printed("(", ", ", ")"), "column2", "state"}, "lists": {printed("[", ",", "],"), "column2", "state"},
+		"markers":  {markers, "m1 X1", "state"},
+		"Modelica": {rowsOf(`"time","theta","der(theta)","tau"`, plainRow), "theta", "state"}, "its derivative": {rowsOf(`"time","x","der(theta)","tau"`, func(i int, theta, omega, tau float64) string { return plainRow(i, omega, theta, tau) }), "der(theta)", "state"},
+		"follows": {follows, "x", "state"},
+		"thermal": {rowsOf("t,temp_C,heater_on", func(i int, theta, _, _ float64) string {
+			return fmt.Sprintf("%.2f,%g,%d", 0.02*float64(i), theta, i/30%2)
+		}), "temp_C", "state"},
+	} {
+		log, s, text := suggested(t, "", c.text)
+		values, channel := at(t, log, c.channel)
+		if s.Rows != 300 || string(channel.Role) != c.role || len(log.Channels) < 2 {
+			t.Errorf("%s: %d rows, %+v\n%s", name, s.Rows, log.Channels, text)
+		}
+		for i, v := range values {
+			if want, _, _ := swing(0.02 * float64(i)); v != want {
+				t.Fatalf("%s: row %d is %v, want %v", name, i, v, want)
+			}
+		}
+	}
+	signals := func(names, row string) string {
+		var b strings.Builder
+		b.WriteString(names + "\n")
+		for k, signal := range []string{"theta", "omega"} {
+			for i := range 300 {
+				fmt.Fprintf(&b, row+"\n", k, 0.02*float64(i), math.Sin(0.1*float64(i+k)), signal)
+			}
+		}
+		return b.String()
+	}
+	for _, table := range []string{signals("table,_time,_value,_field", "%d,%.2f,%g,%s"), signals("n,time,state,entity_id", "%d,%.2f,%g,%s")} {
+		if got := refusedTable(t, table); !strings.Contains(got, "names 2 signals, one in each row, whose values are in column") {
+			t.Error(got)
+		}
+	}
+	if got := refusedTable(t, rowsOf("", func(i int, theta, omega, tau float64) string {
+		return fmt.Sprintf("t=%.2f theta=%g tau=%g", 0.02*float64(i), theta, tau)
+	})); !strings.Contains(got, "has a name ahead of its number; name the columns in a first line") {
+		t.Error(got)
+	}
+}

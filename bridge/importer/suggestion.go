@@ -20,6 +20,7 @@ type suggestion struct {
 	steered   bool     // it has a command of the steering
 	commanded bool     // something is called as a command is: what is measured of a motor is no input then
 	steps     bool     // no column of a table is called as an input, and some move on: columns that jump and rest are inputs
+	thermal   bool     // temperatures are all that moves in a table
 	names     []string // of the channels so far
 }
 
@@ -151,6 +152,9 @@ func drives(name, unit string) bool {
 		return true
 	case is([]string{"u"}): // a velocity of the body is called so, too
 		return !channel.SameUnit(unit, "m/s")
+	}
+	if is([]string{"port", "starboard", "stbd"}) && channel.SameUnit(unit, "rpm") {
+		return true
 	}
 	return channel.CanonicalUnit(unit) != "m" && channel.CanonicalUnit(unit) != "m/s" && numbered.MatchString(plain) || unit == "" && sided.MatchString(plain)
 }

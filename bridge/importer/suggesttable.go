@@ -20,7 +20,7 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	if err != nil {
 		return err
 	}
-	channels := suggestion{commanded: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return c.Others == 0 && c.Low < c.High && commands(c.Name) }), steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) }), steps: hasUnnamedInputs(o)}
+	channels := suggestion{commanded: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return c.Others == 0 && c.Low < c.High && commands(c.Name) }), steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) }), steps: hasUnnamedInputs(o), thermal: isThermal(o)}
 	attitude := cmp.Or(o.Quaternion(), &csv.Quaternion{})
 	if hasAngles(o.Columns) {
 		for _, i := range attitude.At {
@@ -145,8 +145,10 @@ func (s *suggestion) column(c *csv.Column) {
 	switch why := s.noState(c); {
 	case s.drives("", c.Name, c.Unit) && !(s.steered && steers(c.Name)):
 		role = channel.Input
-	case containsAny(c.Name, "bat", "temp"):
+	case containsAny(c.Name, "bat") || !s.thermal && containsAny(c.Name, "temp"):
 		role = channel.Aux
+	case hash == "" && c.Flag() && s.thermal:
+		role, remark = channel.Input, remark+": a switch"
 	case hash == "" && s.steps && c.Steps() && !isOf(c.Name)(observed):
 		role, remark = channel.Input, remark+": it rests and jumps as a command does"
 	case hash == "" && c.Flag():
@@ -158,6 +160,21 @@ func (s *suggestion) column(c *csv.Column) {
 	}
 	s.text.WriteString("\n")
 	s.channel(hash, " # "+remark, s.unique(c.Name, ""), where, c.Unit, role, c.Turns)
+}
+
+// isThermal reports whether temperatures are all that moves in a table, so that they are its states.
+func isThermal(o *csv.Outline) bool {
+	some := false
+	for i := range o.Columns {
+		c := &o.Columns[i]
+		switch temperature := containsAny(c.Name, "temp"); {
+		case temperature && c.Low < c.High:
+			some = true
+		case i != o.Time && c.Others == 0 && c.Low < c.High && !c.Clock && !c.Flag() && !c.Counts() && !containsAny(c.Name, "bat") && !drives(c.Name, c.Unit):
+			return false
+		}
+	}
+	return some
 }
 
 // hasUnnamedInputs reports whether columns that rest and jump may be inputs: none is called as an input, and some move on.
@@ -179,7 +196,7 @@ func (s *suggestion) noState(c *csv.Column) string {
 	switch {
 	case c.Not != "":
 		return c.Not
-	case c.Same != "":
+	case c.Same != "" && s.drives("", c.Same, "") == s.drives("", c.Name, c.Unit): // what follows a command is no copy of it
 		return "nearly the values of " + c.Same
 	case containsAny(name, "acc") || channel.SameUnit(c.Unit, "m/s^2") || slices.ContainsFunc([]string{"_ax", "_ay", "_az"}, func(end string) bool { return strings.HasSuffix(name, end) }):
 		return "an acceleration, which follows from states and inputs"

@@ -156,13 +156,20 @@ var others = []struct {
 	is           func(head []byte) bool
 	what, remedy string
 }{
-	{begins([]byte("\x89HDF\r\n\x1a\n")), "a file in HDF5, as of MATLAB 7.3", saveAgain},
+	{begins([]byte("\x89HDF\r\n\x1a\n")), "a file in HDF5", "in Python: import h5py, numpy; f = h5py.File('%s'); numpy.savez('log.npz', **{k: f[k][()] for k in f if hasattr(f[k], 'shape')})"},
 	{begins([]byte("MATLAB 7.3 MAT-file")), "a file of MATLAB in HDF5", saveAgain},
 	{mat.IsLevel4, "a file of MATLAB, level 4 (save -v4)", saveAgain},
 	{begins([]byte("ULogEnc")), "an encrypted log of PX4", "decrypt %s first, with the key and the tool of PX4"},
 	{begins([]byte("BZh")), "a file packed with bzip2", "bunzip2 -k %s"},
 	{begins([]byte("\xfd7zXZ\x00")), "a file packed with xz", "xz -dk %s"},
 	{begins([]byte("7z\xbc\xaf\x27\x1c")), "an archive (7z)", "7z x %s"},
+	{begins([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")), "a workbook of a spreadsheet (.xls)", "save each sheet as CSV; or in Python: import pandas; pandas.read_excel('%s').to_csv('log.csv')"},
+	{begins([]byte("MDF     ")), "a measurement in MDF", "in Python: import asammdf; asammdf.MDF('%s').to_dataframe().to_csv('log.csv')"},
+	{begins([]byte("TDSm")), "a file of LabVIEW in TDMS", "in Python: import nptdms; nptdms.TdmsFile.read('%s').as_dataframe(time_index=True).to_csv('log.csv')"},
+	{regexp.MustCompile(`^[\x02-\x0f]\x50`).Match, "a recording of motion capture in C3D", "export %s as a table of text"},
+	{regexp.MustCompile(`^[$!][A-Z]{4,6},`).Match, "sentences of NMEA", "gpsbabel -i nmea -f %s -o unicsv -F log.csv"},
+	{regexp.MustCompile(`^(\(\d+\.\d+\) \w+ [0-9A-Fa-f]+#|date [^\n]*\nbase (hex|dec))`).Match, "frames of a CAN bus", "decode %s with the database of its messages, and write their signals as columns, for example by cantools"},
+	{regexp.MustCompile(`^\w+(,\w+=[^ \n]+)* \w+=[^ \n]+ \d{10,19}\r?\n`).Match, "lines of InfluxDB", "query the database for a table, with a column for each field, in place of %s"},
 	{isWorkbook, "a workbook of a spreadsheet", "save each sheet as CSV; or in Python: import pandas; pandas.read_excel('%s').to_csv('log.csv')"},
 	{isArchive, "an archive (zip)", "unzip %s, and give what is in it"},
 	{begins([]byte("ARROW1")), "a table of Apache Arrow (Feather)", "in Python: import pandas; pandas.read_feather('%s').to_parquet('log.parquet')"},
@@ -177,7 +184,7 @@ var others = []struct {
 }
 
 // isYAML reports whether text begins with keys that have others below them, or a list.
-var isYAML = regexp.MustCompile(`^(---\s+)?\w+:\s*\n(- |  )\S`).Match
+var isYAML = regexp.MustCompile(`^(---\s+)?(\w+:\s*\n(- |  )\S|- (\{|\w+: ))`).Match
 
 // entryAt is where the name of the first file of an archive stands, whose length is entryLengthAt.
 const entryLengthAt, entryAt = 26, 30
