@@ -135,3 +135,15 @@ func TestFasterBase(t *testing.T) {
 		}
 	}
 }
+
+// A log whose messages all have one time is refused for that.
+func TestAllMessagesAtOneTime(t *testing.T) {
+	log := &invented{fields: map[string][]telemetry.Field{"pose": names("x")}}
+	for i := range 50 {
+		log.msgs = append(log.msgs, msg{"pose", 1000, []float64{math.Sin(float64(i) / 10)}})
+	}
+	_, _, err := try(t, log, "vehicle = \"v\"\n[[channel]]\nname = \"x\"\ntopic = \"pose\"\nfield = \"x\"\nrole = \"state\"\n", false)
+	if err == nil || !strings.Contains(err.Error(), "topic pose gives no row: all its 50 messages have one time;") {
+		t.Error(err)
+	}
+}

@@ -96,7 +96,13 @@ func (r *rowMaker) checkKept() error {
 	case r.counts.cut > 0:
 		return fmt.Errorf("%s: no row is between time.from and time.to of the map, which count from the file's first message; correct them", first)
 	}
-	return fmt.Errorf("%s: topic %s gives no row; choose another base", first, r.plan.tracks[r.plan.config.Base].id)
+	id := r.plan.tracks[r.plan.config.Base].id
+	if c := r.files[0].find(id); c != nil && c.N > 1 {
+		if t := r.files[0].times.Of(c.Topic.Seq); t.First == t.Last {
+			return fmt.Errorf("%s: topic %s gives no row: all its %d messages have one time; record them again with a clock that runs, or choose another base", first, id, c.N)
+		}
+	}
+	return fmt.Errorf("%s: topic %s gives no row; choose another base", first, id)
 }
 
 // reset forgets all samples and keeps the phases.

@@ -127,7 +127,7 @@ func (g *grouped) timeRemarks(p *plan, f *survey, in *timebase.Timeline) {
 // jumpRemark reports where the clock of a file was set.
 func (g *grouped) jumpRemark(f *survey, in *timebase.Timeline) {
 	if n, largest, ahead := in.Jumps(); n > 0 && ahead {
-		g.add(f.base(), "clock-set", Warning, "", "", "time jumps ahead %s, by %s at most: the clock was set, or nothing was recorded; a segment begins at each", number(n, "time"), seconds(largest))
+		g.add(f.base(), "clock-set", Warning, "", "", "time jumps ahead %s, by %s at most: the clock was set, or nothing was recorded; a segment begins at each", number(n, "time"), seconds(max(largest, -largest)))
 	} else if n > 0 {
 		g.add(f.base(), "clock-set", Warning, "", "", "the clock was set, or restarted, %s, by %s at most; a segment begins at each", number(n, "time"), seconds(largest))
 	}
