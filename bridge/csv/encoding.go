@@ -34,7 +34,7 @@ func (t *table) text(f *input.File) (*bufio.Reader, []byte, error) {
 		head = head[n:]
 		_, _ = text.Discard(n) // they were looked at
 	}
-	if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
+	if bytes.HasPrefix(head, mark) {
 		skip(3)
 	}
 	if !utf8.Valid(head[:max(0, len(head)-utf8.UTFMax)]) || len(head) < mostHead/2 && !utf8.Valid(head) {

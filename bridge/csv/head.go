@@ -3,6 +3,7 @@ package csv
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -144,7 +145,7 @@ func (l *layout) choose(heads [][]string) {
 			units = i
 		}
 	}
-	if units < 0 && len(heads) == 2 && l.named == 0 {
+	if units < 0 && len(heads) == 2 && l.named == 0 && !areTypes(heads[1]) {
 		if slices.ContainsFunc(heads[1], func(c string) bool { return len(c) > longUnit }) {
 			return
 		}
@@ -219,6 +220,14 @@ func areUnits(cells []string) bool {
 	}
 	return n > 0 && float64(n) >= mostlyUnits*float64(of)
 }
+
+// areTypes reports whether cells are the types of columns, as frames of data name them.
+func areTypes(cells []string) bool {
+	return !slices.ContainsFunc(cells, func(c string) bool { return !typeName.MatchString(c) })
+}
+
+// typeName matches the types of columns.
+var typeName = regexp.MustCompile(`^(?i:u?int|float|double|bool|boolean|str|string|object|number|numeric|real|datetime|timestamp)\d*$`)
 
 // different reports whether cells may be the names of columns: none is empty but the first, of an index, and no two are alike.
 func different(cells []string) bool {

@@ -329,6 +329,7 @@ const segmentRows = 20
 // splitUnit returns name and unit of a column that is called like omega [rad/s], omega (rad/s), omega / rad/s
 // or omega_dps. The brackets of q[0] hold no unit.
 func splitUnit(column string) (name, unit string) {
+	column = strings.ReplaceAll(column, "Â°", "°") // UTF-8 that was read as one byte a character
 	for _, brackets := range []string{"[]", "()"} {
 		name, rest, ok := strings.Cut(column, brackets[:1])
 		unit, closed := strings.CutSuffix(rest, brackets[1:])
@@ -338,8 +339,10 @@ func splitUnit(column string) (name, unit string) {
 			return name, unit
 		}
 	}
-	if name, unit, ok := strings.Cut(column, " / "); ok && (frames.IsUnit(unit) || spelled(strings.ToLower(unit)) != "") { // as DIN 1313 has it
-		return strings.TrimSpace(name), unit
+	for _, between := range []string{" / ", ", "} { // as DIN 1313 has it
+		if name, unit, ok := strings.Cut(column, between); ok && (frames.IsUnit(unit) || spelled(strings.ToLower(unit)) != "") {
+			return strings.TrimSpace(name), unit
+		}
 	}
 	return column, frames.NamedUnit(column)
 }

@@ -45,6 +45,9 @@ func (u *utf8Of) Read(b []byte) (int, error) {
 	return n, nil
 }
 
+// mark is what text in UTF-8 begins with, also within files that were put one behind the other.
+var mark = []byte("\xef\xbb\xbf")
+
 // lineError is a line that no table has.
 type lineError struct {
 	line           int
@@ -104,7 +107,7 @@ func (l *lines) next() error {
 		l.line = append(l.line[:0], '\n')
 		return nil
 	}
-	l.line = plain(l.line)
+	l.line = plain(bytes.TrimPrefix(l.line, mark))
 	if bytes.Count(l.line, []byte{'"'})%2 > 0 && l.line[0] != l.comment {
 		return &lineError{l.number, "a quote is open at its end", "correct the quotes of the line or delete it; a cell may not continue in the next line"}
 	}
@@ -131,20 +134,22 @@ func plain(text []byte) []byte {
 	return out
 }
 
-// unwrapped returns lines without the brackets around each, as arrays and tuples of Python are printed.
+// unwrapped returns lines without the brackets around each, as arrays and tuples of Python are printed, or the quotes.
 func unwrapped(text []byte) []byte {
-	if len(text) == 0 || text[0] != '[' && text[0] != '(' {
+	if len(text) == 0 || bytes.IndexByte([]byte("[(\""), text[0]) < 0 {
 		return text
 	}
-	text = bytes.Clone(text)
+	own := false
 	for from := 0; from < len(text); {
 		end := from + bytes.IndexByte(text[from:], '\n')
 		if end < from {
 			end = len(text)
 		}
-		line := bytes.TrimRight(text[from:end], " \r,")
-		if n := len(line); n > 1 && (line[0] == '[' && line[n-1] == ']' || line[0] == '(' && line[n-1] == ')') {
-			line[0] = ' '
+		if n := wrapped(text[from:end]); n > 0 {
+			if !own {
+				text, own = bytes.Clone(text), true
+			}
+			text[from] = ' '
 			for i := from + n - 1; i < end; i++ {
 				text[i] = ' '
 			}
@@ -152,6 +157,22 @@ func unwrapped(text []byte) []byte {
 		from = end + 1
 	}
 	return text
+}
+
+// wrapped returns the length of a line up to the bracket or quote that ends it as one begins it, 0 where none does.
+func wrapped(line []byte) int {
+	line = bytes.TrimRight(line, " \r,")
+	n := len(line)
+	if n < 2 {
+		return 0
+	}
+	switch first, last := line[0], line[n-1]; {
+	case first == '[' && last == ']', first == '(' && last == ')':
+		return n
+	case first == '"' && last == '"' && bytes.ContainsAny(line, ",;\t") && bytes.Count(line, line[:1]) == 2:
+		return n
+	}
+	return 0
 }
 
 // tabbed puts one tab between the cells of a line in place.

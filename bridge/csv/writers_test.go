@@ -322,8 +322,12 @@ func TestTablesAsOtherProgramsPrintThem(t *testing.T) {
 	}), "\n")
 	for name, c := range map[string]struct{ text, channel, role string }{
 		"array": {printed("[", " ", "]"), "column2", "state"}, "tuple": {printed("(", ", ", ")"), "column2", "state"}, "lists": {printed("[", ",", "],"), "column2", "state"},
-		"markers":  {markers, "m1 X1", "state"},
-		"Modelica": {rowsOf(`"time","theta","der(theta)","tau"`, plainRow), "theta", "state"}, "its derivative": {rowsOf(`"time","x","der(theta)","tau"`, func(i int, theta, omega, tau float64) string { return plainRow(i, omega, theta, tau) }), "der(theta)", "state"},
+		"markers":        {markers, "m1 X1", "state"},
+		"quoted rows":    {printed("\"", ",", "\""), "column2", "state"},
+		"types":          {strings.Replace(rowsOf("t,theta,omega,tau", plainRow), "\n", "\nfloat64,float64,float64,float64\n", 1), "theta", "state"},
+		"a mark within":  {strings.Replace(rowsOf("t,theta,omega,tau", plainRow), "\n3.00,", "\n\ufeff3.00,", 1), "theta", "state"},
+		"units in names": {rowsOf(`t,"theta, rad","rate [Â°/s]",τ`, func(i int, theta, omega, tau float64) string { return plainRow(i, theta, 57*omega, tau) }), "theta", "state"},
+		"Modelica":       {rowsOf(`"time","theta","der(theta)","tau"`, plainRow), "theta", "state"}, "its derivative": {rowsOf(`"time","x","der(theta)","tau"`, func(i int, theta, omega, tau float64) string { return plainRow(i, omega, theta, tau) }), "der(theta)", "state"},
 		"follows": {follows, "x", "state"},
 		"thermal": {rowsOf("t,temp_C,heater_on", func(i int, theta, _, _ float64) string {
 			return fmt.Sprintf("%.2f,%g,%d", 0.02*float64(i), theta, i/30%2)
@@ -333,6 +337,9 @@ func TestTablesAsOtherProgramsPrintThem(t *testing.T) {
 		values, channel := at(t, log, c.channel)
 		if s.Rows != 300 || string(channel.Role) != c.role || len(log.Channels) < 2 {
 			t.Errorf("%s: %d rows, %+v\n%s", name, s.Rows, log.Channels, text)
+		}
+		if name == "units in names" && (channel.Unit != "rad" || log.Channels[1].Unit != "deg/s" || log.Channels[2].Role != "input") {
+			t.Errorf("%s: %+v", name, log.Channels)
 		}
 		for i, v := range values {
 			if want, _, _ := swing(0.02 * float64(i)); v != want {

@@ -101,7 +101,8 @@ var endings = map[string]string{
 	"_mps": "m/s", "_m_s": "m/s", "_m_per_s": "m/s", "_m_per_sec": "m/s", "_cms": "cm/s", "_cmps": "cm/s", "_cm_s": "cm/s", "_mm_s": "mm/s", "_mmps": "mm/s",
 	"_kmh": "km/h", "_kph": "km/h", "_kmph": "km/h", "_km_h": "km/h", "_mph": "mph", "_kts": "kn", "_knots": "kn", "_ft_s": "ft/s",
 	"_mps2": "m/s^2", "_m_s2": "m/s^2", "_mss": "m/s^2",
-	"_nm": "N m", "_newton": "N", "_volt": "V", "_volts": "V", "_mv": "mV", "_amp": "A", "_amps": "A", "_ma": "mA", "_pct": "%", "_percent": "%", "_perc": "%",
+	"_radians": "rad", "_degrees_per_second": "deg/s", "_radians_per_second": "rad/s", "_meters": "m", "_metres": "m", "_meters_per_second": "m/s", "_metres_per_second": "m/s",
+	"_seconds": "s", "_newtons": "N", "_nm": "N m", "_newton": "N", "_volt": "V", "_volts": "V", "_mv": "mV", "_amp": "A", "_amps": "A", "_ma": "mA", "_pct": "%", "_percent": "%", "_perc": "%",
 	"_s": "s", "_ms": "ms", "_us": "us", "_ns": "ns",
 }
 
