@@ -147,3 +147,16 @@ func TestAllMessagesAtOneTime(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Inputs that need not be there count where they are measured: one that hardly ever is does not stand for all.
+func TestInputsOfWhichOneIsMeasured(t *testing.T) {
+	const text = "vehicle = \"v\"\n[[channel]]\nname = \"x\"\ntopic = \"pose\"\nfield = \"x\"\nrole = \"state\"\n[[channel]]\nname = \"u\"\ntopic = \"pose\"\nfield = \"u\"\nrole = \"input\"\noptional = true\n[[channel]]\nname = \"w\"\ntopic = \"gripper\"\nfield = \"w\"\nrole = \"input\"\noptional = true\n"
+	log := &invented{fields: map[string][]telemetry.Field{"pose": names("x", "u"), "gripper": names("w")}}
+	log.msgs = append(log.msgs, msg{"gripper", 0, []float64{1}})
+	for i := range 500 {
+		log.msgs = append(log.msgs, msg{"pose", int64(20 * i), []float64{math.Sin(float64(i) / 10), math.Cos(float64(i) / 20)}})
+	}
+	if _, sum := run(t, log, text, false); sum.Rows != 500 {
+		t.Error(sum.Texts())
+	}
+}

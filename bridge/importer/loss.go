@@ -157,7 +157,7 @@ func (out *remarks) inputs(r *rowMaker) bool {
 		var names []string
 		most, which := 0, -1
 		for i := range r.plan.outputs {
-			if o := &r.plan.outputs[i]; o.role == channel.Input && (all || o.asked || !r.empty(i)) {
+			if o := &r.plan.outputs[i]; o.role == channel.Input && (all || o.asked || r.counts.measured[i] > 0 || !r.empty(i)) {
 				names = append(names, o.label)
 				if n := r.counts.measured[i]; which < 0 || n > most {
 					most, which = n, i
