@@ -164,15 +164,15 @@ func TestOrderOfAQuaternion(t *testing.T) {
 
 // Widths of pulses in µs and ms are inputs, and no times; units at the ends of names are the channels'.
 func TestUnitsAndPulsesByName(t *testing.T) {
-	log, _, text := suggested(t, "", rowsOf("time_s,speed_kmh,yawDeg,gyro_mrad_s,esc1_us,servo_ms,throttle_pct,axes_1,latency_ms", func(i int, theta, omega, tau float64) string {
-		return fmt.Sprintf("%.2f,%g,%g,%g,%.0f,%.4f,%.1f,%.3f,%.2f", 0.02*float64(i), 3.6*omega, 57.3*theta, 1000*omega+math.Sin(float64(i)), 1500+200*tau, 1.5+0.1*tau*tau, 100*tau, tau*theta, 5+math.Sin(float64(i)))
+	log, _, text := suggested(t, "", rowsOf("time_s,speed_kmh,yawDeg,gyro_mrad_s,esc1_us,servo_ms,throttle_pct,axes_1,latency_ms,mot 1,thr2_N,RudderAngle(deg)", func(i int, theta, omega, tau float64) string {
+		return fmt.Sprintf("%.2f,%g,%g,%g,%.0f,%.4f,%.1f,%.3f,%.2f,%g,%g,%g", 0.02*float64(i), 3.6*omega, 57.3*theta, 1000*omega+math.Sin(float64(i)), 1500+200*tau, 1.5+0.1*tau*tau, 100*tau, tau*theta, 5+math.Sin(float64(i)), tau+omega, tau-theta, omega-tau*theta)
 	}))
 	if len(channel.Select(log.Channels, channel.State)) != 3 {
 		t.Fatalf("%v\n%s", channel.Names(log.Channels), text)
 	}
 	for name, want := range map[string][2]string{
 		"speed_kmh": {"km/h", "state"}, "yawDeg": {"deg", "state"}, "gyro_mrad_s": {"mrad/s", "state"},
-		"esc1_us": {"us", "input"}, "servo_ms": {"ms", "input"}, "throttle_pct": {"%", "input"}, "axes_1": {"", "input"},
+		"esc1_us": {"us", "input"}, "servo_ms": {"ms", "input"}, "throttle_pct": {"%", "input"}, "axes_1": {"", "input"}, "mot 1": {"", "input"}, "thr2_N": {"", "input"}, "RudderAngle": {"deg", "input"},
 	} {
 		if _, c := at(t, log, name); c.Unit != want[0] || string(c.Role) != want[1] {
 			t.Errorf("%s is %+v, want %v", name, c, want)

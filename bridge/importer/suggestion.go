@@ -99,7 +99,7 @@ func containsAny(name string, words ...string) bool {
 
 // Names of inputs that are numbered, as those of motors, and of the two sides of a robot.
 var (
-	numbered = regexp.MustCompile(`^(m|u|rpm|rotor|prop|propeller|channel|ch|rcin|rcout|rc|servo|esc|tau)_?[0-9]+$`)
+	numbered = regexp.MustCompile(`^(m|u|mot|thr|thruster|rpm|rotor|prop|propeller|channel|ch|rcin|rcout|rc|servo|esc|tau)[_ ]?[0-9]+(_n)?$`)
 	sided    = regexp.MustCompile(`^(left|right|port|starboard|stbd)$`)
 )
 
@@ -114,9 +114,13 @@ var (
 	driving   = []string{"tau", "duty", "servo", "rudder", "aileron", "elevator", "steer", "steering", "gear", "goal", "action", "esc", "rotor", "joy", "axes", "stick", "lever", "τ"}
 )
 
+// capitals matches where a word begins with a capital letter, as in RudderAngle.
+var capitals = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
+
 // isOf returns whether a word of a name is one of a list.
 func isOf(name string) func(list []string) bool {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
+	words = append(words, strings.FieldsFunc(strings.ToLower(capitals.ReplaceAllString(name, "$1 $2")), func(r rune) bool { return !unicode.IsLetter(r) })...)
 	return func(list []string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
 	}
