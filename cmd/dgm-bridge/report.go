@@ -50,7 +50,7 @@ func nearRemark(f derivative.Found) importer.Remark {
 	case f.Heading != "":
 		return importer.Remark{Kind: "derivative", Severity: importer.Info, Text: fmt.Sprintf("%s moves %s along %s: it is not its derivative", f.Derivative, f.Channel, f.Heading)}
 	case f.Sign == derivative.Opposite:
-		return importer.Remark{Kind: "sign", Severity: importer.Warning, Text: fmt.Sprintf("%s moves opposite to %s: their signs or axes differ, and it is not used as its derivative", f.Channel, f.Derivative), Remedy: "write scale = -1 for the one whose sign is wrong"}
+		return importer.Remark{Kind: "sign", Severity: importer.Warning, Text: fmt.Sprintf("%s moves opposite to %s: their signs or axes differ, and it is not used as its derivative", f.Channel, f.Derivative), Remedy: "write scale = -1 for the one whose sign is wrong, if their axes are not opposite (z up, w down)"}
 	case f.Sign == derivative.Turned:
 		return importer.Remark{Kind: "sign", Severity: importer.Warning, Text: fmt.Sprintf("%s moves along %s in some parts and opposite to it in others: the sign of one of them changes within the log", f.Channel, f.Derivative), Remedy: "import the parts, or files, by themselves, with scale = -1 where the sign is wrong"}
 	case f.Units != "":
