@@ -44,3 +44,28 @@ func TestAnotherLogBehind(t *testing.T) {
 		t.Error(len(g.values), g.problems)
 	}
 }
+
+// A counter of µs in 32 bits that wraps goes on, for a record that comes late, too; a restart is one.
+func TestTimesOfThirtyTwoBits(t *testing.T) {
+	log := newLog().format(30, 3+8+4, "POS", "Qf", "TimeUS,X")
+	want := []int64{}
+	for i := range 40 {
+		us := uint64(1<<32 - 20_000 + 1000*i)
+		if i == 25 {
+			us -= 10_000
+		}
+		log.record(30, us%(1<<32), float32(i))
+		want = append(want, int64(us)*1000)
+	}
+	log.record(30, uint64(5), float32(40))
+	if g := read(t, log.Bytes(), "POS"); !slices.Equal(g.times, append(want, 1000<<32+5000)) {
+		t.Errorf("%v\nwant %v", g.times, want)
+	}
+	again := newLog().format(30, 3+8+4, "POS", "Qf", "TimeUS,X")
+	for i := range 40 {
+		again.record(30, uint64(1_000_000_000+1000*i)%1_000_020_000, float32(i))
+	}
+	if g := read(t, again.Bytes(), "POS"); g.times[20] != 0 {
+		t.Error(g.times)
+	}
+}

@@ -32,10 +32,10 @@ type Reader struct {
 	data    bool                       // records other than formats were read of it
 	units   units
 	seq     int
-	last    int64 // ns, of the record before
-	ahead   bool  // only the descriptions of formats are read
-	looked  bool  // those behind the first records were read ahead
-	begun   bool  // last is set
+	clock
+	ahead   bool // only the descriptions of formats are read
+	looked  bool // those behind the first records were read ahead
+	begun   bool // last is set
 	message telemetry.Message
 }
 
@@ -213,8 +213,7 @@ func (r *Reader) read(s *subscription, content []byte) *telemetry.Message {
 		case v*float64(s.scale) >= latest:
 			logged, stamped = latest, true
 		case v >= 0:
-			logged, stamped = int64(v)*s.scale, true
-			r.last = logged
+			logged, stamped = r.continued(int64(v)*s.scale), true
 		}
 	}
 	t := logged

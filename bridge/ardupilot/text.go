@@ -34,7 +34,7 @@ type Text struct {
 	formats map[string]*textFormat
 	byType  map[string]string // names by the numbers of types
 	seq     int
-	last    int64 // ns
+	clock
 	message telemetry.Message
 }
 
@@ -229,8 +229,7 @@ func (r *Text) read(name string, f *textFormat, values []string) (*telemetry.Mes
 		case err == nil && v*f.scale >= latest:
 			logged, stamped = latest, true
 		case err == nil && v >= 0:
-			r.last = int64(v * f.scale)
-			logged, stamped = r.last, true
+			logged, stamped = r.continued(int64(v*f.scale)), true
 		}
 	}
 	for i, k := range s.wanted {
