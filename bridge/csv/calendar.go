@@ -73,6 +73,12 @@ func padded(s string) string {
 	return out + strings.TrimSpace(m[13])
 }
 
+// atLeap reports whether a time, ns since 1970, is within a second behind the end of June or December, where leap seconds are.
+func atLeap(t int64) bool {
+	at := time.Unix(0, t).UTC()
+	return at.Year() > 1972 && at.Day() == 1 && at.Hour()+at.Minute() == 0 && at.Second() < 2 && (at.Month() == time.January || at.Month() == time.July)
+}
+
 // parsePadded reads dates and times whose numbers have two digits.
 func parsePadded(s string, order dateOrder) (int64, error) {
 	s = pointed(strings.Replace(strings.TrimSpace(s), " ", "T", 1))

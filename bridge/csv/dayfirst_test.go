@@ -64,6 +64,14 @@ func TestDayOrMonthFirst(t *testing.T) {
 	}
 }
 
+// A second that UTC counts twice is named.
+func TestLeapSecondOf1970(t *testing.T) {
+	_, err := readAll(t, "time,x\n1483228799.5,1\n1483228800.0,1\n1483228800.5,1\n1483228800.0,1\n1483228800.5,1\n", Time{Column: "time", Unit: "s"})
+	if err == nil || !strings.Contains(err.Error(), "the time runs backwards by 0.5 s at a leap second, which UTC counts twice") {
+		t.Error(err)
+	}
+}
+
 // Times go on over a leap second, over midnight beside the date of the start, and beyond 24 hours.
 func TestTimesGoOn(t *testing.T) {
 	for text, how := range map[string]Time{

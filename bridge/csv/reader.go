@@ -285,6 +285,8 @@ func (r *Reader) backwards(field string, t, by int64) error {
 		return r.fail(r.line, field, fmt.Sprintf("the clock is set back by one %s, as at the end of summer time", what), segment+", or write the times with their zone, as 12:30:00+02:00")
 	case what != "":
 		return r.fail(r.line, field, fmt.Sprintf("the time restarts: it seems to count within the %s", what), "write the whole time into one column")
+	case by <= 1e9 && atLeap(t):
+		return r.fail(r.line, field, fmt.Sprintf("the time runs backwards by %s at a leap second, which UTC counts twice", seconds(by)), segment)
 	case t >= r.first && t-r.first <= usual:
 		return r.fail(r.line, field, "the time restarts at the first time of the file: another recording may begin here", segment)
 	}
