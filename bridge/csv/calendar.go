@@ -82,6 +82,9 @@ func atLeap(t int64) bool {
 // parsePadded reads dates and times whose numbers have two digits.
 func parsePadded(s string, order dateOrder) (int64, error) {
 	s = pointed(strings.Replace(strings.TrimSpace(s), " ", "T", 1))
+	if len(s) == len("20060102150405000") && strings.Trim(s, "0123456789") == "" {
+		s = s[:14] + "." + s[14:]
+	}
 	if zone, ok := strings.CutSuffix(s, " UTC"); ok {
 		s = zone + "Z"
 	}

@@ -356,6 +356,8 @@ func (o *Outline) nearlyTime() (reason, remedy string) {
 			return fmt.Sprintf(": column %s has numbers as %s", quote(c.Column), quote(c.other)), withPoints
 		case twoDigits.MatchString(c.other):
 			return fmt.Sprintf(": %s of column %s has a year of two digits", quote(c.other), quote(c.Column)), "write years with four digits, as in 2026-03-05"
+		case c.days > 0 && c.days == c.Others:
+			return fmt.Sprintf(": column %s has dates without a time of day", quote(c.Column)), "name a column of the time of day as a time is; or, where rows are a day apart, write the map by hand, with step = \"24h\" and any_rate = true under [time]"
 		case c.Others > 0:
 			return fmt.Sprintf(": %s of column %s is no number, no date as 2026-03-05T12:30:00.25 and no time as 12:30:00.25", quote(c.other), quote(c.Column)), addTimes
 		case c.Low == c.High:

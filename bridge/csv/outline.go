@@ -232,12 +232,10 @@ func (c *Column) add(cell string, sampled bool) {
 		}
 		return
 	}
-	if v >= dateDigits && v < 10*dateDigits {
-		if isDate(cell) {
-			c.dates++
-			c.Others++
-			return
-		}
+	if mayBeDate(v) && isDate(cell) {
+		c.dates++
+		c.Others++
+		return
 	}
 	c.number(v)
 }
@@ -273,6 +271,14 @@ func (c *Column) number(v float64) {
 
 // dateDigits is the least number of 14 digits, which is no time of any unit: a date and a time without signs.
 const dateDigits = 1e13
+
+// longDate is a year of a date and a time without signs, with thousandths of a second, which is no time of any unit either.
+const longDate = 1e13
+
+// mayBeDate reports whether a number may be a date and a time without signs.
+func mayBeDate(v float64) bool {
+	return v >= dateDigits && v < 10*dateDigits || v >= 1900*longDate && v < 2200*longDate
+}
 
 // fullMinute reports whether a number is behind the last one as the first time of a minute is behind the last of the one before, in
 // times of day without colons: 123100 follows 123059.98.

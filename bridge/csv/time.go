@@ -107,6 +107,8 @@ func unitBy(step, at float64) string {
 	switch {
 	case at > 7e5 && at < 8e5 && fits(datenum):
 		return datenum
+	case at > 0.001 && at < 1 && fits("d"): // of one day, as spreadsheets have times of day
+		return "d"
 	case at > 2.4e6 && at < 2.5e6 && fits(julian):
 		return julian
 	case at > 2e4 && at < 8e4 && fits("d"):

@@ -164,15 +164,15 @@ func TestOrderOfAQuaternion(t *testing.T) {
 
 // Widths of pulses in µs and ms are inputs, and no times; units at the ends of names are the channels'.
 func TestUnitsAndPulsesByName(t *testing.T) {
-	log, _, text := suggested(t, "", rowsOf("time_s,speed_kmh,yawDeg,gyro_mrad_s,esc1_us,servo_ms,throttle_pct,axes_1,latency_ms,mot 1,thr2_N,RudderAngle(deg)", func(i int, theta, omega, tau float64) string {
-		return fmt.Sprintf("%.2f,%g,%g,%g,%.0f,%.4f,%.1f,%.3f,%.2f,%g,%g,%g", 0.02*float64(i), 3.6*omega, 57.3*theta, 1000*omega+math.Sin(float64(i)), 1500+200*tau, 1.5+0.1*tau*tau, 100*tau, tau*theta, 5+math.Sin(float64(i)), tau+omega, tau-theta, omega-tau*theta)
+	log, _, text := suggested(t, "", rowsOf("time_s,speed_kmh,yawDeg,gyro_mrad_s,esc1_us,servo_ms,throttle_pct,axes_1,latency_ms,mot 1,thr2_N,RudderAngle(deg),speed_ms,F [kN]", func(i int, theta, omega, tau float64) string {
+		return fmt.Sprintf("%.2f,%g,%g,%g,%.0f,%.4f,%.1f,%.3f,%.2f,%g,%g,%g,%g,%g", 0.02*float64(i), 3.6*omega, 57.3*theta, 1000*omega+math.Sin(float64(i)), 1500+200*tau, 1.5+0.1*tau*tau, 100*tau, tau*theta, 5+math.Sin(float64(i)), tau+omega, tau-theta, omega-tau*theta, omega+theta*tau, tau+0.5*theta)
 	}))
-	if len(channel.Select(log.Channels, channel.State)) != 3 {
+	if len(channel.Select(log.Channels, channel.State)) != 4 {
 		t.Fatalf("%v\n%s", channel.Names(log.Channels), text)
 	}
 	for name, want := range map[string][2]string{
 		"speed_kmh": {"km/h", "state"}, "yawDeg": {"deg", "state"}, "gyro_mrad_s": {"mrad/s", "state"},
-		"esc1_us": {"us", "input"}, "servo_ms": {"ms", "input"}, "throttle_pct": {"%", "input"}, "axes_1": {"", "input"}, "mot 1": {"", "input"}, "thr2_N": {"", "input"}, "RudderAngle": {"deg", "input"},
+		"esc1_us": {"us", "input"}, "servo_ms": {"ms", "input"}, "throttle_pct": {"%", "input"}, "axes_1": {"", "input"}, "mot 1": {"", "input"}, "thr2_N": {"", "input"}, "RudderAngle": {"deg", "input"}, "speed_ms": {"m/s", "state"}, "F": {"kN", "input"},
 	} {
 		if _, c := at(t, log, name); c.Unit != want[0] || string(c.Role) != want[1] {
 			t.Errorf("%s is %+v, want %v", name, c, want)
@@ -190,6 +190,12 @@ func TestTimesAndNamesOfOtherPrograms(t *testing.T) {
 		"Julian": {rowsOf("time,theta,omega,tau", func(i int, theta, omega, tau float64) string {
 			return fmt.Sprintf("%.10f,%g,%g,%g", 2460310.5+0.02*float64(i)/86400, theta, omega, tau)
 		}), "time", "julian"},
+		"share of a day": {rowsOf("time,theta,omega,tau", func(i int, theta, omega, tau float64) string {
+			return fmt.Sprintf("%.12f,%g,%g,%g", 0.4+0.02*float64(i)/86400, theta, omega, tau)
+		}), "time", "d"},
+		"digits": {rowsOf("time,theta,omega,tau", func(i int, theta, omega, tau float64) string {
+			return fmt.Sprintf("202403052359%05d,%g,%g,%g", 50000+20*i, theta, omega, tau)
+		}), "time", "iso"},
 		"ground station": {strings.Replace(rowsOf("t,theta,omega,tau", plainRow), "0.00,0,1,0\n", "0.00,--.--,--.--,0\n", 1), "t", "s"},
 		"bodies": {"Format,1,Rate,50\n\n,Type,Body,Body\n,Name,d,d\n,ID,1,1\n,,Position,Position\n" + rowsOf("Frame,t,theta,tau", func(i int, theta, _, tau float64) string {
 			return fmt.Sprintf("%d,%.2f,%g,%g", i, 0.02*float64(i), theta, tau)

@@ -110,6 +110,7 @@ func steers(name string) bool { return containsAny(name, "steer") && !commands(n
 var (
 	commanded = []string{"sp", "set", "des", "ref"}
 	observed  = []string{"meas", "measured", "measurement", "actual", "act", "feedback", "fb", "fbk", "encoder", "observed"}
+	speeds    = []string{"speed", "vel", "velocity"}
 	sensed    = []string{"rpm", "current", "ma", "voltage", "encoder", "position", "pos", "velocity", "vel", "speed", "temperature"}
 	driving   = []string{"tau", "duty", "servo", "rudder", "aileron", "elevator", "steer", "steering", "gear", "goal", "action", "esc", "rotor", "joy", "axes", "stick", "lever", "τ"}
 )
@@ -148,7 +149,7 @@ func (s *suggestion) drives(topic, name, unit string) bool {
 func drives(name, unit string) bool {
 	is, plain := isOf(name), strings.ToLower(frames.Bare(name))
 	switch {
-	case commands(name), channel.SameUnit(unit, "N m"), channel.SameUnit(unit, "N"):
+	case commands(name), channel.SameUnit(unit, "N m"), channel.SameUnit(unit, "N"), slices.Contains([]string{"kn", "mn", "knm", "mnm", "nmm"}, strings.ToLower(strings.NewReplacer(" ", "", "·", "", "*", "", ".", "").Replace(unit))):
 		return true
 	case is(observed):
 		return false
