@@ -50,7 +50,7 @@ func TestTimesOfThirtyTwoBits(t *testing.T) {
 	log := newLog().format(30, 3+8+4, "POS", "Qf", "TimeUS,X")
 	want := []int64{}
 	for i := range 40 {
-		us := uint64(1<<32 - 20_000 + 1000*i)
+		us := uint64(1<<32) - 20_000 + 1000*uint64(i)
 		if i == 25 {
 			us -= 10_000
 		}
