@@ -103,28 +103,25 @@ func (j *breaks) add(track int, t int64, x []float64) {
 }
 
 func (s *broken) add(v float64, message int, gap bool) {
-	s.top = max(s.top, math.Abs(v))
-	step, marked := math.Abs(v-s.last), false
-	if s.n++; s.n == 1 {
-		step, s.low, s.high = 0, v, v
+	s.n++
+	if isMark(v) {
+		s.marks[slices.Index(marks[:], v)].n++
 	}
-	s.low, s.high = min(s.low, v), max(s.high, v)
-	if step > 0 && (step < s.fine || s.fine == 0) {
+	switch {
+	case s.n == 1:
+		s.last, s.low, s.high, s.top = v, v, v, math.Abs(v)
+		return
+	case v == s.last:
+		return
+	}
+	step := math.Abs(v - s.last)
+	s.top, s.low, s.high = max(s.top, math.Abs(v)), min(s.low, v), max(s.high, v)
+	if step < s.fine || s.fine == 0 {
 		s.fine = step
 	}
-	for i, value := range marks {
-		m := &s.marks[i]
-		if v == value {
-			m.n++
-		}
-		if step > 0 && (v == value || s.last == value) {
-			if marked = true; m.turns == 0 || step < m.least {
-				m.least = step
-			}
-			m.turns++
-		}
-	}
-	if !marked {
+	if isMark(v) || isMark(s.last) {
+		s.mark(v, step)
+	} else {
 		s.most = max(s.most, step)
 	}
 	if step > s.peak {
@@ -136,6 +133,20 @@ func (s *broken) add(v float64, message int, gap bool) {
 		s.second = max(s.second, step)
 	}
 	s.last = v
+}
+
+func isMark(v float64) bool { return v == marks[0] || v == marks[1] }
+
+// mark takes a step to a value that stands for what is not measured, or from it.
+func (s *broken) mark(v, step float64) {
+	for i, value := range marks {
+		if m := &s.marks[i]; v == value || s.last == value {
+			if m.turns == 0 || step < m.least {
+				m.least = step
+			}
+			m.turns++
+		}
+	}
 }
 
 // factor returns how many times as large the unit is from the largest step on: values and their steps are by the ratio of two units. 0 =
