@@ -238,17 +238,6 @@ func equation(m *model.Model, degree int, step float64, rng *rand.Rand) priordyn
 	return r
 }
 
-// ellipsoid bounds n coordinates to a length of about 2.5, unequally and askew.
-func ellipsoid(n int) (e priordynamics.Ellipsoid) {
-	for i := range n {
-		for j := range i {
-			e = append(e, 0.1*math.Sin(float64(i+3*j)))
-		}
-		e = append(e, 0.4+0.1*math.Cos(float64(i)))
-	}
-	return e
-}
-
 // stack is constant velocity, or difference equations and a direct map.
 func stack(m *model.Model, s Shape, rng *rand.Rand) []model.Component {
 	if s.Prior == 0 && s.Velocity {
@@ -395,20 +384,4 @@ func baseline(m *model.Model, rng *rand.Rand) linear.Model {
 		b.A[i*Z+i] = 0.9
 	}
 	return b
-}
-
-func shares(n int, rng *rand.Rand) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = rng.Float64()
-	}
-	return out
-}
-
-func factors(n int, rng *rand.Rand) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = 1 + rng.Float64()
-	}
-	return out
 }
