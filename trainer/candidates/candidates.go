@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -64,8 +65,7 @@ type Prior struct {
 	nets   *dynamicsnet.Choice // nets in the linear equation; nil = none
 	parts  int                 // of the cross-validation
 
-	chain      equation.Chain // of links that the states are of; empty = none was looked for, or found
-	chainError float64        // mean logarithm of its error over that of holding
+	chain equation.Chain // of links that the states are of; empty = none was looked for, or found
 }
 
 // Names of the candidates of the stack.
@@ -229,8 +229,8 @@ func (p *Prior) fitNets(ctx context.Context, flights []window.Flight, parts []wi
 		set := dynamicsnet.Default(len(p.task.States))
 		set.Match.Steps, set.Shoot.Steps = p.set.Nets.Match, p.set.Nets.Shoot
 		var chain equation.Chain
-		if chain = p.chain; chain.Empty() && MayChain(p.task) {
-			chain, _ = manipulator.Identify(ctx, flights, p.task)
+		if chain = p.chain; !p.set.Motion && MayChain(p.task) {
+			chain, _ = manipulator.Identify(ctx, flights, p.task, math.Inf(1))
 		}
 		choice, err := dynamicsnet.Choose(ctx, parts, p.task, p.body, chain, set, p.set.Seed)
 		if errors.Is(err, dynamicsnet.ErrTooFew) || ctx.Err() != nil {

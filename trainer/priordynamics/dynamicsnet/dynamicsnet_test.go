@@ -134,7 +134,7 @@ func TestNetsOnAChain(t *testing.T) {
 	pendulum.States = []channel.Channel{{Name: "angle", Role: channel.State, Period: channel.Angle, Derivative: "rate"}, {Name: "rate", Role: channel.State}}
 	flights, set := swing(8, 4), small()
 	set.Match.Steps, set.Shoot.Steps = 150, 25 // nets have next to nothing to learn
-	chain, _ := manipulator.Identify(context.Background(), flights, pendulum)
+	chain, _ := manipulator.Identify(context.Background(), flights, pendulum, math.Inf(1))
 	c, err := Choose(context.Background(), window.Folds(flights, pendulum.Horizon, 2), pendulum, prior.Body{}, chain, set, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 // fit itself, and the least windows.
 const (
 	nodes           = 25
-	briefWindows    = 150
+	briefWindows    = 64
 	briefIterations = 12
 	windows         = 400
 	iterations      = 40
@@ -29,9 +29,9 @@ const (
 const gravity = 20
 
 // Identify returns the chain of links that the states are of, fitted to flights, with the mean logarithm of its error over
-// that of holding, or an empty one where they are of none, or the flights are too short. Angles are relative to the link
-// before or to one direction, whichever fits better.
-func Identify(ctx context.Context, flights []window.Flight, task window.Task) (priordynamics.Chain, float64) {
+// that of holding, or an empty one where they are of none, the flights are too short, or a brief fit is worse than a leader with the
+// same measure. Angles are relative to the link before or to one direction, whichever fits better.
+func Identify(ctx context.Context, flights []window.Flight, task window.Task, leader float64) (priordynamics.Chain, float64) {
 	first, ok := find(task.States, task.Inputs)
 	if !ok {
 		return priordynamics.Chain{}, math.Inf(1)
@@ -54,8 +54,15 @@ func Identify(ctx context.Context, flights []window.Flight, task window.Task) (p
 			break // to what its angle is does not matter
 		}
 	}
-	return refit(ctx, best, flights, task)
+	brief := newFit(best)
+	if value := s.descend(ctx, &brief, nodes, briefIterations); value > leader+margin {
+		return priordynamics.Chain{}, value
+	}
+	return refit(ctx, brief.Chain, flights, task)
 }
+
+// margin is by how much a fit to few windows may be worse than a leader.
+const margin = 0.3
 
 // Links returns of how many links the states are the angles and rates, 0 where they are not.
 func Links(states []channel.Channel) int {

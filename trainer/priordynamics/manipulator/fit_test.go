@@ -52,7 +52,7 @@ func swing(noise float64) (out []window.Flight) {
 }
 
 func TestIdentifyFindsTheChain(t *testing.T) {
-	c, objective := Identify(context.Background(), swing(1e-3), task)
+	c, objective := Identify(context.Background(), swing(1e-3), task, math.Inf(1))
 	if !c.Relative || !slices.Equal(c.Angles, truth.Angles) || !slices.Equal(c.Rates, truth.Rates) {
 		t.Fatalf("another chain: %+v", c)
 	}
@@ -71,7 +71,7 @@ func TestIdentifyFindsTheChain(t *testing.T) {
 	}
 	// The result does not depend on the number of processors.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if again, _ := Identify(context.Background(), swing(1e-3), task); !reflect.DeepEqual(again, c) {
+	if again, _ := Identify(context.Background(), swing(1e-3), task, math.Inf(1)); !reflect.DeepEqual(again, c) {
 		t.Error("another result on one processor")
 	}
 }
@@ -86,11 +86,11 @@ func TestStatesThatAreOfNoChain(t *testing.T) {
 		other := task
 		other.States = slices.Clone(task.States)
 		change(other.States)
-		if c, _ := Identify(context.Background(), flights, other); !c.Empty() {
+		if c, _ := Identify(context.Background(), flights, other, math.Inf(1)); !c.Empty() {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
-	if c, _ := Identify(context.Background(), []window.Flight{flights[0].Slice(0, 60)}, task); !c.Empty() {
+	if c, _ := Identify(context.Background(), []window.Flight{flights[0].Slice(0, 60)}, task, math.Inf(1)); !c.Empty() {
 		t.Errorf("of half a second: %+v", c)
 	}
 	if c := Refit(context.Background(), truth, []window.Flight{flights[0].Slice(0, 60)}, task); !c.Empty() {
