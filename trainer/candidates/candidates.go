@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -21,7 +20,6 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics/dynamicsnet"
-	"github.com/dgm-robotics/dgm/trainer/priordynamics/manipulator"
 	"github.com/dgm-robotics/dgm/trainer/ridge"
 	"github.com/dgm-robotics/dgm/trainer/stack"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -228,11 +226,7 @@ func (p *Prior) fitNets(ctx context.Context, flights []window.Flight, parts []wi
 		b.Say("prior dynamics: nets, weight decay")
 		set := dynamicsnet.Default(len(p.task.States))
 		set.Match.Steps, set.Shoot.Steps = p.set.Nets.Match, p.set.Nets.Shoot
-		var chain equation.Chain
-		if chain = p.chain; !p.set.Motion && MayChain(p.task) {
-			chain, _ = manipulator.Identify(ctx, flights, p.task, math.Inf(1))
-		}
-		choice, err := dynamicsnet.Choose(ctx, parts, p.task, p.body, chain, set, p.set.Seed)
+		choice, err := dynamicsnet.Choose(ctx, parts, p.task, p.body, p.chainOf(ctx, flights), set, p.set.Seed)
 		if errors.Is(err, dynamicsnet.ErrTooFew) || ctx.Err() != nil {
 			return nil, nil
 		}

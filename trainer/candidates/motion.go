@@ -127,6 +127,15 @@ func (p *Prior) chooseMotion(ctx context.Context, flights []window.Flight) error
 	return err
 }
 
+// chainOf returns the chain of links that the states of flights are of; empty = none was found.
+func (p *Prior) chainOf(ctx context.Context, flights []window.Flight) dynamics.Chain {
+	if p.set.Motion || !MayChain(p.task) {
+		return p.chain // of chooseMotion
+	}
+	chain, _ := manipulator.Identify(ctx, flights, p.task, math.Inf(1))
+	return chain
+}
+
 // logError returns the mean logarithm of the RMSE of the roll-outs of an equation, over horizons and states.
 func (p *Prior) logError(flights []window.Flight, m *Motion) (sum float64) {
 	c := p.component(flights, m)
