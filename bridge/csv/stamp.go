@@ -127,7 +127,7 @@ func (r *Reader) time(cell string) (int64, error) {
 const (
 	leastRescaled = 500 // times as large as the time before, or as small
 	mostStepsOn   = 10  // the steps that the time goes on, in the new unit
-	leastSteps    = 100 // ahead of it: the ratio of times near 0 says nothing
+	leastSteps    = 100 // ahead of it: the ratio of times near 0 means nothing
 )
 
 // rescaled returns how many times as large as those before it a time is, where that is a power of 1000 and the time goes on as it
