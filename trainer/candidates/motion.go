@@ -136,26 +136,15 @@ func (p *Prior) chainOf(ctx context.Context, flights []window.Flight) dynamics.C
 	return chain
 }
 
-// logError returns the mean logarithm of the RMSE of the roll-outs of an equation, over horizons and states.
-func (p *Prior) logError(flights []window.Flight, m *Motion) (sum float64) {
+// logError returns the mean logarithm of the error of the roll-outs of an equation over that of holding.
+func (p *Prior) logError(flights []window.Flight, m *Motion) float64 {
 	c := p.component(flights, m)
-	cells := priordynamics.Errors(&c.Members[0], flights, p.task)
-	for _, errs := range cells {
-		square := 0.0
-		for _, e := range errs {
-			square += e * e
-		}
-		sum += 0.5 * math.Log(square/float64(max(len(errs), 1))+tiny) / float64(len(cells))
-	}
-	return sum
+	return priordynamics.LogError(&c.Members[0], flights, p.task)
 }
 
-const (
-	tiny = 1e-300 // keeps the logarithm of an error away from zero
-	// decisive is by how much the logarithm of the error of a chain is below that of another equation: joints that valves move fit a
-	// chain a little better, and are predicted worse with it.
-	decisive = 0.2
-)
+// decisive is by how much logError of a chain is below that of another equation: joints that valves move fit a chain a little
+// better, and are predicted worse with it.
+const decisive = 0.2
 
 // refitMotion fits the equation of m to other flights, from the parameters that it has.
 func (p *Prior) refitMotion(ctx context.Context, flights []window.Flight, m *Motion) error {

@@ -36,6 +36,13 @@ func Errors(m *priordynamics.Model, flights []window.Flight, task window.Task) [
 	return out
 }
 
+// LogError returns the mean logarithm of the error of the roll-outs of a model in windows of flights over that of holding.
+func LogError(m *priordynamics.Model, flights []window.Flight, task window.Task) float64 {
+	windows := window.Cut(flights, task.Horizon, task.Horizon/5)
+	score, _ := rolloutError(m, flights, windows, task.Horizon, rmsDisplacement(flights, windows, task.Horizon))
+	return score
+}
+
 // rmsDisplacement returns the rms displacement over windows, at the horizons of the
 // grid (grid×K): the error of holding the last value.
 func rmsDisplacement(flights []window.Flight, windows []window.Window, H float64) []float64 {
