@@ -23,6 +23,21 @@ func connect(cmd *cobra.Command, server *link.Flags) (*nats.Conn, error) {
 	return server.Link("dgm-bridge "+cmd.Name(), notice(cmd)).Connect()
 }
 
+// runLink connects to the server, runs the link of a vehicle until it ends, and prints what it carried.
+func runLink(cmd *cobra.Command, server *link.Flags, vehicle string, run func(nc *nats.Conn) (carried string, err error)) error {
+	nc, err := connect(cmd, server)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	carried, err := run(nc)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", vehicle, carried)
+	return err
+}
+
 // channelNames are the flags that name the channels of a vehicle.
 type channelNames struct{ model, like string }
 

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/bridge/mavlink/autopilot"
@@ -65,17 +66,11 @@ inputs, in the axes named there; by default all twelve states and four motors, i
 				}
 			}
 			c.Log = notice(cmd)
-			nc, err := connect(cmd, &server)
-			if err != nil {
-				return err
-			}
-			defer nc.Close()
-			var n mavlink.Counts
-			if err := mavlink.Run(cmd.Context(), nc, c, &n); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", c.Vehicle, carried(&n))
-			return err
+			return runLink(cmd, &server, c.Vehicle, func(nc *nats.Conn) (string, error) {
+				var n mavlink.Counts
+				err := mavlink.Run(cmd.Context(), nc, c, &n)
+				return carried(&n), err
+			})
 		},
 	}
 	f := cmd.Flags()

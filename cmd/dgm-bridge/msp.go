@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/bridge/importer"
@@ -69,17 +70,11 @@ dgm-bridge record writes the states to a log.`,
 				return err
 			}
 			c.Log = notice(cmd)
-			nc, err := connect(cmd, &server)
-			if err != nil {
-				return err
-			}
-			defer nc.Close()
-			var n msp.Counts
-			if err := msp.Run(cmd.Context(), nc, c, &n); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", c.Vehicle, polled(&n))
-			return err
+			return runLink(cmd, &server, c.Vehicle, func(nc *nats.Conn) (string, error) {
+				var n msp.Counts
+				err := msp.Run(cmd.Context(), nc, c, &n)
+				return polled(&n), err
+			})
 		},
 	}
 	f := cmd.Flags()
