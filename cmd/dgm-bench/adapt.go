@@ -174,6 +174,9 @@ func (o *adaptFlags) recorded(ctx context.Context, name string, u *study.Unit) e
 		return err
 	}
 	putAdapted(u.Row, a)
+	if err := putHeld(ctx, m, f.Test, u.Row); err != nil {
+		return err
+	}
 	u.Put("recording", f.Title).Put("horizon_s", m.Horizon).Put("ok", a.RMSE <= 1.01)
 	return nil
 }

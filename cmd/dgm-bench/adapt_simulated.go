@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -147,6 +148,7 @@ func (s *adaptSystem) flights(out window.Series) []window.Flight {
 //	before                              coverage without adaptation and factor
 //	factor_…                            the same with the factor alone
 //	recovered_s                         after a change in flight, see evaluate.Adapted.Recovered
+//	held_rmse, held_crps, held_coverage  where the input over the horizon is not known
 //	since_s, since_crps                 parts of that flight since the change, and their CRPS
 //	reverted_rmse                       from 3 s after the changed robot became the old one
 //	trained_ratio                       error over that of a model of the changed robot
@@ -179,6 +181,9 @@ func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c *change, of
 		}
 	}
 	putAdapted(r, fresh)
+	if err := putHeld(ctx, m, flight, r); err != nil {
+		return err
+	}
 	from, crps := inFlight.CRPSSince()
 	r.Put("since_s", from).Put("since_crps", crps)
 	r.Put("system", s.plant.Name).Put("change", c.name).Put("horizon_s", m.Horizon).Put("recovered_s", inFlight.Recovered()).Put("reverted_rmse", late)
@@ -221,6 +226,17 @@ func overTrained(ctx context.Context, name string, a *evaluate.Adapted, trained 
 // adaptOn runs flights through, each after a lead.
 func adaptOn(ctx context.Context, m *model.Model, lead, flights []window.Flight) (*evaluate.Adapted, error) {
 	return evaluate.Adapt(ctx, m, flights, adaptOptions(m, lead))
+}
+
+// putHeld puts the ratios of flights into a row whose predictions do not know the input over the horizon.
+func putHeld(ctx context.Context, m *model.Model, flights []window.Flight, r *study.Row) error {
+	o := adaptOptions(m, nil)
+	o.Readout = estimator.Hold
+	a, err := evaluate.Adapt(ctx, m, flights, o)
+	if err == nil {
+		r.Put("held_rmse", a.RMSE).Put("held_crps", a.CRPS).Put("held_coverage", a.Coverage95)
+	}
+	return err
 }
 
 // putAdapted puts the ratios of all flights into a row.

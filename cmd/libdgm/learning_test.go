@@ -46,9 +46,9 @@ func TestLearning(t *testing.T) {
 	}
 	T := len(l.times())
 	ask := func(questions int) []float64 {
-		q, a := &query{want: wantMean, workers: 1}, &answer{}
+		q, a := &query{want: wantMean, planRows: 1, workers: 1}, &answer{}
 		for range questions {
-			q.states, q.u = append(q.states, 0.2, 0.1), append(q.u, 1)
+			q.states, q.plans = append(q.states, 0.2, 0.1), append(q.plans, 1)
 		}
 		a.mean = make([]float64, questions*T*2)
 		if err := l.predict(q, a); err != nil {
@@ -58,7 +58,7 @@ func TestLearning(t *testing.T) {
 	}
 	at := func(u float64) []float64 {
 		p := l.fast.NewPrediction()
-		l.fast.Predict(p, &estimator.Query{X0: []float64{0.2, 0.1}, U: []float64{u}})
+		l.fast.Predict(p, &estimator.Query{X0: []float64{0.2, 0.1}, Plan: []float64{u}})
 		return p.Mean[(T-1)*2:]
 	}
 	whole, lost := at(1), at(0.67)

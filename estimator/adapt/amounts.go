@@ -56,10 +56,10 @@ func (f *Filter) Change(dst *priordynamics.Change) {
 	dst.Set(f.equation, &f.of, f.state.Theta, math.Max(0, (f.state.counting()-surely)/(1-surely)))
 }
 
-// counting returns how much of what θ adds is in what is published: the mean over channels and buckets, by how far they move.
+// counting returns how much of what θ adds is in what is published where the input is known: the mean over channels and buckets, by how far they move.
 func (s *State) counting() float64 {
 	sum, all := 0.0, 1e-12
-	for i := range s.Variances {
+	for i := range len(s.Variances) / s.readouts() {
 		moves := s.Ledger[i*ledgerSums+ledgerMoves]
 		sum += moves * mixtureOf(s.Weights[i*experts:(i+1)*experts], 0, 0, 0).slope * s.trusted(i)
 		all += moves
@@ -67,19 +67,20 @@ func (s *State) counting() float64 {
 	return sum / all
 }
 
-// Share returns the weight of adaptation in the published mean: the mean over channels and buckets of the
-// weights of all experts except the one without adaptation.
+// Share returns the weight of adaptation in the published mean where the input over the horizon is known: the mean over
+// channels and buckets of the weights of all experts except the one without adaptation.
 func (s *State) Share() float64 { return s.share(shifted) }
 
-// share returns the mean weight of the experts from one on.
+// share returns the mean weight of the experts from one on, where the input over the horizon is known.
 func (s *State) share(first int) float64 {
 	sum := 0.0
-	for i := 0; i < len(s.Weights); i += experts {
-		for _, w := range s.Weights[i+first : i+experts] {
+	known := s.Weights[:len(s.Weights)/s.readouts()]
+	for i := 0; i < len(known); i += experts {
+		for _, w := range known[i+first : i+experts] {
 			sum += w
 		}
 	}
-	return sum / float64(len(s.Weights)/experts)
+	return sum / float64(len(known)/experts)
 }
 
 // Predictor predicts at fixed times: an estimator.Fast or an estimator.Predictor.

@@ -69,11 +69,12 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 	if !c.start(dst, q, u, theta, horizon) {
 		return false
 	}
-	F := len(c.at.set(q.X0, u, fractions[0]*c.m.Horizon))
+	F, first := len(c.at.set(q.X0, u, fractions[0]*c.m.Horizon)), c.readout(q)*Buckets*K
 	for b, part := range fractions {
 		at := c.at.until(u, part*c.m.Horizon)
-		for j := b * K; j < (b+1)*K; j++ {
-			c.ends[j].mixture = mixtureOf(s.Weights[j*experts:(j+1)*experts], dot(s.Errors[j*F:(j+1)*F], at), dot(s.Rests[j*F:(j+1)*F], at), s.Variances[j]).times(s.trusted(j))
+		for end := b * K; end < (b+1)*K; end++ {
+			j := first + end
+			c.ends[end].mixture = mixtureOf(s.Weights[j*experts:(j+1)*experts], dot(s.Errors[j*F:(j+1)*F], at), dot(s.Rests[j*F:(j+1)*F], at), s.Variances[j]).times(s.trusted(j))
 		}
 	}
 	for j := range c.ends[K:] {

@@ -53,7 +53,7 @@
 //
 // # Gate
 //
-// Each series (a channel in a bucket) has five experts: the mean without adaptation; the same
+// Each series (a channel in a bucket under a readout) has five experts: the mean without adaptation; the same
 // with a regression of its errors; with half of Δ; with Δ; and with Δ and a regression of its
 // residuals. A regression is linear in 5 and the coordinates of the equation, standardised and
 // bounded, of the start state of a window and of the mean input up to the end of the bucket. Its coefficients
@@ -68,6 +68,10 @@
 //
 // Here w are the weights by the last score, before fixed share, μ the experts minus the unadapted mean, and wΔ the share of
 // Δ in Σ w μ. So the prediction of an unchanged robot does not change.
+//
+// A prediction under a plan and one under the input that is held have different errors: in the second those of the input are large, and a pilot or a
+// controller may already compensate for what θ adds. So each readout has series of its own. Those of the held input are evaluated for
+// every fourth window, from the same start, with the input at the start. θ is not learned from them. A query without a plan is corrected by them.
 //
 // Log scores bound the loss over a flight, but not over two seconds in which an error of a sensor or a sender changes faster than the
 // weights. So for each series only a share s of the mixture is published. It is computed from sums over the last two horizons, of the errors

@@ -25,10 +25,18 @@ type effective struct {
 // a gain is known, θ counts and the changed inputs have predicted better; else it is q. It is valid until the
 // next call.
 func (c *Corrector) Effective(q *estimator.Query, s *State) *estimator.Query {
-	if c.effective.used = s.Acting[0] > 0 && len(q.Plan) <= mostPlan && s.gainsCount(c.m.K, c.m.P); !c.effective.used {
+	if c.effective.used = s.Acting[c.readout(q)] > 0 && len(q.Plan) <= mostPlan && s.gainsCount(c.m.K, c.m.P); !c.effective.used {
 		return q
 	}
 	return c.acting(q, s)
+}
+
+// readout returns that of a query, of which the state has series.
+func (c *Corrector) readout(q *estimator.Query) int {
+	if c.m.P > 0 && len(q.Plan) == 0 {
+		return int(estimator.Hold)
+	}
+	return int(estimator.Plan)
 }
 
 // acting returns a query with the inputs that act.

@@ -27,7 +27,7 @@ func TestInputsThatAct(t *testing.T) {
 		"plan": {X0: r.x, U: slices.Repeat([]float64{0.7}, m.P), Plan: slices.Repeat([]float64{0.3, -0.4}, m.P)},
 		"mean": {X0: r.x},
 	} {
-		f.state.Acting[0] = 1
+		copy(f.state.Acting, []float64{1, 1})
 		acting := f.Effective(q)
 		if acting == q || (acting.Plan == nil) != (q.Plan == nil) || q.U != nil && acting.U[0] != g*q.U[0] || q.Plan != nil && acting.Plan[m.P] != g*q.Plan[m.P] {
 			t.Fatalf("%s: from %+v, %+v", name, q, acting)

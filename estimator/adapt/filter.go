@@ -7,7 +7,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
@@ -37,9 +36,8 @@ const (
 // Buckets is how many predictors New makes, of one time each.
 const Buckets = 5
 
-// fractions of the horizon at which buckets end; each bucket is read of every so manieth
-// window.
-var fractions, every = [Buckets]float64{0.04, 0.1, 0.25, 0.5, 1}, [Buckets]int{1, 1, 2, 2, 4}
+// fractions of the horizon at which buckets end.
+var fractions = [Buckets]float64{0.04, 0.1, 0.25, 0.5, 1}
 
 // Filter learns how the robot differs from the training data. It is not safe for concurrent use.
 type Filter struct {
@@ -71,29 +69,12 @@ type Filter struct {
 
 	y           []float64 // K
 	query       estimator.Query
-	plan        feature.Plan
+	plan        []float64 // planRows×P
 	sensitivity []float64 // K×q
 	delta       []float64 // K
 	away, gain  []float64 // q
 	restGain    []float64 // F
 	product     []float64 // q×q
-}
-
-// window is a prediction whose end has not come.
-type window struct {
-	t          int64
-	number     int
-	next       int       // bucket that it waits for
-	x          []float64 // K
-	rows       []float64 // history
-	n          int       // numbers of rows
-	theta      []float64 // q, when it began
-	covariance []float64 // q×q
-	errors     []float64 // B×K×F
-	rests      []float64 // B×K×F
-	weights    []float64 // B×K×experts, of the gate
-	past       []float64 // B×K, the history's part of Δ
-	pastBy     []float64 // B×K×q, its sensitivities
 }
 
 // New allocates all memory. predict returns a predictor of the model for given times, s. The error wraps ErrNone
@@ -103,17 +84,21 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 	if err != nil {
 		return nil, err
 	}
-	K, P, q, B := m.K, m.P, a.Parameters(e), len(fractions)
+	K, P, q, R := m.K, m.P, a.Parameters(e), model.Readouts
+	if P == 0 {
+		R = 1
+	}
+	S := R * Buckets * K // series
 	at := newCoordinates(e)
 	F := len(at.at)
 	f := &Filter{
 		m: m, equation: e, of: a, at: at, rollout: priordynamics.NewAdapted(e, K, a, m.Horizon), actuators: estimator.NewActuators(m.Actuators, m.History, K, m.Horizon), corrector: NewCorrector(m),
 		past: history.NewBuffer(m.Channels[:K], P, m.History), inputs: newInputs(P, m.Horizon), windows: make([]window, perHorizon+4),
 		x: make([]float64, K), y: make([]float64, K), sensitivity: make([]float64, K*q), delta: make([]float64, K), away: make([]float64, q), gain: make([]float64, q), restGain: make([]float64, F), product: make([]float64, q*q),
-		plan: feature.Plan{P: P, Values: make([]float64, planRows*P)},
+		plan: make([]float64, planRows*P),
 		state: State{
 			Kind: kind(m, a), Rate: append([]float64(nil), a.Rate...), Theta: make([]float64, q), Covariance: make([]float64, q*q),
-			Weights: make([]float64, B*K*experts), Errors: make([]float64, B*K*F), Rests: make([]float64, B*K*F), RestCovariances: make([]float64, B*F*F), Acting: make([]float64, 1), Variances: make([]float64, B*K), Ledger: make([]float64, B*K*ledgerSums),
+			Weights: make([]float64, S*experts), Errors: make([]float64, S*F), Rests: make([]float64, S*F), RestCovariances: make([]float64, R*Buckets*F*F), Acting: make([]float64, R), Variances: make([]float64, S), Ledger: make([]float64, S*ledgerSums),
 		},
 	}
 	for i := range q {
@@ -137,8 +122,8 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 	f.before = newPast(m, e, a, f.buckets)
 	for i := range f.windows {
 		f.windows[i] = window{
-			x: make([]float64, K), rows: make([]float64, m.History.Rows()*(K+P)),
-			theta: make([]float64, q), covariance: make([]float64, q*q), errors: make([]float64, B*K*F), rests: make([]float64, B*K*F), weights: make([]float64, B*K*experts), past: make([]float64, B*K), pastBy: make([]float64, B*K*q),
+			x: make([]float64, K), u: make([]float64, P), rows: make([]float64, m.History.Rows()*(K+P)),
+			theta: make([]float64, q), covariance: make([]float64, q*q), errors: make([]float64, S*F), rests: make([]float64, S*F), weights: make([]float64, S*experts), past: make([]float64, S), pastBy: make([]float64, S*q),
 		}
 	}
 	f.Reset()

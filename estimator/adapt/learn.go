@@ -7,38 +7,50 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// learn compares the prediction of a window under the input that was recorded with y (K),
-// what was measured at the end of bucket b.
+// learn compares the predictions of a window with y (K), what was measured at the end of bucket b: first under the input that was
+// held at its start, then under the input that was recorded, from which θ is learned.
 func (f *Filter) learn(w *window, b int) {
-	K, q, h := f.m.K, len(f.prior), f.buckets[b]
-	var u channel.Command
-	f.query = estimator.Query{X0: w.x, History: w.rows[:w.n]}
-	if P := f.m.P; P > 0 {
-		f.inputs.start, f.plan.Step = w.t, h/planRows
-		for i := range planRows {
-			f.inputs.mean(f.plan.Values[i*P:(i+1)*P], float64(i)*f.plan.Step, float64(i+1)*f.plan.Step)
+	for r := f.state.readouts() - 1; r >= 0; r-- {
+		if w.reads(b, r) {
+			f.ask(w, f.buckets[b], estimator.Readout(r))
+			f.compare(w, b, r)
 		}
-		f.query.U, f.query.Plan, f.query.PlanStep = f.plan.Values[:P], f.plan.Values, f.plan.Step
-		u = &f.plan
 	}
+}
+
+// ask sets the query of a prediction h seconds from the start of a window under a readout.
+func (f *Filter) ask(w *window, h float64, r estimator.Readout) {
+	f.query = estimator.Query{X0: w.x, U: w.u, History: w.rows[:w.n]}
+	if P := f.m.P; P > 0 && r == estimator.Plan {
+		f.inputs.start, f.query.Plan, f.query.PlanStep = w.t, f.plan, h/planRows
+		for i := range planRows {
+			f.inputs.mean(f.plan[i*P:(i+1)*P], float64(i)*f.query.PlanStep, float64(i+1)*f.query.PlanStep)
+		}
+		f.query.U = f.plan[:P]
+	}
+}
+
+// compare compares the prediction of f.query, of a window under readout r, with y at the end of bucket b.
+func (f *Filter) compare(w *window, b, r int) {
+	K, q, h := f.m.K, len(f.prior), f.buckets[b]
 	made := f.made[b]
 	if !f.predictors[b].Predict(made, &f.query) {
 		return
 	}
-	theta := f.state.Theta
+	theta, u := f.state.Theta, f.corrector.signal(&f.query)
 	f.rollout.Run(w.x, f.actuators.Start(u, w.rows[:w.n]), theta, h, true)
 	f.rollout.At(f.delta, nil, h)
 	f.rollout.SensitivityAt(f.sensitivity, h)
-	f.subtractPast(w, b)
+	f.subtractPast(w, r*Buckets+b)
 	if !finite(f.delta) || !finite(f.sensitivity) {
 		return
 	}
-	apart := f.m.Horizon / perHorizon * float64(every[b])
+	apart := f.m.Horizon / perHorizon * float64(every[r][b])
 	interval := math.Max(h/4, apart)
 	copy(f.away, theta) // where it was differentiated
 	at, F := f.at.set(w.x, u, h), len(f.restGain)
-	gainOf(f.restGain, f.state.RestCovariances[b*F*F:(b+1)*F*F], at, restMore*math.Max(1, h/apart))
-	if f.state.gainsCount(K, f.m.P) && f.predictActing(b) && f.state.Acting[0] > 0 {
+	gainOf(f.restGain, f.state.RestCovariances[(r*Buckets+b)*F*F:(r*Buckets+b+1)*F*F], at, restMore*math.Max(1, h/apart))
+	if f.state.gainsCount(K, f.m.P) && f.predictActing(b, r) && f.state.Acting[r] > 0 {
 		made = f.acting[b]
 	}
 	for k, c := range f.m.Channels[:K] {
@@ -47,7 +59,10 @@ func (f *Filter) learn(w *window, b int) {
 		if !(obs > 0) {
 			continue
 		}
-		f.judge(w, b, k, e, s, obs)
+		f.judge(w, b, r, k, e, s, obs)
+		if r > 0 { // the input that was held has errors of its own
+			continue
+		}
 		e -= f.delta[k]
 		for i, v := range s {
 			e -= v * (theta[i] - f.away[i])
@@ -60,9 +75,9 @@ func (f *Filter) learn(w *window, b int) {
 // surest bounds the score of the inputs that act, so that it can turn.
 const surest = 20.
 
-// predictActing predicts the end of bucket b from the inputs that act, less what θ adds, and judges what experts without
+// predictActing predicts the end of bucket b under readout r from the inputs that act, less what θ adds, and judges what experts without
 // a regression make of that against what they make of the last prediction. It returns false where it cannot.
-func (f *Filter) predictActing(b int) bool {
+func (f *Filter) predictActing(b, r int) bool {
 	made, plain, st := f.acting[b], f.made[b], &f.state
 	ok := f.predictors[b].Predict(made, f.corrector.acting(&f.query, st)) && f.corrector.addStill(made, f.buckets[b])
 	if !ok {
@@ -71,14 +86,14 @@ func (f *Filter) predictActing(b int) bool {
 	better := 0.0
 	for k, c := range f.m.Channels[:f.m.K] {
 		made.Mean[k] -= f.delta[k]
-		at, obs := b*f.m.K+k, plain.ObsStd[k]*plain.ObsStd[k]
+		at, obs := (r*Buckets+b)*f.m.K+k, plain.ObsStd[k]*plain.ObsStd[k]
 		if !(obs > 0) {
 			continue
 		}
 		moved := mixtureOf(st.Weights[at*experts:(at+1)*experts], 0, 0, 0).slope * f.delta[k]
 		better += scoreOf(nearest(&c, f.y[k]-plain.Mean[k])-moved, obs) - scoreOf(nearest(&c, f.y[k]-made.Mean[k])-moved, obs)
 	}
-	st.Acting[0] = math.Max(-surest, math.Min(st.Acting[0]+better, surest))
+	st.Acting[r] = math.Max(-surest, math.Min(st.Acting[r]+better, surest))
 	return true
 }
 
@@ -99,8 +114,8 @@ func (f *Filter) bound() {
 	}
 }
 
-// subtractPast takes the history's part of a window in bucket b from delta and sensitivity. It
-// was linearised when the window began.
+// subtractPast takes the history's part of a window in bucket b, counted over the readouts, from delta and sensitivity.
+// It was linearised when the window began.
 func (f *Filter) subtractPast(w *window, b int) {
 	K, q := f.m.K, len(f.prior)
 	for k := range K {
@@ -114,9 +129,9 @@ func (f *Filter) subtractPast(w *window, b int) {
 	}
 }
 
-// judge updates the weights of channel k in bucket b by what the experts predicted when the
+// judge updates the weights of channel k in bucket b under readout r by what the experts predicted when the
 // window began, and then its regressions: e is the error of the unadapted prediction.
-func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs float64) {
+func (f *Filter) judge(w *window, b, r, k int, e float64, s []float64, obs float64) {
 	st, q := &f.state, len(f.prior)
 	delta, variance := f.delta[k], 0.0
 	for i, v := range s {
@@ -124,7 +139,7 @@ func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs float64)
 		variance += v * dot(w.covariance[i*q:(i+1)*q], s)
 	}
 	variance = math.Max(variance, 0)
-	at := b*f.m.K + k
+	at, end := (r*Buckets+b)*f.m.K+k, (r+1)*Buckets*f.m.K
 	st.Variances[at] = variance
 	v, F := f.at.at, len(f.restGain)
 	own, rest := dot(w.errors[at*F:(at+1)*F], v), dot(w.rests[at*F:(at+1)*F], v)
@@ -132,10 +147,10 @@ func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs float64)
 	scores := [experts]float64{
 		unadapted: scoreOf(e, obs), shifted: scoreOf(e-own, obs), half: scoreOf(e-0.5*delta, wide), adapted: scoreOf(e-delta, wide), adaptedShifted: scoreOf(e-delta-rest, wide),
 	}
-	f.enter(b, at, e, mixtureOf(w.weights[at*experts:(at+1)*experts], own, rest, variance).moved(delta), obs)
+	f.enter(every[r][b], at, end, e, mixtureOf(w.weights[at*experts:(at+1)*experts], own, rest, variance).moved(delta), obs)
 	share(st.Weights[at*experts : (at+1)*experts])
-	temper := math.Min(2, float64(every[b])) // windows apart are less alike
-	for at := at; at < len(st.Variances); at += f.m.K {
+	temper := math.Min(2, float64(every[r][b])) // windows apart are less alike
+	for at := at; at < end; at += f.m.K {
 		updateWeights(st.Weights[at*experts:(at+1)*experts], &scores, temper)
 		temper *= gateLonger
 	}
@@ -144,9 +159,9 @@ func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs float64)
 }
 
 // enter enters the error of a series without adaptation, e, and what the mixture moved its mean by when the window began into the ledgers of
-// its channel from its bucket on.
-func (f *Filter) enter(b, at int, e, moved, obs float64) {
-	keep := math.Exp(-float64(every[b]) / (perHorizon * ledgerHorizons))
+// its channel from its bucket on, up to series end.
+func (f *Filter) enter(every, at, end int, e, moved, obs float64) {
+	keep := math.Exp(-float64(every) / (perHorizon * ledgerHorizons))
 	own := f.state.Ledger[ledgerSums*at : ledgerSums*(at+1)]
 	for i := range own {
 		own[i] *= keep
@@ -155,7 +170,7 @@ func (f *Filter) enter(b, at int, e, moved, obs float64) {
 		e, moved = e*math.Sqrt(most), moved*math.Sqrt(most)
 	}
 	counts, entry := 1.0, [ledgerSums]float64{1, e * e / obs, e * moved / obs, moved * moved / obs}
-	for at := at; at < len(f.state.Variances); at += f.m.K {
+	for at := at; at < end; at += f.m.K {
 		for i, v := range entry {
 			f.state.Ledger[ledgerSums*at+i] += counts * v
 		}

@@ -2,8 +2,9 @@ package adapt
 
 import (
 	"math"
+	"slices"
 
-	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator"
 )
 
 // Observed learns from a sample: the state x (K) at t, ns on the robot's clock, and the input u (P) held from
@@ -28,7 +29,7 @@ func (f *Filter) Observed(t int64, x, u []float64) {
 		}
 	}
 	if !f.seen || f.n == 0 || t-f.begun >= int64(f.m.Horizon*1e9/perHorizon*(1-slack)) {
-		f.begin(t, x)
+		f.begin(t, x, u)
 	}
 	f.past.Add(t, x, u)
 	f.seen, f.last = true, t
@@ -58,7 +59,7 @@ func (f *Filter) plausible(x, u []float64) bool {
 const slack = 1e-3
 
 // begin begins a window.
-func (f *Filter) begin(t int64, x []float64) {
+func (f *Filter) begin(t int64, x, u []float64) {
 	if f.n > 0 {
 		f.age(seconds(t - f.begun))
 	}
@@ -71,22 +72,26 @@ func (f *Filter) begin(t int64, x []float64) {
 	f.begun = t
 	w.t, w.number, w.next = t, f.number, 0
 	copy(w.x, x)
+	copy(w.u, u)
 	w.n = f.past.Fill(w.rows, t, x) * (f.m.K + f.m.P)
 	copy(w.theta, f.state.Theta)
 	copy(w.covariance, f.state.Covariance)
 	copy(w.errors, f.state.Errors)
 	copy(w.rests, f.state.Rests)
 	copy(w.weights, f.state.Weights)
-	f.before.start(w.x, w.rows[:w.n], model.Plan.Condition(w.n < len(w.rows)), w.theta, true)
-	var wanted [Buckets]bool
-	for b := range wanted {
-		wanted[b] = w.reads(b)
+	of, by := len(w.past)/f.state.readouts(), len(w.pastBy)/f.state.readouts()
+	for r := range f.state.readouts() {
+		var wanted [Buckets]bool
+		for b := range wanted {
+			wanted[b] = w.reads(b, r)
+		}
+		if !slices.Contains(wanted[:], true) {
+			continue
+		}
+		f.before.start(w.x, w.rows[:w.n], estimator.Readout(r).Condition(w.n < len(w.rows)), w.theta, true)
+		f.before.parts(w.past[r*of:(r+1)*of], w.pastBy[r*by:(r+1)*by], wanted[:])
 	}
-	f.before.parts(w.past, w.pastBy, wanted[:])
 }
-
-// reads reports whether bucket b is read of a window.
-func (w *window) reads(b int) bool { return w.number%every[b] == 0 }
 
 // read learns from the buckets of a window that end between the last sample and this one.
 func (f *Filter) read(w *window, t int64, x []float64) {
@@ -97,7 +102,7 @@ func (f *Filter) read(w *window, t int64, x []float64) {
 			return
 		}
 		w.next++
-		if !w.reads(b) || seconds(t-f.last) > f.buckets[b]*(1+slack) {
+		if seconds(t-f.last) > f.buckets[b]*(1+slack) {
 			continue
 		}
 		share := float64(end-f.last) / float64(t-f.last)

@@ -1,6 +1,7 @@
 package adapt
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -32,7 +33,8 @@ type robot struct {
 	x, u    []float64
 	t       int64
 	rng     *rand.Rand
-	every   int // states from one that comes to the next while it flies, 0 = 1; the others are lost
+	changes float64 // share of samples after which the input changes, 0 = 0.05
+	every   int     // states from one that comes to the next while it flies, 0 = 1; the others are lost
 }
 
 type held []float64
@@ -61,7 +63,7 @@ func (r *robot) step() {
 	for k := range r.x {
 		r.x[k] += plain[k] + moved[k]
 	}
-	if r.t += period; r.rng.Float64() < 0.05 {
+	if r.t += period; r.rng.Float64() < cmp.Or(r.changes, 0.05) {
 		r.u[0] = r.m.Inputs.InputMean[0] + 2*r.m.Inputs.InputStd[0]*r.rng.NormFloat64()
 	}
 }

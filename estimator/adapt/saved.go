@@ -11,11 +11,11 @@ import (
 
 // What was learned is kept over a restart as an array of msgpack:
 //
-//	[ "dgm-adaptation", 5, kind, time (ns, Unix), numbers (bin of float64, see State.Numbers), CRC-32C of these ]
+//	[ "dgm-adaptation", 6, kind, time (ns, Unix), numbers (bin of float64, see State.Numbers), CRC-32C of these ]
 
 const (
 	savedMagic   = "dgm-adaptation"
-	savedVersion = 5 // of older ones rates, parameters and covariance are restored
+	savedVersion = 6 // of older ones rates, parameters and covariance are restored
 	longestKind  = 1 << 16
 	mostNumbers  = 1 << 20
 )

@@ -7,19 +7,20 @@ import (
 	"slices"
 )
 
-// State is the learned state, a plain value.
+// State is the learned state, a plain value. A series is a channel in a bucket under a readout: the input over the horizon is known, or (for models
+// with inputs) it is held. R is how many readouts there are.
 type State struct {
 	Kind            string    // what the numbers mean: channels, inputs and parameters, see Filter.Kind
 	Rate            []float64 // K, unit of the biases and dampings, state units per second
 	Theta           []float64 // q: biases (K), gains of the inputs (P), dampings
 	Covariance      []float64 // q×q, symmetric
-	Weights         []float64 // B×K×experts
-	Errors          []float64 // B×K×F, the errors without adaptation, by the coordinates of a start, state units
-	Rests           []float64 // B×K×F, what θ leaves of them, the same
-	RestCovariances []float64 // B×F×F, symmetric: of these coefficients, over the variance of a measurement
-	Acting          []float64 // 1, by how much better the inputs that act predict, in log scores; at most surest, at least −surest
-	Variances       []float64 // B×K, of what θ adds to the mean, state units squared, at the last windows
-	Ledger          []float64 // B×K×4: sums of late, see ledgerEntries
+	Weights         []float64 // R×B×K×experts
+	Errors          []float64 // R×B×K×F, the errors without adaptation, by the coordinates of a start, state units
+	Rests           []float64 // R×B×K×F, what θ leaves of them, the same
+	RestCovariances []float64 // R×B×F×F, symmetric: of these coefficients, over the variance of a measurement
+	Acting          []float64 // R, by how much better the inputs that act predict, in log scores; at most surest, at least −surest
+	Variances       []float64 // R×B×K, of what θ adds to the mean, state units squared, at the last windows
+	Ledger          []float64 // R×B×K×4: sums of late, see ledgerEntries
 }
 
 // Numbers appends all numbers of a state, in an order that depends only on the lengths.
@@ -33,6 +34,9 @@ func (s *State) Numbers(dst []float64) []float64 {
 // robot returns how many of the first numbers are of the robot: the others are of the errors of
 // the model.
 func (s *State) robot() int { return len(s.Rate) + len(s.Theta) + len(s.Covariance) }
+
+// readouts returns R.
+func (s *State) readouts() int { return len(s.Acting) }
 
 // SetNumbers is the reverse of Numbers, into a state of the right lengths.
 func (s *State) SetNumbers(v []float64) error {
@@ -89,9 +93,9 @@ func (s *State) check(want *State) error {
 		return errors.New("adaptation: a rate of the state is negative")
 	}
 	err := errors.Join(s.checkWeights(), checkPositive(s.Covariance, len(s.Theta)))
-	for b := range Buckets {
-		n := len(s.RestCovariances) / Buckets
-		err = errors.Join(err, checkPositive(s.RestCovariances[b*n:(b+1)*n], int(math.Sqrt(float64(n)))))
+	n := len(s.RestCovariances) / (Buckets * s.readouts())
+	for P := range slices.Chunk(s.RestCovariances, n) {
+		err = errors.Join(err, checkPositive(P, int(math.Sqrt(float64(n)))))
 	}
 	return err
 }

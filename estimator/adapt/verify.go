@@ -105,7 +105,10 @@ func referenceAnswers() (out []float64, err error) {
 // knownGain returns a state of K states with a gain that is known, and counts.
 func knownGain(learned *State, K int) *State {
 	s := learned.Clone()
-	s.Theta[K], s.Covariance[K*len(s.Theta)+K], s.Acting[0] = -0.3, 1e-4, 1
+	s.Theta[K], s.Covariance[K*len(s.Theta)+K] = -0.3, 1e-4
+	for r := range s.Acting {
+		s.Acting[r] = 1
+	}
 	for i := range s.Weights {
 		s.Weights[i] = 0.1
 		if i%experts == adapted {
