@@ -209,6 +209,10 @@ func (o *options) checkRecipient() error {
 		return cli.Usage("--vehicle and --fleet are both given; a signature is for one of them")
 	case o.sign == "" && (o.fleet != "" || o.vehicle != "" || o.sequence != 0 || o.valid != 0):
 		return cli.Usage("--vehicle, --fleet, --sequence and --valid need --sign, the private key; the vehicle of a model is that of its logs")
+	case o.vehicle != "":
+		if err := wire.CheckVehicle(o.vehicle); err != nil {
+			return cli.Usage("--vehicle: %v; no estimator has such a name", err)
+		}
 	}
 	return nil
 }

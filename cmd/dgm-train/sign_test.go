@@ -78,6 +78,7 @@ func TestSignAnExistingModel(t *testing.T) {
 	}{
 		{cli.Wrong, "needs --sign", []string{"--model", path}},
 		{cli.Wrong, "negative", []string{"--sign", pemFile, "--model", path, "--valid", "-1s"}},
+		{cli.Wrong, "quad.*", []string{"--sign", pemFile, "--model", path, "--vehicle", "quad.*"}},
 		{cli.Wrong, "no --log", []string{"--sign", pemFile, "--model", path, "--log", log}},
 		{cli.Failed, "none.pem", []string{"--sign", filepath.Join(dir, "none.pem"), "--model", path}},
 		{cli.Failed, "swing.msgpack: ", []string{"--sign", pemFile, "--model", log}},
