@@ -233,8 +233,9 @@ int dgm_update(dgm_model model, int64_t t, const double *y, size_t y_n, const do
 
 /* dgm_learn adds a sample of the present robot: its state x (K) and the input u (P) applied from then on, at
  * t, ns, each after the one before. The samples correct means and standard deviations of later dgm_predict,
- * as in an estimator with adapt = "on"; derivatives and covariances are not corrected. A model that
- * cannot adapt returns DGM_UNSUPPORTED. */
+ * as in an estimator with adapt = "on"; derivatives and covariances are not corrected. Those with plans and those with
+ * a held u are corrected separately, each as far as it was found to help: a constant input is a plan of one row.
+ * A model that cannot adapt returns DGM_UNSUPPORTED. */
 int dgm_learn(dgm_model model, int64_t t, const double *x, size_t x_n, const double *u, size_t u_n, char *error, size_t error_size);
 
 /* dgm_forget forgets all samples of dgm_learn and dgm_update. */

@@ -272,7 +272,9 @@ class Model(Evaluated):
         """Add a sample of the robot of today: its state x (K) and the input u (P) applied from then on, at t, s, after the last one.
 
         Means and standard deviations of later predictions are corrected by what the samples show, as an estimator with
-        adapt = "on" does. Derivatives and covariances stay those of the model. NotImplementedError where the model cannot adapt.
+        adapt = "on" does. Those with a plan and those with a held u are corrected separately, each as far as it was found to help;
+        a constant input is a plan of one row. Derivatives and covariances stay those of the model. NotImplementedError where the
+        model cannot adapt.
         """
         x = shaped("x", columns("x", x, self.states), (len(self.states),))
         u = shaped("u", np.empty(0) if u is None else columns("u", u, self.inputs), (len(self.inputs),)) if self.inputs else np.empty(0)
