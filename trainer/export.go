@@ -148,13 +148,18 @@ func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, st
 		return err
 	}
 	b.Work("held-out table", b.Table)
-	stride = math.Max(stride, window.Duration(res.Split.Held)/float64(a.cfg.Folds.Windows))
-	opt := evaluate.Options{Stride: stride, Kinematics: a.data.Kinematics, Seed: a.cfg.Seed}
+	scored := func(of []window.Flight) float64 {
+		return math.Max(stride, window.Duration(of)/float64(a.cfg.Folds.Windows))
+	}
+	opt := evaluate.Options{Stride: scored(res.Split.Held), Kinematics: a.data.Kinematics, Seed: a.cfg.Seed}
 	background, held := context.WithoutCancel(ctx), window.Compared(res.Split.Held)
 	if res.Table, err = evaluate.Run(background, res.Judged, held, opt); err != nil {
 		return err
 	}
-	res.Table.Adapted, err = evaluate.Adapt(background, res.Judged, held, opt)
+	adapted := opt
+	begin := beginnings(held, a.task.Horizon)
+	adapted.Stride = scored(begin)
+	res.Table.Adapted, err = evaluate.Adapt(background, res.Judged, begin, adapted)
 	if err != nil && !errors.Is(err, adapt.ErrNone) && !errors.Is(err, evaluate.ErrUnsettled) {
 		return err
 	}
@@ -170,6 +175,23 @@ func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, st
 		table.ModelID, table.EvaluatedID = "", res.Judged.ID // the exported model's is known when it is sealed
 	}
 	return a.recalibrate(res)
+}
+
+// Horizons that adaptation, which learns from every sample, is evaluated in: at most in all, and at least in each flight.
+const mostAdapted, leastAdapted = 240, 40
+
+// beginnings returns the first part of each of the first flights, in all about mostAdapted horizons.
+func beginnings(flights []window.Flight, horizon float64) (out []window.Flight) {
+	each, left := math.Max(mostAdapted/float64(len(flights)), leastAdapted)*horizon, mostAdapted*horizon
+	for i := range flights {
+		f := &flights[i]
+		n, _ := slices.BinarySearch(f.T, f.T[0]+each)
+		if left < each*(1-1e-9) && i > 0 {
+			break
+		}
+		out, left = append(out, f.Slice(0, n)), left-each
+	}
+	return out
 }
 
 // export sets the model that is conditioned on all flights, with its provenance.

@@ -113,13 +113,13 @@ const hopeless = 1.3
 func validate(ctx context.Context, flights []window.Flight, task window.Task, shape Shape, best float64) float64 {
 	sum, n := 0.0, 0.0
 	H := task.Horizon
-	scale := rmsDisplacement(flights, window.Cut(flights, H, H/10), H)
+	scale := rmsDisplacement(flights, compared(flights, H, 10), H)
 	for _, fold := range window.Folds(flights, H, folds) {
 		m, err := Fit(ctx, fold.Train, task, shape, Effort{foldShots, foldSteps, foldWork})
 		if err != nil {
 			return math.Inf(1)
 		}
-		score, windows := rolloutError(m, fold.Held, window.Cut(fold.Held, H, H/10), H, scale)
+		score, windows := rolloutError(m, fold.Held, compared(fold.Held, H, 10), H, scale)
 		sum += score * windows
 		n += windows
 		if math.Exp(sum/n) > hopeless*best {
@@ -142,7 +142,7 @@ const secondarySteps = 200
 // from there, as it does the prior dynamics.
 func secondaryShape(flights []window.Flight, task window.Task, body priordynamics.Body) (Shape, error) {
 	H, dt := task.Horizon, window.ShortestInterval(flights)
-	windows := window.Cut(flights, H, H/10)
+	windows := compared(flights, H, 10)
 	scale := rmsDisplacement(flights, windows, H)
 	best, lowest := Shape{}, math.Inf(1)
 	var last error

@@ -110,13 +110,17 @@ func OfChain(flights []window.Flight, task window.Task, step float64, c priordyn
 // step is a whole state (K), the next one, and the mean input (P) between them.
 type step struct{ x, next, u []float64 }
 
-// steps yields every pair of whole states a step, s, apart. The value is used again.
+// mostSteps is how many pairs of states are regressed at most, about.
+const mostSteps = 60_000
+
+// steps yields pairs of whole states a step, s, apart, evenly spread over the flights. The value is used again.
 func steps(flights []window.Flight, K, P int, length float64) iter.Seq[step] {
 	return func(yield func(step) bool) {
-		s := step{next: make([]float64, K), u: make([]float64, P)}
+		s, apart := step{next: make([]float64, K), u: make([]float64, P)}, max(1, window.Samples(flights)/mostSteps)
 		for i := range flights {
 			f := &flights[i]
-			for j, t := range f.T {
+			for j := 0; j < f.N(); j += apart {
+				t := f.T[j]
 				if t+length > f.T[f.N()-1] {
 					break
 				}

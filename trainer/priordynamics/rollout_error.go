@@ -17,12 +17,20 @@ func Grid(H float64) []float64 {
 	return times
 }
 
+// mostCompared is how many windows candidates are compared in at most, those of ten minutes with a horizon of 1 s.
+const mostCompared = 6000
+
+// compared returns the windows of flights in which candidates are compared, so many in a horizon.
+func compared(flights []window.Flight, H, perHorizon float64) []window.Window {
+	return window.Thin(window.Cut(flights, H, H/perHorizon), mostCompared)
+}
+
 // Errors returns the errors of the roll-outs of a model in windows of flights, at the horizons of the grid and of each state
 // (grid×K).
 func Errors(m *priordynamics.Model, flights []window.Flight, task window.Task) [][]float64 {
 	K, times := len(task.States), Grid(task.Horizon)
 	out, roll, got := make([][]float64, len(times)*K), priordynamics.New(m, K, task.Horizon), make([]float64, K)
-	for w := range replay.Each(flights, window.Cut(flights, task.Horizon, task.Horizon/5), times) {
+	for w := range replay.Each(flights, compared(flights, task.Horizon, 5), times) {
 		roll.Run(w.X0, &w.Input)
 		for i, t := range times {
 			roll.At(got, nil, t)
@@ -38,7 +46,7 @@ func Errors(m *priordynamics.Model, flights []window.Flight, task window.Task) [
 
 // LogError returns the mean logarithm of the error of the roll-outs of a model in windows of flights over that of holding.
 func LogError(m *priordynamics.Model, flights []window.Flight, task window.Task) float64 {
-	windows := window.Cut(flights, task.Horizon, task.Horizon/5)
+	windows := compared(flights, task.Horizon, 5)
 	score, _ := rolloutError(m, flights, windows, task.Horizon, rmsDisplacement(flights, windows, task.Horizon))
 	return score
 }
