@@ -112,33 +112,43 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 	if err := window.Distinct(logs); err != nil {
 		return nil, err
 	}
-	samples := sha256.New()
+	samples, thin := sha256.New(), newThinning(logs, len(d.Channels), cfg.Horizon.Seconds())
 	for _, log := range logs {
-		if log.Vehicle != d.Vehicle {
-			d.Problems = append(d.Problems, Problem{log.Path, datacheck.Problem{Kind: Vehicle, Index: -1, Severity: datacheck.Note, Text: fmt.Sprintf(
-				"%s is a log of vehicle %q, %s of %q: one model is trained on both, for %q. Leave it out unless the robots are of one kind.",
-				log.Path, log.Vehicle, logs[0].Path, d.Vehicle, d.Vehicle)}})
-		}
-		result := datacheck.Check(log, datacheck.Options{Horizon: cfg.Horizon.Seconds()})
-		for _, p := range result.Problems {
-			d.Problems = append(d.Problems, Problem{log.Path, p})
-		}
-		if stop := result.Stop(); stop != nil {
-			return d, fmt.Errorf("%s: %s", log.Path, stop.Text)
-		}
-		for s := range log.Segments {
-			seg := &log.Segments[s]
-			write(samples, seg.T, seg.X, seg.U)
-			d.Segments = append(d.Segments, window.Fingerprint(seg))
-			d.Flights = append(d.Flights, window.Checked(len(d.Flights), seg, result.Masks[s], d.Channels, window.Options{MaxGap: time.Duration(cfg.MaxGap)})...)
+		if err := d.add(log, logs[0], cfg, samples, thin); err != nil {
+			return d, err
 		}
 	}
 	d.Hash = hex.EncodeToString(samples.Sum(nil))
+	d.Problems = append(d.Problems, thin.problems(logs)...)
 	if err := d.estimate(logs, cfg); err != nil || len(d.Flights) == 0 {
 		return d, err
 	}
 	d.invariant(logs[0].Path, cfg.Horizon.Seconds())
 	return d, nil
+}
+
+// add checks a log and cuts it into flights, less what thin leaves out; samples hashes all of them.
+func (d *Data) add(log, first *flightlog.Log, cfg Config, samples hash.Hash, thin *thinning) error {
+	if log.Vehicle != d.Vehicle {
+		d.Problems = append(d.Problems, Problem{log.Path, datacheck.Problem{Kind: Vehicle, Index: -1, Severity: datacheck.Note, Text: fmt.Sprintf(
+			"%s is a log of vehicle %q, %s of %q: one model is trained on both, for %q. Leave it out unless the robots are of one kind.",
+			log.Path, log.Vehicle, first.Path, d.Vehicle, d.Vehicle)}})
+	}
+	result := datacheck.Check(log, datacheck.Options{Horizon: cfg.Horizon.Seconds()})
+	for _, p := range result.Problems {
+		d.Problems = append(d.Problems, Problem{log.Path, p})
+	}
+	if stop := result.Stop(); stop != nil {
+		return fmt.Errorf("%s: %s", log.Path, stop.Text)
+	}
+	for s := range log.Segments {
+		seg := &log.Segments[s]
+		write(samples, seg.T, seg.X, seg.U)
+		d.Segments = append(d.Segments, window.Fingerprint(seg))
+		thin.leaveOut(seg, result.Masks[s])
+		d.Flights = append(d.Flights, window.Checked(len(d.Flights), seg, result.Masks[s], d.Channels, window.Options{MaxGap: time.Duration(cfg.MaxGap)})...)
+	}
+	return nil
 }
 
 // Invariant is the kind of the note on a position that nothing depends on.
