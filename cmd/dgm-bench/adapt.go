@@ -229,7 +229,7 @@ func adaptTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	}
 	columns := func(first []study.Column, number func(head, name string) study.Column, more ...study.Column) []study.Column {
 		return slices.Concat(first, []study.Column{
-			number("error ×", "rmse"), number("CRPS ×", "crps"), number("width ×", "width"), study.MeanOf("in 95 %, before", "before", 3), number("after", "coverage"), study.LeastOf("worst", "worst"),
+			number("error ×", "rmse"), number("CRPS ×", "crps"), number("input held: error ×", "held_rmse"), number("CRPS ×", "held_crps"), number("width ×", "width"), study.MeanOf("in 95 %, before", "before", 3), number("after", "coverage"), study.LeastOf("worst", "worst"),
 		}, more, []study.Column{number("factor alone: CRPS ×", "factor_crps"), number("width ×", "factor_width"), number("in 95 %", "factor_coverage"), measured})
 	}
 	one := func(head, name string) study.Column { return study.MeanOf(head, name, 3) }

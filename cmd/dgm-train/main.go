@@ -3,6 +3,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,7 +14,16 @@ import (
 	"github.com/dgm-robotics/dgm/trainer"
 )
 
-func main() { cli.Main(command()) }
+// collected is from how much garbage on, in per cent of what is used, it is collected: with the usual 100 long logs take a third more memory, and
+// no less time. GOGC sets another.
+const collected = 40
+
+func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collected)
+	}
+	cli.Main(command())
+}
 
 func command() *cobra.Command {
 	var o options
