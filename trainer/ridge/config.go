@@ -22,7 +22,7 @@ type Config struct {
 	Shorter  int             // fits without products that read 1 to so many of the long rows less are candidates, too
 	Products int             // products of two columns are columns where there are at most so many to multiply
 	// Sharpness is the power of a candidate's error on what the folds hold out, over that of another,
-	// by which its share in the mean is the less; 0 = the best of each channel and time alone.
+	// by which its share in the mean is the less, see settle; 0 = the best of each channel and time alone.
 	Sharpness float64
 
 	Base func() Base // (optional) a new one for each caller: a second map is of what it leaves

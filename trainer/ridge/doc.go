@@ -9,6 +9,8 @@
 // rows of history they read: how old the samples are that the next flight's motion follows from
 // differs between flights. The weights are the mean of theirs, each with a share by its mean square
 // error on what the folds hold out, geometric mean over folds, so that one in which every fit
-// extrapolates does not decide alone. Every fold's own map, fitted without what the fold
-// holds out, is kept beside the map of all flights: calibration and weights read it.
+// extrapolates does not decide alone. Of penalties that no fold distinguishes the largest alone has a
+// share: small ones err many times as much on manoeuvres that the folds do not have. Every fold's own
+// map, fitted without what the fold holds out, is kept beside the map of all flights: calibration and
+// weights read it.
 package ridge

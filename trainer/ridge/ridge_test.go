@@ -298,23 +298,6 @@ func TestKeepBest(t *testing.T) {
 	}
 }
 
-// Candidates with equal errors count alike, one with a tenth more less, one with ten times as
-// much not at all.
-func TestShares(t *testing.T) {
-	log := func(ratio float64) []float64 { return []float64{2 * math.Log(ratio)} }
-	cfg := Config{Sharpness: 8}
-	shares, least := cfg.share([][]float64{log(1), log(1), log(1.1), log(10)}, 0)
-	odds := math.Pow(1.1, -8)
-	for c, want := range []float64{1 / (2 + odds), 1 / (2 + odds), odds / (2 + odds), 0} {
-		if math.Abs(shares[c]-want) > 1e-12 {
-			t.Errorf("share %v of candidate %d, want %v", shares[c], c, want)
-		}
-	}
-	if least != 0 {
-		t.Errorf("least score %v", least)
-	}
-}
-
 // More history than the flights have windows for is left out.
 func TestTooMuchHistoryIsLeftOut(t *testing.T) {
 	m := fit(t, several(0.05), Config{Times: []float64{0.1}, History: history.Spec{Edges: []float64{step, 2 * step, 3.9}}, Rows: []int{2, 3}, Stride: 0.05})

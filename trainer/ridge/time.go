@@ -134,20 +134,25 @@ const leastShare = 1e-3
 
 // share returns the shares of the candidates in the mean for channel k, as weights of models
 // (pseudo Bayesian model averaging, Yao et al. 2018), and the least score of any.
-func (c *Config) share(scores [][]float64, k int) (shares []float64, least float64) {
-	best := 0
-	for i, s := range scores {
-		if s[k] < scores[best][k] {
-			best = i
+func (c *Config) share(scores [][][]float64, k int) (shares []float64, least float64) {
+	means := make([]float64, len(scores))
+	for i, folds := range scores {
+		for _, s := range folds {
+			means[i] += s[k]
 		}
+		means[i] /= float64(len(folds))
 	}
-	least, shares = scores[best][k], make([]float64, len(scores))
+	best := floats.MinIdx(means)
+	least, shares = means[best], make([]float64, len(scores))
 	if c.Sharpness == 0 {
 		shares[best] = 1
 		return shares, least
 	}
-	for i, s := range scores {
-		shares[i] = math.Exp(c.Sharpness / 2 * (least - s[k]))
+	for i, s := range means {
+		shares[i] = math.Exp(c.Sharpness / 2 * (least - s))
+	}
+	for from := 0; from < len(shares); from += len(penalties) {
+		settle(shares[from:from+len(penalties)], scores[from:], k)
 	}
 	total := floats.Sum(shares)
 	for i := range shares {
@@ -157,6 +162,35 @@ func (c *Config) share(scores [][]float64, k int) (shares []float64, least float
 	}
 	floats.Scale(1/floats.Sum(shares), shares)
 	return shares, least
+}
+
+// How much more a larger penalty may err than a smaller one to have its share: in the mean over folds, and in any of them.
+const moreInMean, moreInFold = 0.0025, 0.05
+
+// settle gives the shares of penalties of the same columns, ascending, to the largest that errs about as little. Where folds see no difference,
+// small penalties leave weights to the noise that only the next manoeuvre excites.
+func settle(shares []float64, scores [][][]float64, k int) {
+	for i := range shares {
+		for j := len(shares) - 1; j > i; j-- {
+			if alike(scores[i], scores[j], k) {
+				shares[i], shares[j] = 0, shares[i]+shares[j]
+				break
+			}
+		}
+	}
+}
+
+// alike reports whether the larger of two penalties errs about as little for channel k, by the scores of folds.
+func alike(smaller, larger [][]float64, k int) bool {
+	mean := 0.0
+	for f, s := range larger {
+		more := (s[k] - smaller[f][k]) / 2
+		if more > moreInFold {
+			return false
+		}
+		mean += more / float64(len(larger))
+	}
+	return mean <= moreInMean
 }
 
 // without returns the merged parts without each of them.
@@ -197,14 +231,11 @@ func solve(grams []*leastsquares.Gram, candidates []candidate) ([][]solution, er
 	return out, nil
 }
 
-// validate scores the solutions without each part on it: the mean over parts with rows in and
-// outside of them of the log of the mean square of what is left (candidates×K), and that of the
+// validate scores the solutions without each part on it: the logs of the mean squares of what is left
+// (candidates×parts×K) of parts with rows in and outside of them, and the mean log of those of the
 // targets (K).
-func validate(parts, others []*leastsquares.Gram, candidates []candidate, solutions [][]solution, K int) (scores [][]float64, still []float64, err error) {
-	still = make([]float64, K)
-	for range candidates {
-		scores = append(scores, make([]float64, K))
-	}
+func validate(parts, others []*leastsquares.Gram, candidates []candidate, solutions [][]solution, K int) (scores [][][]float64, still []float64, err error) {
+	scores, still = make([][][]float64, len(candidates)), make([]float64, K)
 	folds := 0
 	for i, p := range parts {
 		if p.N() == 0 || others[i].N() == 0 {
@@ -212,27 +243,25 @@ func validate(parts, others []*leastsquares.Gram, candidates []candidate, soluti
 		}
 		folds++
 		scorer := p.Scorer()
-		addLogs(still, scorer.MeanSquare(0, nil, make([]float64, K)))
+		floats.Add(still, logs(scorer.MeanSquare(0, nil, make([]float64, K))))
 		for c, choice := range candidates {
 			s := &solutions[c][1+i]
-			addLogs(scores[c], scorer.MeanSquare(choice.columns, s.weights, s.offset))
+			scores[c] = append(scores[c], logs(scorer.MeanSquare(choice.columns, s.weights, s.offset)))
 		}
 	}
 	if folds < 2 {
 		return nil, nil, fmt.Errorf("%w: they are in %d folds", ErrTooFew, folds)
 	}
 	floats.Scale(1/float64(folds), still)
-	for _, s := range scores {
-		floats.Scale(1/float64(folds), s)
-	}
 	return scores, still, nil
 }
 
-// addLogs adds the logarithms of squares.
-func addLogs(dst, squares []float64) {
+// logs returns the logarithms of squares, in their place.
+func logs(squares []float64) []float64 {
 	for k, v := range squares {
-		dst[k] += math.Log(v + tiny)
+		squares[k] = math.Log(v + tiny)
 	}
+	return squares
 }
 
 // tiny keeps the logarithm of an error away from zero.
