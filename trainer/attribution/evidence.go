@@ -20,7 +20,6 @@ const (
 	horizonShare = 0.2
 	starts       = 20
 	memory       = 3.0 // s: onsets are sought so far back
-	planRows     = 50
 )
 
 // moment is one prediction over the short time.
@@ -42,6 +41,7 @@ const (
 // predictor predicts a window as it was commanded and measured, and as it would be with a fault.
 type predictor struct {
 	m            *model.Model
+	rows         int // of a plan
 	all          []Fault
 	fast         *estimator.Fast
 	w            *replay.Window
@@ -64,9 +64,9 @@ func moments(ctx context.Context, m *model.Model, all []Fault, f *window.Flight)
 	if err != nil {
 		return nil, err
 	}
-	p := &predictor{m: m, all: all, fast: fast, q: &estimator.Query{}, changed: &estimator.Query{X0: make([]float64, m.K)}, nominal: fast.NewPrediction(), dst: fast.NewPrediction()}
+	p := &predictor{m: m, rows: window.PlanRows(flights, m.Horizon), all: all, fast: fast, q: &estimator.Query{}, changed: &estimator.Query{X0: make([]float64, m.K)}, nominal: fast.NewPrediction(), dst: fast.NewPrediction()}
 	if m.P > 0 {
-		p.changed.U, p.changed.Plan = make([]float64, m.P), make([]float64, planRows*m.P)
+		p.changed.U, p.changed.Plan = make([]float64, m.P), make([]float64, p.rows*m.P)
 	}
 	var out []moment
 	for w := range replay.Each(flights, window.Cut(flights, h, h/starts), []float64{h}) {
@@ -74,7 +74,7 @@ func moments(ctx context.Context, m *model.Model, all []Fault, f *window.Flight)
 			return nil, err
 		}
 		p.w = w
-		w.Query(p.q, m, model.Plan, planRows)
+		w.Query(p.q, m, model.Plan, p.rows)
 		if !fast.Predict(p.nominal, p.q) {
 			return nil, fmt.Errorf("segment %q at %.3f s: a prediction is not finite", f.Name, f.T[w.Start])
 		}

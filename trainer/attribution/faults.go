@@ -88,9 +88,9 @@ func (f *Fault) delay(q *estimator.Query, w *replay.Window, m *model.Model) {
 			}
 		}
 	}
-	t0, step := w.Flight.T[w.Start], m.Horizon/planRows
+	t0, step := w.Flight.T[w.Start], m.Horizon*float64(m.P)/float64(len(q.Plan))
 	set(q.U, t0-late, t0-late+1e-3)
-	for r := range planRows {
+	for r := range len(q.Plan) / m.P {
 		from := t0 - late + step*float64(r)
 		set(q.Plan[r*m.P:(r+1)*m.P], from, from+step)
 	}

@@ -166,8 +166,9 @@ func (f *Folds) replayed(m *model.Model, flights []window.Flight, condition mode
 	dst, scored, readout := p.NewPrediction(), false, condition.Readout()
 	dst.Covariates, dst.Prior = make([]float64, T*K*int(model.Covariates)), make([]float64, T*K)
 	var q estimator.Query
+	rows := window.PlanRows(flights, m.Horizon)
 	for w := range replay.Each(flights, windows, e.times) {
-		w.Query(&q, m, readout, 10*m.Inputs.Knots)
+		w.Query(&q, m, readout, rows)
 		if condition == readout.Condition(true) {
 			q.History = nil
 		}

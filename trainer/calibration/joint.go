@@ -91,8 +91,9 @@ func (e *heldErrors) trajectories(condition model.Condition, c *Model, most int,
 	dst, readout, K := p.NewPrediction(), condition.Readout(), m.K
 	measured, compared := replay.New(K, times), window.Compared(e.flights) // the tube is of both, the state and a measurement
 	var q estimator.Query
+	rows := window.PlanRows(e.flights, m.Horizon)
 	for w := range replay.Each(e.flights, windows, times) {
-		w.Query(&q, &m, readout, 10*m.Inputs.Knots)
+		w.Query(&q, &m, readout, rows)
 		if condition == readout.Condition(true) {
 			q.History = nil
 		}

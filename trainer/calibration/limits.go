@@ -142,8 +142,9 @@ func LimitLeverage(m *model.Model, d nets.Data) {
 	prior := estimator.PriorDynamicsOf(m)
 	var q estimator.Query
 	var values []weighted
+	rows := window.PlanRows(d.Flights, m.Horizon)
 	for w := range replay.Each(d.Flights, window.Thin(d.Windows, leverageWindows), nil) {
-		w.Query(&q, m, model.Plan, 10*m.Inputs.Knots)
+		w.Query(&q, m, model.Plan, rows)
 		prior.Start(q.X0, signal(m, &q), model.Plan, q.History)
 		if prior.Condition() == model.Plan.Condition(false) {
 			values = append(values, weighted{prior.Leverage(), 1})

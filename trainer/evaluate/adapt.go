@@ -85,7 +85,7 @@ func Adapt(ctx context.Context, m *model.Model, flights []window.Flight, opt Opt
 	if err != nil {
 		return nil, err
 	}
-	c, err := newComparer(m, opt)
+	c, err := newComparer(m, flights, opt)
 	if err != nil {
 		return nil, err
 	}

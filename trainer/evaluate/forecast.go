@@ -81,12 +81,12 @@ func (f *Forecast) addSamples(flight *window.Flight, start int, horizon float64,
 }
 
 // prepare checks the options and returns them with their defaults, and a comparer.
-func prepare(m *model.Model, opt Options) (Options, *comparer, error) {
+func prepare(m *model.Model, flights []window.Flight, opt Options) (Options, *comparer, error) {
 	opt, err := opt.withDefaults(m.Horizon)
 	if err != nil {
 		return opt, nil, err
 	}
-	c, err := newComparer(m, opt)
+	c, err := newComparer(m, flights, opt)
 	return opt, c, err
 }
 
@@ -97,7 +97,7 @@ const followHorizons = 10
 // of it. The forecast's Start is 0.
 func Follow(m *model.Model, flights []window.Flight, opt Options, ahead float64, n int) (*Forecast, error) {
 	opt.Horizons = []float64{ahead}
-	opt, c, err := prepare(m, opt)
+	opt, c, err := prepare(m, flights, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func Follow(m *model.Model, flights []window.Flight, opt Options, ahead float64,
 // of the model's horizon, and the samples over it.
 func Forecasts(m *model.Model, flights []window.Flight, opt Options, count, points int) ([]Forecast, error) {
 	opt.Horizons = m.EqualTimes(points)
-	opt, c, err := prepare(m, opt)
+	opt, c, err := prepare(m, flights, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -33,10 +33,6 @@ const (
 	methods
 )
 
-// planRows is the least number of rows a recorded input is averaged into: as
-// fine as a planner's, so that the shape of the input within a knot is kept.
-const planRows = 50
-
 // overflow bounds the displacement of a roll-out that overflows, in the channel's
 // unit: unmistakable and still finite when squared.
 const overflow = 1e12
@@ -75,7 +71,7 @@ type comparer struct {
 	state         []float64 // K
 }
 
-func newComparer(m *model.Model, opt Options) (*comparer, error) {
+func newComparer(m *model.Model, flights []window.Flight, opt Options) (*comparer, error) {
 	onboard, err := estimator.NewFast(m, opt.Horizons)
 	if err != nil {
 		return nil, err
@@ -100,8 +96,7 @@ func newComparer(m *model.Model, opt Options) (*comparer, error) {
 		c.derivative = append(c.derivative, channel.Index(states, ch.Derivative))
 	}
 	if m.P > 0 && opt.Readout == model.Plan {
-		knots := max(1, m.Inputs.Knots)
-		rows := knots * ((planRows + knots - 1) / knots)
+		rows := window.PlanRows(flights, m.Horizon)
 		c.query.Plan = make([]float64, rows*m.P)
 		c.planned.Step /= float64(rows)
 	}

@@ -48,7 +48,7 @@ func MeasureSmoothness(ctx context.Context, m *model.Model, flights []window.Fli
 	if err != nil {
 		return nil, err
 	}
-	d, err := newDifferentiator(m, opt)
+	d, err := newDifferentiator(m, flights, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ type differentiator struct {
 	plus, minus *estimator.Prediction
 }
 
-func newDifferentiator(m *model.Model, opt Options) (*differentiator, error) {
-	c, err := newComparer(m, opt)
+func newDifferentiator(m *model.Model, flights []window.Flight, opt Options) (*differentiator, error) {
+	c, err := newComparer(m, flights, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func cut(flights []window.Flight, H, stride float64) ([]window.Window, error) {
 func newComparers(m *model.Model, flights []window.Flight, windows []window.Window, opt Options) ([]*comparer, error) {
 	all, interpolated := make([]*comparer, runtime.GOMAXPROCS(0)), window.Interpolated(flights, windows, opt.Horizons)
 	for i := range all {
-		c, err := newComparer(m, opt)
+		c, err := newComparer(m, flights, opt)
 		if err != nil {
 			return nil, err
 		}

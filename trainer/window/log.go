@@ -46,6 +46,27 @@ func AtSamples(times []float64, horizon float64, flights []Flight) []float64 {
 	return slices.CompactFunc(out, func(a, b float64) bool { return math.Abs(a-b) < Jitter*dt }) // those of one sample
 }
 
+// Rows of a plan that inputs are averaged into over the horizon, at least, where its samples divide it; where they do not, or are many times as many.
+const (
+	leastPlanRows = 50
+	mostPlanRows  = 200
+	evenPlanRows  = 100
+)
+
+// PlanRows returns into how many equal rows a plan over a horizon, s, averages the inputs of the flights. Where the flights are sampled evenly, a row
+// ends where a sample does, as the rows of a planner that commands at this rate do: rows that hold the end of one command and the beginning of
+// the next make the plan up to a time ahead another one than it was.
+func PlanRows(flights []Flight, horizon float64) int {
+	samples := horizon / Duration(flights) * float64(Samples(flights)-len(flights))
+	for parts := 1.0; parts <= 4; parts++ { // of the interval between two samples
+		rows := math.Round(samples * parts)
+		if rows >= 1 && rows <= mostPlanRows && math.Abs(samples*parts-rows) < Jitter {
+			return int(rows * math.Ceil(leastPlanRows/rows))
+		}
+	}
+	return evenPlanRows
+}
+
 // StateInterval returns the median time from one measurement to the next, s, of the state that
 // is measured most often; 0 where none is measured twice.
 func StateInterval(flights []Flight) float64 {

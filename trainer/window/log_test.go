@@ -95,3 +95,47 @@ func TestTimesAtSamples(t *testing.T) {
 		}
 	}
 }
+
+// Where samples are evenly apart, a row of a plan holds the input of one sample alone.
+func TestPlanRows(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		dt, jitter, H float64
+		rows          int
+		oneSample     bool
+	}{
+		{name: "100 Hz", dt: 0.01, H: 0.5, rows: 50, oneSample: true},
+		{name: "30 Hz", dt: 1. / 30, H: 1, rows: 60, oneSample: true},
+		{name: "30 Hz, stamps of a tenth of a millisecond", dt: 1. / 30, jitter: 1e-4, H: 1, rows: 60},
+		{name: "a horizon of 12.5 samples", dt: 0.04, H: 0.5, rows: 50, oneSample: true},
+		{name: "one of two thirds of a sample", dt: 0.3, H: 0.2, rows: 50, oneSample: true},
+		{name: "samples that do not divide it", dt: 0.0437, H: 0.5, rows: 100},
+		{name: "1 kHz", dt: 0.001, H: 2, rows: 100},
+	} {
+		f := Flight{K: 1, P: 1, constant: []bool{false}, integral: []float64{0}}
+		for i := range 4000 {
+			at := c.dt * float64(i)
+			if c.jitter > 0 {
+				at = math.Round(at/c.jitter) * c.jitter
+			}
+			if f.T, f.X, f.U = append(f.T, at), append(f.X, 0), append(f.U, float64(i%7)); i > 0 {
+				f.integral = append(f.integral, f.integral[i-1]+f.U[i-1]*(f.T[i]-f.T[i-1]))
+			}
+		}
+		rows := PlanRows([]Flight{f}, c.H)
+		if rows != c.rows {
+			t.Errorf("%s: %d rows, want %d", c.name, rows, c.rows)
+		}
+		for r := range rows {
+			var mean [1]float64
+			from, to := c.H*float64(r)/float64(rows), c.H*float64(r+1)/float64(rows)
+			f.InputMean(mean[:], from, to)
+			if whole := math.Abs(mean[0]-math.Round(mean[0])) < 1e-9; c.oneSample && !whole {
+				t.Errorf("%s: row %d is of the inputs of two samples: %v", c.name, r, mean[0])
+			}
+		}
+	}
+	if rows := PlanRows(nil, 1); rows != evenPlanRows {
+		t.Errorf("%d rows of no flight", rows)
+	}
+}
