@@ -16,7 +16,9 @@ import (
 type suggestion struct {
 	text      strings.Builder
 	periods   []string // of the channels whose values wrap: "yaw: 360 deg"
+	turning   bool     // a period is by name and unit
 	states    int      // of a table, so far
+	inputs    int      // of a table, so far
 	steered   bool     // it has a command of the steering
 	commanded bool     // something is called as a command is: what is measured of a motor is no input then
 	steps     bool     // no column of a table is called as an input, and some move on: columns that jump and rest are inputs
@@ -27,6 +29,9 @@ type suggestion struct {
 // angles is the comment ahead of a map about the periods in it.
 func (s *suggestion) angles() string {
 	found := "No values jump by a turn: no period is written"
+	if s.turning {
+		found = "No values jump by a turn: periods are by names and units"
+	}
 	if len(s.periods) > 0 {
 		found = "Values that jump by a turn and its period: " + strings.Join(s.periods, ", ")
 	}
@@ -62,6 +67,7 @@ func (s *suggestion) channel(hash, remark, name, where, unit string, role channe
 	if role == channel.State {
 		if period, unit = turns.Period(unit); period == 0 {
 			period, why = turn(name, unit), "by its name and unit"
+			s.turning = s.turning || period > 0
 		}
 	}
 	text := fmt.Sprintf("[[channel]]%s\nname = %q\n%s\n", remark, name, where)

@@ -69,8 +69,8 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	for _, what := range o.LeftOut {
 		channels.text.WriteString("#   " + what + "\n")
 	}
-	_, err = fmt.Fprintf(w, "# The columns of %s, by its first %d rows. Correct them: roles and units.\n%svehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us, ns, min, h or d: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
-		filepath.Base(path), o.Rows, channels.angles(), o.Columns[o.Time].Column, o.Unit, unitFrom(o), more, channels.text.String())
+	_, err = fmt.Fprintf(w, "# The columns of %s, by its first %d rows. Correct them: roles and units.\n%s%svehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us, ns, min, h or d: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
+		filepath.Base(path), o.Rows, channels.driven(), channels.angles(), o.Columns[o.Time].Column, o.Unit, unitFrom(o), more, channels.text.String())
 	return err
 }
 
@@ -160,8 +160,19 @@ func (s *suggestion) column(c *csv.Column) {
 	case hash == "" && c.Low < c.High:
 		s.states++
 	}
+	if role == channel.Input {
+		s.inputs++
+	}
 	s.text.WriteString("\n")
 	s.channel(hash, " # "+remark, s.unique(c.Name, ""), where, c.Unit, role, c.Turns)
+}
+
+// driven is the comment ahead of the map of a table in which nothing is called as a command is.
+func (s *suggestion) driven() string {
+	if s.inputs > 0 {
+		return ""
+	}
+	return "# No column is called as a command is: what drives the robot needs role = \"input\", else the model predicts without it.\n"
 }
 
 // isThermal reports whether temperatures are all that moves in a table, so that they are its states.
