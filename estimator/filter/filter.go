@@ -19,6 +19,7 @@ type Process interface {
 type Channel struct {
 	Period float64 // of an angle, in its unit; 0 = none
 	R      float64 // variance of its sensor, unit²; not read where nothing measures it
+	Free   bool    // its estimate is the measurement, whose innovations say nothing of the filter
 }
 
 // Config describes a filter.
@@ -66,7 +67,8 @@ func (r Reset) String() string {
 type Result struct {
 	Used, Rejected int     // channels
 	Reset          Reset   // None = the filter went on
-	NIS            float64 // sum of ν²/S of the channels used: of mean Used in a consistent filter
+	Judged         int     // channels used that are not free
+	NIS            float64 // sum of their ν²/S: of mean Judged in a consistent filter
 	Lagged         float64 // sum of the products of ν/√S with that of the channel's measurement before: of mean 0 in one
 	Pairs          int     // of these
 	Log            float64 // log likelihood of what was measured, nat; of an outlier that at the gate
@@ -317,13 +319,9 @@ func (f *Filter) measure(k int, y float64, r *Result) {
 	}
 	f.row[k] = 0
 	r.Used++
-	r.NIS += z2
-	z := nu / math.Sqrt(s)
-	if !math.IsNaN(f.before[k]) {
-		r.Lagged += z * f.before[k]
-		r.Pairs++
+	if !c.Free {
+		f.judge(k, nu, s, r)
 	}
-	f.before[k] = z
 	r.Log -= 0.5 * (z2 + math.Log(2*math.Pi*s))
 	for i := range n {
 		f.column[i] = f.p[i*n+k]
@@ -338,6 +336,18 @@ func (f *Filter) measure(k int, y float64, r *Result) {
 			f.p[i*n+j], f.p[j*n+i] = v, v
 		}
 	}
+}
+
+// judge counts innovation ν of channel k, of variance s.
+func (f *Filter) judge(k int, nu, s float64, r *Result) {
+	z := nu / math.Sqrt(s)
+	r.Judged++
+	r.NIS += z * z
+	if !math.IsNaN(f.before[k]) {
+		r.Lagged += z * f.before[k]
+		r.Pairs++
+	}
+	f.before[k] = z
 }
 
 // elsewhere is how many standard deviations off a measurement is at most that the robot's motion may explain.

@@ -65,10 +65,11 @@ func Of(spec *model.Filter, states []channel.Channel, inputs int) (*Filter, erro
 	for k, s := range states {
 		c.Sensors[k] = !s.Estimated
 		add[k] = free * spec.Start[k]
-		c.Channels = append(c.Channels, Channel{Period: s.Period, R: spec.R[k]})
+		c.Channels = append(c.Channels, Channel{Period: s.Period, R: spec.R[k], Free: true})
 	}
 	for _, ch := range spec.Chains {
 		add[ch.Position], add[ch.Rate] = 0, 0
+		c.Channels[ch.Position].Free, c.Channels[ch.Rate].Free = false, false
 		chains = append(chains, Chain{ch.Position, ch.Rate, ch.Q})
 		c.Settled[ch.Rate] = ch.Settled
 	}

@@ -12,7 +12,7 @@ import (
 
 // Score is how a filter did on flights.
 type Score struct {
-	NIS      float64 // mean of ν²/S of the measurements used: 1 in a consistent filter
+	NIS      float64 // mean of ν²/S of the measurements used of channels that are filtered: 1 in a consistent filter
 	Used     int     // measurements
 	Rejected int     // outliers
 
@@ -82,7 +82,7 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 		return nil, score, err
 	}
 	l, K := newLayout(spec, states, flights[0].K), len(states)
-	p, n := make([]float64, K*K), 0.
+	p, n, judged := make([]float64, K*K), 0., 0
 	score.Covariance = make([]float64, K*K)
 	out := make([]window.Flight, len(flights))
 	for i := range flights {
@@ -92,6 +92,7 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 			if settled[j] = f.Settled(); settled[j] {
 				score.NIS += r.NIS
 				score.Used += r.Used
+				judged += r.Judged
 				score.Rejected += r.Rejected
 				score.Whiteness += r.Lagged
 				score.Pairs += r.Pairs
@@ -113,7 +114,7 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 		}
 		out[i] = of.Estimated(x, y, l.like)
 	}
-	score.NIS /= math.Max(1, float64(score.Used))
+	score.NIS /= math.Max(1, float64(judged))
 	if score.Pairs > 0 && score.NIS > 0 {
 		score.Whiteness /= float64(score.Pairs) * score.NIS
 	}

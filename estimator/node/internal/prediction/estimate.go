@@ -97,8 +97,8 @@ func (e *estimate) count(r filter.Result, unsettled bool) {
 	e.report.Rejected += uint64(r.Rejected)
 	e.report.Resets[r.Reset]++
 	n := float64(min(e.report.Samples, nisMemory))
-	if !unsettled && r.Used > 0 {
-		e.report.NIS += (r.NIS/float64(r.Used) - e.report.NIS) / n
+	if !unsettled && r.Judged > 0 {
+		e.report.NIS += (r.NIS/float64(r.Judged) - e.report.NIS) / n
 	}
 	if !unsettled && r.Pairs > 0 {
 		e.report.Lagged += (r.Lagged/float64(r.Pairs) - e.report.Lagged) / n
