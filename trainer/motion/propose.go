@@ -113,14 +113,17 @@ func scale(dimension, unit string) float64 {
 }
 
 // Propose returns the equations that fit the names and units of the states, with no parameters yet: those of rigid bodies where
-// the kinematics are declared or named, of robots on a plane, and of joints.
+// the kinematics are declared or named, of robots on a plane, and of joints. An attitude that is only named, without a height, may be that of a car
+// that leans.
 func Propose(states, inputs []channel.Channel, body *priordynamics.Body) (all []motion.Equation) {
 	if e, ok := rigid(states, body); ok {
 		for _, kind := range []string{"multirotor", "fixed wing"} {
 			e.Kind = kind
 			all = append(all, variants(e, states, inputs, body.Empty())...)
 		}
-		return valid(all, states, inputs)
+		if !body.Empty() || find("z", states, nil) >= 0 || find("vz", states, nil) >= 0 {
+			return valid(all, states, inputs)
+		}
 	}
 	for _, kind := range planar(states, inputs) {
 		e := named(motion.Equation{Kind: kind}, states)
