@@ -90,7 +90,7 @@ func Choose(ctx context.Context, known []window.Flight, parts []window.Fold, tas
 		return p, nil
 	}
 	if set.Equation {
-		if err := p.chooseShape(ctx, window.Acting(known, set.Actuators), b); err != nil {
+		if err := p.chooseShape(ctx, window.Settled(known, set.Actuators), b); err != nil {
 			return nil, err
 		}
 	}
@@ -157,7 +157,7 @@ func (p *Prior) fitAll(ctx context.Context, flights []window.Flight, parts []win
 	for range parts {
 		velocity.Folds = append(velocity.Folds, velocity.Whole)
 	}
-	acting, actingParts := window.Acting(flights, p.set.Actuators), p.acting(parts)
+	acting, actingParts := window.Settled(flights, p.set.Actuators), p.acting(parts)
 	out, err := p.fitEquations(ctx, acting, actingParts, b)
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (p *Prior) fitEquations(ctx context.Context, flights []window.Flight, parts
 func (p *Prior) acting(parts []window.Fold) []window.Fold {
 	out := slices.Clone(parts)
 	for i := range out {
-		out[i].Train, out[i].Held = window.Acting(out[i].Train, p.set.Actuators), window.Acting(out[i].Held, p.set.Actuators)
+		out[i].Train, out[i].Held = window.Settled(out[i].Train, p.set.Actuators), window.Acting(out[i].Held, p.set.Actuators)
 	}
 	return out
 }

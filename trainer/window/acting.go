@@ -33,6 +33,25 @@ func Acting(flights []Flight, responses []actuator.Response) []Flight {
 	return out
 }
 
+// Settled returns Acting without the beginnings of the flights in which commands may still act that came before their logs: an actuator that is not
+// where the first command would have it moves by what no equation of the robot knows. A short flight loses a tenth.
+func Settled(flights []Flight, responses []actuator.Response) []Flight {
+	out := slices.Clone(Acting(flights, responses))
+	for i := range out {
+		f := &out[i]
+		whole, _ := f.Past(0)
+		until, n := whole.T[0]+math.Min(actuator.Reach(responses), f.Duration()/10), 0
+		for f.T[n] < until {
+			n++
+		}
+		if n > 0 {
+			acting := *f
+			out[i] = acting.Following(n, f.N())
+		}
+	}
+	return out
+}
+
 // act sets what acts of the inputs: the first command was held before.
 func (f *Flight) act(responses []actuator.Response) {
 	f.acting, f.followed = responses, make([]float64, f.N()*f.P)

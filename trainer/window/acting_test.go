@@ -82,3 +82,31 @@ func TestActingIsThatOfTheEstimator(t *testing.T) {
 		}
 	}
 }
+
+// What came before a log no longer acts where its settled flights begin, and what acts there is known.
+func TestSettled(t *testing.T) {
+	long, short := Series{}, Series{}
+	for i := range 1000 {
+		long.T, long.X, long.U = append(long.T, int64(i)*10e6), append(long.X, 0), append(long.U, math.Sin(float64(i)))
+	}
+	short.T, short.X, short.U = long.T[:100], long.X[:100], long.U[:100]
+	states := []channel.Channel{{Name: "x"}}
+	whole := Prepare(0, long, states, 1, Options{})[0]
+	flights := []Flight{whole, whole.Following(30, 1000), whole.Following(50, 1000), Prepare(1, short, states, 1, Options{})[0]}
+	responses := []actuator.Response{{Lag: 0.1}}
+	acting := Acting(flights, responses)
+	for i, f := range Settled(flights, responses) {
+		if begin := []float64{0.4, 0.4, 0.5, 0.1}[i]; math.Abs(f.T[0]-begin) > 0.011 {
+			t.Errorf("flight %d begins at %v s, want %v", i, f.T[0], begin)
+		}
+		got, want := []float64{0}, []float64{0}
+		f.InputMean(got, f.T[0], f.T[0]+0.05)
+		acting[i].InputMean(want, f.T[0], f.T[0]+0.05)
+		if got[0] != want[0] {
+			t.Errorf("flight %d: %v acts, want %v", i, got, want)
+		}
+	}
+	if again := Settled(flights, make([]actuator.Response, 1)); again[0].N() != 1000 || again[3].N() != 100 {
+		t.Error("flights are shorter where inputs act at once")
+	}
+}
