@@ -190,7 +190,7 @@ func valid(all []motion.Equation, states, inputs []channel.Channel) (out []motio
 }
 
 // variants returns an equation with its inputs and, where the propeller's speed may be one, their squares, and in both kinds of
-// axes where these are not known.
+// axes where these are not known. Propellers whose speeds are known thrust by the squares: speeds that vary little do not show it.
 func variants(e motion.Equation, states, inputs []channel.Channel, axes bool) (out []motion.Equation) {
 	frames := []bool{e.World}
 	if axes && slices.ContainsFunc(e.Roles, func(r motion.Role) bool { return r.Name == "vx" || r.Name == "sway" }) {
@@ -198,7 +198,7 @@ func variants(e motion.Equation, states, inputs []channel.Channel, axes bool) (o
 	}
 	for _, world := range frames {
 		for _, squared := range []bool{false, true} {
-			if squared && (len(inputs) == 0 || strings.HasSuffix(e.Kind, "joints") || strings.Contains(e.Kind, "track")) {
+			if squared && (len(inputs) == 0 || strings.HasSuffix(e.Kind, "joints") || strings.Contains(e.Kind, "track")) || !squared && e.Kind == "multirotor" && spin(inputs) {
 				continue
 			}
 			c := e
@@ -207,6 +207,14 @@ func variants(e motion.Equation, states, inputs []channel.Channel, axes bool) (o
 		}
 	}
 	return out
+}
+
+// spin reports whether all inputs are in a unit of a speed of rotation.
+func spin(inputs []channel.Channel) bool {
+	return len(inputs) > 0 && !slices.ContainsFunc(inputs, func(c channel.Channel) bool {
+		angle, rate := strings.CutSuffix(c.Unit, "/s")
+		return c.Unit != "rpm" && !(rate && channel.Radians(angle) > 0)
+	})
 }
 
 // framesOf returns the axes that the velocities of an equation may be in: those that their channels declare, else both.

@@ -73,6 +73,27 @@ func TestProposals(t *testing.T) {
 	}
 }
 
+// The thrust of propellers whose speeds are inputs is by their squares.
+func TestSpeedsOfPropellersAreSquared(t *testing.T) {
+	s := states("m x", "m y", "m z", "v vx", "v vy", "v vz", "a roll", "a pitch", "a yaw", "w p", "w q", "w r")
+	for _, c := range []struct {
+		units  [2]string
+		linear bool
+	}{{[2]string{"rad/s", "rad/s"}, false}, {[2]string{"rpm", "rpm"}, false}, {[2]string{"rad/s", "rad"}, true}, {[2]string{"", ""}, true}, {[2]string{"N", "N"}, true}} {
+		in := inputs("a", "b")
+		in[0].Unit, in[1].Unit = c.units[0], c.units[1]
+		linear, squared := false, false
+		for _, e := range Propose(s, in, &priordynamics.Body{}) {
+			if e.Kind == "multirotor" {
+				linear, squared = linear || !e.Squared, squared || e.Squared
+			}
+		}
+		if linear != c.linear || !squared {
+			t.Errorf("units %v: inputs act linearly %v, by their squares %v", c.units, linear, squared)
+		}
+	}
+}
+
 // The axes that channels declare are taken.
 func TestDeclaredAxes(t *testing.T) {
 	s := states("a heading", "v surge", "v sway", "w yaw_rate")
