@@ -13,7 +13,7 @@
 //     the table names where it has none. Horizons that are shorter than the interval between
 //     samples are not scored, and named.
 //   - With the readout plan, the recorded input over the horizon comes with the
-//     state, averaged into rows of equal length; with hold, the input of t0 is
+//     state, averaged into rows of equal length that end where samples do; with hold, the input of t0 is
 //     held. The linear baseline gets the same input.
 //   - Intervals are those of a measurement (ObsStd), because they are compared with
 //     measurements. With Truth they are those of the state (Std), for logs whose
