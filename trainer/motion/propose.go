@@ -20,7 +20,7 @@ var (
 // words are the names that a role is known by, in lower case and without marks between words.
 var words = map[string][]string{
 	"x": first, "y": second, "z": {"z", "pz", "posz", "positionz", "altitude", "height", "alt"},
-	"vx": {"vx", "velx", "velocityx", "xdot", "dx", "xrate", "xvel"}, "vy": {"vy", "vely", "velocityy", "ydot", "dy", "yrate", "yvel"}, "vz": {"vz", "velz", "velocityz", "zdot", "dz", "zrate", "zvel"},
+	"vx": {"vx", "velx", "velocityx", "xdot", "dx", "xrate", "xvel", "u"}, "vy": {"vy", "vely", "velocityy", "ydot", "dy", "yrate", "yvel", "v"}, "vz": {"vz", "velz", "velocityz", "zdot", "dz", "zrate", "zvel", "w"},
 	"roll": {"roll", "phi"}, "pitch": {"pitch", "theta"}, "yaw": {"yaw", "psi", "heading"},
 	"p": {"p", "wx", "omegax", "rollrate", "rolldot", "gyrox", "angularvelocityx", "dphi", "phidot"}, "q": {"q", "wy", "omegay", "pitchrate", "pitchdot", "gyroy", "angularvelocityy", "thetadot"},
 	"r": {"r", "wz", "omegaz", "yawrate", "yawdot", "gyroz", "angularvelocityz", "psidot"},

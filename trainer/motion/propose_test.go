@@ -29,6 +29,7 @@ func TestProposals(t *testing.T) {
 	for text, want := range map[string]string{
 		"x:m y:m z:m vx:m/s vy:m/s vz:m/s roll:rad pitch:rad yaw:rad p:rad/s q:rad/s r:rad/s":                                     "multirotor, fixed wing",
 		"pos_x:m pos_y:m pos_z:m vel_x:m/s vel_y:m/s vel_z:m/s roll:deg pitch:deg yaw:deg gyro_x:deg/s gyro_y:deg/s gyro_z:deg/s": "multirotor, fixed wing",
+		"x:m y:m z:m u:m/s v:m/s w:m/s phi:rad theta:rad psi:rad p:rad/s q:rad/s r:rad/s":                                         "multirotor, fixed wing",
 		"roll:rad pitch:rad yaw:rad p:rad/s q:rad/s r:rad/s":                                                                      "multirotor",
 		"x:m y:m yaw:rad speed:m/s":                     "single track",
 		"x:m y:m yaw:rad speed:m/s steering_angle:rad":  "single track",
