@@ -51,7 +51,7 @@ func Choose(ctx context.Context, flights []window.Flight, task window.Task, body
 		}
 		c := Candidate{Shape: shape, Score: validate(ctx, flights, task, shape, leader)}
 		tried = append(tried, c)
-		if best < 0 || c.Score < better*tried[best].Score {
+		if best < 0 || c.Score < c.least(&tried[best]) {
 			best = len(tried) - 1
 		}
 		if ctx.Err() != nil {
@@ -64,6 +64,14 @@ func Choose(ctx context.Context, flights []window.Flight, task window.Task, body
 	tried[0], tried[best] = tried[best], tried[0]
 	secondary, err := secondaryShape(flights, task, body)
 	return Choice{Candidates: tried, Shape: tried[0].Shape, Secondary: secondary}, err
+}
+
+// least returns the score that c must be below to be chosen before a smaller one: one that differs by a stronger penalty alone is no larger.
+func (c *Candidate) least(smaller *Candidate) float64 {
+	if c.Step == smaller.Step && c.Degree == smaller.Degree {
+		return smaller.Score
+	}
+	return better * smaller.Score
 }
 
 // usualEvaluations is how often a fit of 200 iterations rolls its windows out, a gradient
