@@ -18,6 +18,7 @@ type builder struct {
 	ofInputs   []Gain         // those that multiply inputs
 	parts      []program.Part // of the derivative
 	sticks     []stiction     // of joints
+	shares     []term         // of joints in what accelerates others, without the register
 	ahead      program.Reg    // cosine and sine of the heading; None before heading
 }
 

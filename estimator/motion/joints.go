@@ -15,14 +15,21 @@ const dryRate = 0.05
 //
 // With as many inputs as joints, each joint has its own. s is the stiffness of a servo that follows a commanded angle, not
 // there where the angle may turn.
-var joints = kind{name: "joints", required: []string{"angle #", "rate #"}, rates: func(b *builder) { b.arm(false) }}
+var joints = kind{name: "joints", required: []string{"angle #", "rate #"}, rates: func(b *builder) { b.arm(false, false) }}
 
 // servoJoints are those of an arm whose inputs are commanded angles: all have a stiffness, and dry friction holds them at rest, see
 // builder.slowed, instead of the term with tanh, which lets a loaded joint creep.
-var servoJoints = kind{name: "servo joints", required: joints.required, rates: func(b *builder) { b.arm(true) }}
+var servoJoints = kind{name: "servo joints", required: joints.required, rates: func(b *builder) { b.arm(true, false) }}
+
+// coupledServoJoints are those of an arm whose links move one another. Its axes and lengths are not known, so that joint i has gravity by the
+// sums of the angles of all runs of neighbours that it is in, which is that of links between parallel axes and near to that of others in a
+// part of their range; centrifugal terms; and, of the inverse of the matrix of inertias, a share n_ij of what accelerates joint j:
+//
+//	θ¨ = N a      a_i = that of servo joints + Σ_{l≤i≤m} (a_lm sin(θ_l+…+θ_m) + b_lm cos(θ_l+…+θ_m)) + Σ_j e_ij θ˙_j²      n_ii = 1
+var coupledServoJoints = kind{name: "coupled servo joints", required: joints.required, rates: func(b *builder) { b.arm(true, true) }}
 
 // arm sets the rates of joints.
-func (b *builder) arm(servo bool) {
+func (b *builder) arm(servo, coupled bool) {
 	n := b.e.numbered("angle")
 	var angles, rates []string
 	for i := range n {
@@ -64,6 +71,9 @@ func (b *builder) arm(servo bool) {
 			terms = append(terms, b.gains(i, name, unit)...)
 		}
 	}
+	if coupled {
+		terms = append(terms, b.linked(q, w)...)
+	}
 	b.rate(w, angles...)
-	b.rate(b.law(n, terms...), rates...)
+	b.rate(b.shared(b.law(n, terms...)), rates...)
 }

@@ -167,8 +167,8 @@ func rotate(a, v []float64) []float64 {
 
 func TestContradictions(t *testing.T) {
 	for want, edit := range map[string]func(e *Equation){
-		`kind "submarine" is unknown; known are multirotor, fixed wing, single track, dynamic single track, differential drive, surface vessel, joints, servo joints`: func(e *Equation) { e.Kind = "submarine" },
-		`role "roll": state 12 of 12 is out of range, or has two roles`:                                                                                               func(e *Equation) { e.Roles[0].State = 12 },
+		`kind "submarine" is unknown; known are multirotor, fixed wing, single track, dynamic single track, differential drive, surface vessel, joints, servo joints, coupled servo joints`: func(e *Equation) { e.Kind = "submarine" },
+		`role "roll": state 12 of 12 is out of range, or has two roles`:           func(e *Equation) { e.Roles[0].State = 12 },
 		`a multirotor has no role "keel"`:                                         func(e *Equation) { e.Roles[0].Name = "keel" },
 		`a multirotor needs the role "roll"`:                                      func(e *Equation) { e.Roles = e.Roles[1:] },
 		`x, y, z, vx, vy, vz belong together`:                                     func(e *Equation) { e.Roles = e.Roles[:11] },
@@ -221,6 +221,44 @@ func TestFrictionHolds(t *testing.T) {
 		}
 		if x := run([]float64{3, 20}, 0); math.Abs(x[0]-(3+4)) > 5*h || math.Abs(x[1]) > 1e-12 { // 2 rad/s, slowed by 5 rad/s²: 0.4 rad
 			t.Errorf("steps of %g s: a joint that coasts is at %v", h, x)
+		}
+	}
+}
+
+// Of what accelerates a coupled joint the others have their shares, less what its friction takes off: a joint that friction holds moves none.
+func TestFrictionOfCoupledJoints(t *testing.T) {
+	const friction, gain, share = 5.0, 2.0, 0.5
+	e := &Equation{Kind: "coupled servo joints", Roles: []Role{{"angle 1", 0, 1, false}, {"rate 1", 1, 1, false}, {"angle 2", 2, 1, false}, {"rate 2", 3, 1, false}}}
+	if err := e.Declare(4, make([]channel.Channel, 2)); err != nil {
+		t.Fatal(err)
+	}
+	set := map[string]float64{"dry friction of joint 1": friction, "acceleration of joint 1": gain, "share of joint 2 in the acceleration of joint 1": share}
+	for i, p := range e.Parameters {
+		if v, ok := set[p.Name]; ok {
+			e.Parameters[i].Value = v
+			delete(set, p.Name)
+		}
+	}
+	if len(set) > 0 {
+		t.Fatalf("no parameters %v of %v", set, e.Parameters)
+	}
+	for _, h := range []float64{0.001, 0.02, 0.2} {
+		w, n := NewWork(e, 4, 2, h), int(math.Round(1/h))
+		for u, want := range map[float64][]float64{0.99 * friction / gain: {0, 0, 0, 0}, -4: {-1.5, -3, -0.75, -1.5}} { // −2·4 + 5 rad/s² for 1 s, and half of that
+			x := make([]float64, 4)
+			for range n {
+				d := make([]float64, 4)
+				w.Add(d, x, []float64{u, 0})
+				for k := range x {
+					x[k] += d[k]
+				}
+			}
+			for k, v := range want {
+				if math.Abs(x[k]-v) > 1e-9 {
+					t.Errorf("steps of %g s, input %g: the joints are at %v, want %v", h, u, x, want)
+					break
+				}
+			}
 		}
 	}
 }

@@ -108,8 +108,9 @@ func (p *Prior) chainEquation(c dynamics.Chain, folds []dynamics.Chain) *equatio
 
 // chooseMotion sets Motion to the proposed equation of the least error, or to that of a chain of links.
 func (p *Prior) chooseMotion(ctx context.Context, flights []window.Flight) error {
-	set := motion.SettingsOf(flights, p.task, p.set.MotionWindows)
-	fitted, objective, err := motion.Choose(ctx, flights, p.task, motion.Propose(p.task.States, p.set.Inputs, &p.body), set)
+	proposed := motion.Propose(p.task.States, p.set.Inputs, &p.body)
+	set := motion.SettingsOf(flights, p.task, p.set.MotionWindows, proposed)
+	fitted, objective, err := motion.Choose(ctx, flights, p.task, proposed, set)
 	if fitted != nil {
 		p.Motion = &Motion{Equation: fitted, step: set}
 	} else {

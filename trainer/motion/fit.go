@@ -34,12 +34,15 @@ type Settings struct {
 }
 
 // SettingsOf returns steps of one sample in a fit, where these are no more than mostNodes, and of about a 25th of the horizon in
-// predictions, and fits to so many windows at most.
-func SettingsOf(flights []window.Flight, task window.Task, windows int) Settings {
+// predictions, but as in a fit where servos are proposed, whose joints are stiff. It fits to so many windows at most.
+func SettingsOf(flights []window.Flight, task window.Task, windows int, proposed []motion.Equation) Settings {
 	dt := window.ShortestInterval(flights)
 	samples := func(parts float64) float64 { return math.Max(1, math.Round(task.Horizon/parts/dt)) * dt }
 	s := Settings{Step: math.Max(samples(mostNodes), dt), Predict: samples(25), windows: windows, reported: true}
 	s.Nodes = max(1, int(task.Horizon/s.Step+1e-9))
+	if slices.ContainsFunc(proposed, func(e motion.Equation) bool { return strings.HasSuffix(e.Kind, "servo joints") }) {
+		s.Predict = s.Step
+	}
 	return s
 }
 

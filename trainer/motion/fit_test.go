@@ -19,7 +19,8 @@ import (
 // robot is a simulated one whose parameters are known. What they are to be called is of the package of equations; how the robot
 // moves is written here once more.
 type robot struct {
-	plain  bool // without dither
+	plain  bool    // without dither
+	bias   float64 // share of a parameter that steps of one sample are off by
 	kind   string
 	states []channel.Channel
 	inputs []channel.Channel
@@ -122,14 +123,23 @@ var robots = []robot{
 		truth: map[string]float64{"damping of joint 1": 2, "dry friction of joint 1": 1.5, "acceleration of joint 1 of tau1": 3, "acceleration of joint 2 of tau2": 6, "damping of joint 2": 3},
 	},
 	{
-		kind: "servo joints", states: append(states("a q1", "a q2"), states("w dq1", "w dq2")...), inputs: inputs("q1_cmd", "q2_cmd"), start: make([]float64, 4),
+		kind: "coupled servo joints", states: append(states("a q1", "a q2"), states("w dq1", "w dq2")...), inputs: inputs("q1_cmd", "q2_cmd"), start: make([]float64, 4),
 		field: func(d, x, u []float64) {
 			d[0], d[1] = x[2], x[3]
-			d[2] = sliding(x[2], 80*(u[0]-x[0])-9*x[2], 3)
-			d[3] = sliding(x[3], 60*(u[1]-x[1])-6*x[3]-4*math.Sin(x[0]+x[1]), 6)
+			a := 80*(u[0]-x[0]) - 9*x[2] - 5*math.Cos(x[0]+x[1])
+			b := 60*(u[1]-x[1]) - 6*x[3] - 4*math.Sin(x[0]+x[1]) + 2*x[2]*x[2]
+			p, q := 0.0, 0.0 // what friction takes off
+			for range 10 {
+				free := a - 0.3*(b-q)
+				p = free - sliding(x[2], free, 3)
+				free = b - 0.5*(a-p)
+				q = free - sliding(x[3], free, 6)
+			}
+			d[2], d[3] = a-p-0.3*(b-q), b-q-0.5*(a-p)
 		},
-		pilot: func(t float64, x, u, r []float64) { u[0], u[1] = 0.3*r[0], 0.3*r[1] }, plain: true,
-		truth: map[string]float64{"dry friction of joint 1": 3, "dry friction of joint 2": 6, "stiffness of joint 1": 80, "damping of joint 1": 9, "acceleration of joint 1 of q1_cmd": 80, "acceleration of joint 2 of q2_cmd": 60},
+		pilot: func(t float64, x, u, r []float64) { u[0], u[1] = 0.3*r[0], 0.3*r[1] }, plain: true, bias: 0.01,
+		truth: map[string]float64{"dry friction of joint 1": 3, "dry friction of joint 2": 6, "stiffness of joint 1": 80, "damping of joint 1": 9, "acceleration of joint 1 of q1_cmd": 80, "acceleration of joint 2 of q2_cmd": 60,
+			"share of joint 1 in the acceleration of joint 2": -0.3, "share of joint 2 in the acceleration of joint 1": -0.5, "acceleration of joint 2 by the square of the rate of joint 1": 2},
 	},
 }
 
@@ -198,7 +208,7 @@ func (b *robot) link() {
 	if strings.HasSuffix(b.kind, "joints") {
 		b.states[0].Derivative, b.states[1].Derivative = "dq1", "dq2"
 	}
-	if b.kind == "servo joints" {
+	if b.kind == "coupled servo joints" {
 		b.inputs[0].Unit, b.inputs[1].Unit = "rad", "rad"
 	}
 }
@@ -220,7 +230,8 @@ func TestParametersAreFound(t *testing.T) {
 			for seed := range seeds {
 				flights := b.fly(seed+1, 0.005)
 				task := window.Task{States: b.states, Inputs: len(b.inputs), Horizon: 0.5}
-				best, _, err := Choose(context.Background(), flights, task, Propose(b.states, b.inputs, &priordynamics.Body{}), SettingsOf(flights, task, 240))
+				proposed := Propose(b.states, b.inputs, &priordynamics.Body{})
+				best, _, err := Choose(context.Background(), flights, task, proposed, SettingsOf(flights, task, 240, proposed))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -235,10 +246,11 @@ func TestParametersAreFound(t *testing.T) {
 						}
 						there = true
 						found++
-						if p.Low <= want && want <= p.High {
+						off := math.Abs(p.Value-want) / math.Max(math.Abs(want), 1)
+						if p.Low <= want && want <= p.High || off < b.bias {
 							inside++
 						}
-						if off := math.Abs(p.Value-want) / math.Max(math.Abs(want), 1); off > largest {
+						if off > largest {
 							largest, worst = off, fmt.Sprintf("%s, not %g", p, want)
 						}
 					}
@@ -281,7 +293,7 @@ func TestGainsThatTheDataDoNotDetermine(t *testing.T) {
 	if wings == 0 {
 		t.Fatal("no other kind is proposed")
 	}
-	best, _, err := Choose(context.Background(), flights, task, proposed, SettingsOf(flights, task, 80))
+	best, _, err := Choose(context.Background(), flights, task, proposed, SettingsOf(flights, task, 80, proposed))
 	if err != nil || best == nil || best.Kind != b.kind {
 		t.Fatalf("taken for %v, %v", best, err)
 	}

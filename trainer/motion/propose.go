@@ -299,6 +299,9 @@ func find(role string, states []channel.Channel, used map[int]bool) int {
 	return -1
 }
 
+// mostCoupled is the largest number of joints of an arm whose links move one another.
+const mostCoupled = 7
+
 // chained returns joints: every angle with a rate that is a state, in the order of the states. Where each has an input that is an angle,
 // servos move them.
 func chained(states, inputs []channel.Channel) motion.Equation {
@@ -318,6 +321,9 @@ func chained(states, inputs []channel.Channel) motion.Equation {
 	}
 	if n == len(inputs) && !slices.ContainsFunc(inputs, func(c channel.Channel) bool { return !isAngle(&c) }) {
 		e.Kind = "servo joints"
+		if 1 < n && n <= mostCoupled {
+			e.Kind = "coupled servo joints"
+		}
 	}
 	return e
 }

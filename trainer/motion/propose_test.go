@@ -1,6 +1,7 @@
 package motion
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -69,8 +70,20 @@ func TestProposals(t *testing.T) {
 	}
 	commands := inputs("a", "b")
 	commands[0].Unit, commands[1].Unit = "rad", "deg"
-	if all = Propose(arm, commands, &priordynamics.Body{}); len(all) != 1 || all[0].Kind != "servo joints" {
+	if all = Propose(arm, commands, &priordynamics.Body{}); len(all) != 1 || all[0].Kind != "coupled servo joints" {
 		t.Errorf("an arm with commanded angles is taken for %v", all)
+	}
+	var many, rates, servos []channel.Channel
+	for i := range mostCoupled + 1 {
+		many, rates = append(many, channel.Channel{Name: fmt.Sprint("q", i), Unit: "rad", Role: channel.State, Derivative: fmt.Sprint("w", i)}), append(rates, channel.Channel{Name: fmt.Sprint("w", i), Unit: "rad/s", Role: channel.State})
+		servos = append(servos, channel.Channel{Name: fmt.Sprint("c", i), Unit: "rad", Role: channel.Input})
+		want := "coupled servo joints"
+		if i == 0 || i == mostCoupled {
+			want = "servo joints"
+		}
+		if all = Propose(slices.Concat(many, rates), servos, &priordynamics.Body{}); len(all) != 1 || all[0].Kind != want {
+			t.Errorf("%d joints with commanded angles are taken for %v, want %s", i+1, all, want)
+		}
 	}
 }
 
