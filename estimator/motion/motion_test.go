@@ -117,6 +117,7 @@ func TestAxes(t *testing.T) {
 		{"multirotor", []float64{0.3, -0.2, 0.7, 0.1, 0.2, -0.3, 1, 2, 3, 1, 0.5, -0.5}, func(x []float64) []float64 { return rotate(x[:3], x[9:]) }, []int{9, 10, 11}},
 		{"fixed wing", []float64{0.3, -0.2, 0.7, 0.1, 0.2, -0.3, 1, 2, 3, 10, 0.5, -0.5}, func(x []float64) []float64 { return rotate(x[:3], x[9:]) }, []int{9, 10, 11}},
 		{"dynamic single track", []float64{0.7, 3, 0.5, 0.4, 1, 2, 0.1}, func(x []float64) []float64 { return rotate([]float64{0, 0, x[0]}, []float64{x[1], x[2], 0})[:2] }, []int{1, 2}},
+		{"sliding single track", []float64{0.7, 3, 0.5, 0.4, 1, 2, 0.1}, func(x []float64) []float64 { return rotate([]float64{0, 0, x[0]}, []float64{x[1], x[2], 0})[:2] }, []int{1, 2}},
 		{"surface vessel", []float64{0.7, 3, 0.5, 0.4, 1, 2}, func(x []float64) []float64 { return rotate([]float64{0, 0, x[0]}, []float64{x[1], x[2], 0})[:2] }, []int{1, 2}},
 	} {
 		body, K := example(t, c.kind, false, false, 1)
@@ -167,7 +168,7 @@ func rotate(a, v []float64) []float64 {
 
 func TestContradictions(t *testing.T) {
 	for want, edit := range map[string]func(e *Equation){
-		`kind "submarine" is unknown; known are multirotor, fixed wing, single track, dynamic single track, differential drive, surface vessel, joints, servo joints, coupled servo joints`: func(e *Equation) { e.Kind = "submarine" },
+		`kind "submarine" is unknown; known are multirotor, fixed wing, single track, dynamic single track, sliding single track, differential drive, surface vessel, joints, servo joints, coupled servo joints`: func(e *Equation) { e.Kind = "submarine" },
 		`role "roll": state 12 of 12 is out of range, or has two roles`:           func(e *Equation) { e.Roles[0].State = 12 },
 		`a multirotor has no role "keel"`:                                         func(e *Equation) { e.Roles[0].Name = "keel" },
 		`a multirotor needs the role "roll"`:                                      func(e *Equation) { e.Roles = e.Roles[1:] },

@@ -43,7 +43,18 @@ const slowest = 0.05
 //	u˙ = vr + c − d₁u − d₂u|u| + Σ k_j u_j      v˙ = −ur + c − (a₁v + a₂r)/u + Σ k_j u_j      r˙ = c − (b₁v + b₂r)/u + Σ k_j u_j
 //
 // 1/u is taken as u/(u² + 0.05).
-var dynamicSingleTrack = kind{name: "dynamic single track", required: []string{"heading", "surge", "sway", "yaw_rate"}, optional: []string{"east", "north", "steering"}, rates: func(b *builder) {
+var dynamicSingleTrack = kind{name: "dynamic single track", required: []string{"heading", "surge", "sway", "yaw_rate"}, optional: []string{"east", "north", "steering"}, rates: func(b *builder) { b.slipping(false) }}
+
+// slidingSingleTrack is a car whose tyres saturate, with t = tanδ, s = v/u, p = r/u: v˙ and r˙ of a dynamic single track gain
+//
+//	a (t − s)|t − s| + b s|s| + c p|p|
+//
+// which is what Fiala's tyre (1954) has beside its linear term, the front one without its share of p and the rear one in s and p apart; u˙ gains
+// the part of the front tyre's force that points backwards, t times all of these and a t + b s + c p.
+var slidingSingleTrack = kind{name: "sliding single track", required: []string{"heading", "surge", "sway", "yaw_rate", "steering"}, optional: []string{"east", "north"}, rates: func(b *builder) { b.slipping(true) }}
+
+// slipping sets the rates of a dynamic single track.
+func (b *builder) slipping(saturates bool) {
 	v, r := b.planarVelocity(), b.rows("yaw_rate")
 	u := b.Some(v, 0)
 	slow := b.Times(u, b.Function(program.Reciprocal, b.Affine(1, []float64{slowest}, program.Part{X: b.Function(program.Square, u), M: []float64{1}})))
@@ -56,12 +67,24 @@ var dynamicSingleTrack = kind{name: "dynamic single track", required: []string{"
 		force = append(force, b.times(1, steer, j, 1, b.steers("side force", j), "m/s²"))
 		turn = append(turn, b.times(0, steer, j, 1, b.steers("yaw torque", j), "rad/s²"))
 	}
+	if saturates {
+		front := b.Affine(3, nil, program.Part{X: steer, M: []float64{1, 0, 0}}, program.Part{X: slip, M: []float64{-1, 0, 1, 0, 0, 1}})
+		saturation := b.Times(front, b.Function(program.Abs, front))
+		backwards := b.scale(b.Stack(steer, slip, saturation), steer)
+		for i, by := range []string{"steering", "sway", "yaw rate", "saturation in front", "saturation by sway", "saturation by yaw rate"} {
+			force = append(force, b.times(0, backwards, i, 1, "force of the front tyre backwards by "+by, []string{"m/s²", "m/s²", "m²/s²", "m/s²", "m/s²", "m³/s²"}[i]))
+		}
+		for i, by := range []string{"in front", "by sway", "by yaw rate"} {
+			force = append(force, b.times(1, saturation, i, 1, "saturation of the side force "+by, []string{"m/s²", "m/s²", "m³/s²"}[i]))
+			turn = append(turn, b.times(0, saturation, i, 1, "saturation of the yaw torque "+by, []string{"1/s²", "1/s²", "m²/s²"}[i]))
+		}
+	}
 	b.planarBody(v, r, b.law(2, force...), b.law(1, turn...))
 	if b.e.has("steering") {
 		angle := b.rows("steering")
 		b.rate(b.law(1, slices.Concat([]term{b.constant(0, "constant steering rate", "rad/s"), b.times(0, angle, 0, -1, "steering lag", "1/s")}, b.gains(0, "steering rate", "rad/s"))...), "steering")
 	}
-}}
+}
 
 // unicycle is a robot with driven wheels that do not slip to the side: differential drive, tracks, a car whose yaw rate is
 // measured:

@@ -70,6 +70,21 @@ var robots = []robot{
 		truth: map[string]float64{"curvature by steering": 1 / 0.33, "acceleration of throttle": 4, "acceleration of steering": 0, "drag": 0.8, "quadratic drag": 0.1, "steering lag": 8, "steering rate of steering": 3.2, "understeer by steering": 0},
 	},
 	{
+		kind: "sliding single track", states: states("m x", "m y", "a yaw", "v vx", "v vy", "w yaw_rate", "a steering_angle"), inputs: inputs("throttle", "steering"), start: []float64{0, 0, 0, 2, 0, 0, 0},
+		field: func(d, x, u []float64) {
+			t, a, b := math.Tan(x[6]), x[4]*x[3]/(x[3]*x[3]+0.05), x[5]*x[3]/(x[3]*x[3]+0.05)
+			front := 20*t - 20*a - 3*b - 30*(t-a)*math.Abs(t-a)
+			d[0], d[1], d[2] = x[3]*math.Cos(x[2])-x[4]*math.Sin(x[2]), x[3]*math.Sin(x[2])+x[4]*math.Cos(x[2]), x[5]
+			d[3] = x[4]*x[5] + 3*u[0] - 0.5*x[3] - t*front
+			d[4] = -x[3]*x[5] + front - 20*a + 4*b
+			d[5] = 10*front + 100*a - 40*b - 3*b*math.Abs(b)
+			d[6] = 8 * (0.4*u[1] - x[6])
+		},
+		pilot: func(t float64, x, u, r []float64) { u[0], u[1] = 0.5+0.2*r[0], 0.5*r[1] },
+		truth: map[string]float64{"drag": 0.5, "acceleration ahead of throttle": 3, "force of the front tyre backwards by steering": -20, "force of the front tyre backwards by sway": 20, "force of the front tyre backwards by saturation in front": 30,
+			"side force by steering": 20, "saturation of the side force in front": -30, "yaw torque by steering": 200, "saturation of the yaw torque in front": -300, "saturation of the yaw torque by yaw rate": -3, "steering lag": 8},
+	},
+	{
 		kind: "surface vessel", states: states("a heading", "v surge", "v sway", "w yaw_rate"), inputs: inputs("port", "starboard"), start: make([]float64, 4),
 		field: func(d, x, u []float64) {
 			a, b, r := x[1], x[2], x[3]

@@ -75,11 +75,11 @@ func planar(states, inputs []channel.Channel) []string {
 	case floats:
 		return []string{"surface vessel"}
 	case steers:
-		return []string{"single track", "dynamic single track"}
+		return []string{"single track", "dynamic single track", "sliding single track"}
 	case left && right:
 		return []string{"differential drive", "surface vessel"} // a boat may have two thrusters
 	}
-	return []string{"single track", "dynamic single track", "differential drive", "surface vessel"}
+	return []string{"single track", "dynamic single track", "sliding single track", "differential drive", "surface vessel"}
 }
 
 // isAngle reports whether a channel has the unit of an angle.
