@@ -24,11 +24,12 @@ def fly(rng, manoeuvre, seconds, changed=unchanged):
         steer, speed = smooth(rng, seconds, RATE, 0.9, 0.45), 2.2 + smooth(rng, seconds, RATE, 0.25, 1.1)
     else:  # a slalom that becomes quicker
         steer, speed = 0.24 * np.sin(2 * np.pi * (0.45 * t + 0.006 * t * t)), 2.2 + 0.4 * np.sin(0.3 * t)
-    servo, motor = Late(0, 0.08, RATE), Late(0.06, 0, RATE, 1.3)
     s = np.array([0, 0, 0, 2.0, 0, 0])
+    follow = lambda i: np.clip(0.25 * (speed[i] - s[3]) + 0.12 * speed[i], -0.6, 1)
+    servo, motor = Late(0, 0.08, RATE), Late(0.06, 0, RATE, follow(0))  # as before the log
     x, u = np.empty((n, 7)), np.empty((n, 2))
     for i in range(n):
-        throttle = np.clip(0.25 * (speed[i] - s[3]) + 0.12 * speed[i], -0.6, 1)
+        throttle = follow(i)
         steering = servo(steer[i] * changed(t[i]).get("steering", 1.0))
         x[i], u[i] = [*s, steering], [steer[i], throttle]
         s = runge_kutta(f, s, (steering, 10 * motor(throttle)), 0.002, 5)
