@@ -108,6 +108,17 @@ func TestFit(t *testing.T) {
 	if s := stack(b, stiff); !slices.Equal(s.Names, []string{"bad"}) {
 		t.Errorf("with one that diverges: %v", s)
 	}
+	// A physical one may be some times farther from what was measured than others.
+	for by, diverges := range map[float64]bool{-3: false, -5: true} {
+		c := of("fast", bent(good, by), good, good, good)
+		if s := stack(b, c); !slices.Equal(s.Names, []string{"bad"}) {
+			t.Errorf("with one that is fast, %g: %v", by, s.Names)
+		}
+		c.Physical = true
+		if s := stack(b, c); s.Diverged != diverges || slices.Contains(s.Names, "fast") == diverges {
+			t.Errorf("with a physical one that is fast, %g: %v, diverged %v", by, s.Names, s.Diverged)
+		}
+	}
 	hold := Candidate{Name: "velocity", Whole: model.Component{Kind: model.Velocity}, Folds: make([]model.Component, 3)}
 	for i := range hold.Folds {
 		hold.Folds[i].Kind = model.Velocity

@@ -11,8 +11,12 @@ import (
 )
 
 const (
-	exchanged = 400  // windows at most whose starts and inputs are exchanged
-	divergent = 20.0 // times the largest displacement within the horizon that was measured: a servo that is far from its command is fast at once
+	exchanged = 400 // windows at most whose starts and inputs are exchanged
+
+	// Times the largest displacement within the horizon that was measured: a servo that is far from its command is fast at once, two links 23 times
+	// as fast as in their flights, as the equation of motion rightly says.
+	divergent           = 20.0
+	physicallyDivergent = 100.0
 )
 
 // stable returns the candidates whose roll-outs stay finite under inputs that did not follow their starts: each start of a window gets the
@@ -44,7 +48,10 @@ func (t *Task) stable(flights []window.Flight, candidates []Candidate) (out []Ca
 
 // diverges reports whether a displacement of the candidate is out of proportion to the largest.
 func (t *Task) diverges(c *Candidate, flights []window.Flight, at []window.Window, times []float64, starts [][]float64, largest []float64) bool {
-	K, i := len(t.States), 0
+	K, i, limit := len(t.States), 0, divergent
+	if c.Physical {
+		limit = physicallyDivergent
+	}
 	d := make([]float64, K)
 	prior := estimator.NewPriorDynamics(t.States, t.Inputs, estimator.PriorDynamicsSpec{
 		Stack: []model.Component{c.Whole}, History: t.History, Actuators: t.Actuators, Knots: t.Knots, Horizon: t.Horizon,
@@ -60,7 +67,7 @@ func (t *Task) diverges(c *Candidate, flights []window.Flight, at []window.Windo
 		for _, h := range times {
 			prior.At(d, nil, h)
 			for k, v := range d {
-				if most := largest[k]; most > 0 && !(math.Abs(v) <= divergent*most) {
+				if most := largest[k]; most > 0 && !(math.Abs(v) <= limit*most) {
 					return true
 				}
 			}
