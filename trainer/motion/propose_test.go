@@ -37,7 +37,7 @@ func TestProposals(t *testing.T) {
 		"x:m y:m yaw:rad v:m/s w:rad/s":                 "single track, differential drive",
 		"heading:rad surge:m/s sway:m/s yaw_rate:rad/s": "surface vessel",
 		"yaw:rad vx:m/s vy:m/s r:rad/s":                 "single track, dynamic single track, differential drive, surface vessel",
-		"x:m y:m yaw:rad vx:m/s vy:m/s yaw_rate:rad/s roll:rad roll_rate:rad/s pitch:rad pitch_rate:rad/s steering:rad": "multirotor, single track, dynamic single track", // a car that leans
+		"x:m y:m yaw:rad vx:m/s vy:m/s yaw_rate:rad/s roll:rad roll_rate:rad/s pitch:rad pitch_rate:rad/s steering:rad": "multirotor, single track, dynamic single track, sliding single track", // a car that leans
 		"z:m vx:m/s vy:m/s vz:m/s roll:rad pitch:rad yaw:rad p:rad/s q:rad/s r:rad/s":                                   "multirotor",
 		"temperature:degC level:V": "",
 		"yaw:rad speed:km/h":       "", // units of other sizes are not taken for SI
