@@ -41,7 +41,7 @@ func (f *Filter) compare(w *window, b, r int) {
 	f.rollout.Run(w.x, f.actuators.Start(u, w.rows[:w.n]), theta, h, true)
 	f.rollout.At(f.delta, nil, h)
 	f.rollout.SensitivityAt(f.sensitivity, h)
-	f.subtractPast(w, r*Buckets+b)
+	f.subtractPast(w, b, r)
 	if !finite(f.delta) || !finite(f.sensitivity) {
 		return
 	}
@@ -72,6 +72,9 @@ func (f *Filter) compare(w *window, b, r int) {
 	f.bound()
 }
 
+// series returns the place of channel k in bucket b under readout r among all series.
+func (f *Filter) series(r, b, k int) int { return (r*Buckets+b)*f.m.K + k }
+
 // surest bounds the score of the inputs that act, so that it can turn.
 const surest = 20.
 
@@ -86,7 +89,7 @@ func (f *Filter) predictActing(b, r int) bool {
 	better := 0.0
 	for k, c := range f.m.Channels[:f.m.K] {
 		made.Mean[k] -= f.delta[k]
-		at, obs := (r*Buckets+b)*f.m.K+k, plain.ObsStd[k]*plain.ObsStd[k]
+		at, obs := f.series(r, b, k), plain.ObsStd[k]*plain.ObsStd[k]
 		if !(obs > 0) {
 			continue
 		}
@@ -114,12 +117,12 @@ func (f *Filter) bound() {
 	}
 }
 
-// subtractPast takes the history's part of a window in bucket b, counted over the readouts, from delta and sensitivity.
+// subtractPast takes the history's part of a window in bucket b under readout r from delta and sensitivity.
 // It was linearised when the window began.
-func (f *Filter) subtractPast(w *window, b int) {
-	K, q := f.m.K, len(f.prior)
-	for k := range K {
-		at := b*K + k
+func (f *Filter) subtractPast(w *window, b, r int) {
+	q := len(f.prior)
+	for k := range f.m.K {
+		at := f.series(r, b, k)
 		f.delta[k] -= w.past[at]
 		s := w.pastBy[at*q : (at+1)*q]
 		for i, v := range s {
@@ -139,7 +142,7 @@ func (f *Filter) judge(w *window, b, r, k int, e float64, s []float64, obs float
 		variance += v * dot(w.covariance[i*q:(i+1)*q], s)
 	}
 	variance = math.Max(variance, 0)
-	at, end := (r*Buckets+b)*f.m.K+k, (r+1)*Buckets*f.m.K
+	at, end := f.series(r, b, k), f.series(r+1, 0, 0)
 	st.Variances[at] = variance
 	v, F := f.at.at, len(f.restGain)
 	own, rest := dot(w.errors[at*F:(at+1)*F], v), dot(w.rests[at*F:(at+1)*F], v)
