@@ -180,16 +180,23 @@ func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, st
 // Horizons that adaptation, which learns from every sample, is evaluated in: at most in all, and at least in each flight.
 const mostAdapted, leastAdapted = 240, 40
 
-// beginnings returns the first part of each of the first flights, in all about mostAdapted horizons.
+// beginnings returns the first part of each of the first flights that last a horizon, in all about mostAdapted horizons; all flights where these
+// cannot be scored.
 func beginnings(flights []window.Flight, horizon float64) (out []window.Flight) {
 	each, left := math.Max(mostAdapted/float64(len(flights)), leastAdapted)*horizon, mostAdapted*horizon
 	for i := range flights {
 		f := &flights[i]
-		n, _ := slices.BinarySearch(f.T, f.T[0]+each)
-		if left < each*(1-1e-9) && i > 0 {
+		if f.Duration() < horizon {
+			continue
+		}
+		if left < each*(1-1e-9) {
 			break
 		}
-		out, left = append(out, f.Slice(0, n)), left-each
+		n, _ := slices.BinarySearch(f.T, f.T[0]+each)
+		out, left = append(out, f.Slice(0, n)), left-math.Min(each, f.Duration())
+	}
+	if len(window.Cut(out, horizon, horizon)) == 0 {
+		return flights
 	}
 	return out
 }

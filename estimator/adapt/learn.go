@@ -60,7 +60,7 @@ func (f *Filter) compare(w *window, b, r int) {
 			continue
 		}
 		f.judge(w, b, r, k, e, s, obs)
-		if r > 0 { // the input that was held has errors of its own
+		if estimator.Readout(r) == estimator.Hold { // the error is that of the input, too
 			continue
 		}
 		e -= f.delta[k]
