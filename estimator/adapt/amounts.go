@@ -13,8 +13,8 @@ import (
 
 // Amount is one parameter for people.
 type Amount struct {
-	Name  string  `json:"name"`  // "bias vx", "gain m1", "damping vx"
-	Unit  string  `json:"unit"`  // of a bias the state's per second, of a gain %, of a damping 1/s
+	Name  string  `json:"name"`  // "bias vx", "gain m1", "damping vx", "mass"
+	Unit  string  `json:"unit"`  // of a bias the state's per second, of a gain and the mass %, of a damping 1/s
 	Value float64 `json:"value"` // a gain of −20 % is an input that has a fifth less effect
 	Std   float64 `json:"std"`
 }
@@ -42,6 +42,9 @@ func (s *State) Amounts(m *model.Model) []Amount {
 	}
 	for _, k := range a.Damped {
 		add("damping "+m.Channels[k].Name, "1/s", -s.Rate[k]/e.Lift.Std[e.Own(k)])
+	}
+	if len(out) < len(s.Theta) {
+		add("mass", "%", 100)
 	}
 	return out
 }

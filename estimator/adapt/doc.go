@@ -4,9 +4,9 @@
 //
 // # Parameters
 //
-// θ = (b, g, d) changes the first difference equation of a model, see
+// θ = (b, g, d, m) changes the first difference equation of a model, see
 // priordynamics.Adaptation: a bias of the rate of every state, a gain of every input, a
-// damping of every state whose rate no relation determines. A bias is the present value: over a prediction
+// damping of every state whose rate no relation determines, and the mass of a flying rigid body. A bias is the present value: over a prediction
 // it decays with a time constant of 0.35 of the horizon H, like an unexplained force. The mean of
 // a prediction is that of a stack of components, one of which is the equation. θ adds
 //
@@ -17,7 +17,7 @@
 //
 //	θ ← a θ      P ← a P a + (1 − a²) P0      a = exp(−Δt/τ)
 //
-// with τ = 400 s, and standard deviations of 0.6 (b, in the usual rates), 0.15 (g) and 0.12 (d) in P0.
+// with τ = 400 s, and standard deviations of 0.6 (b, in the usual rates), 0.15 (g), 0.12 (d) and 0.2 (m) in P0.
 //
 // # Learning
 //

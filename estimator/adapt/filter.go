@@ -19,6 +19,7 @@ const (
 	biasStd    = 0.6  // stationary standard deviations
 	gainStd    = 0.15
 	dampingStd = 0.12
+	massStd    = 0.2
 	widest     = 4. // θ is within so many of them
 )
 
@@ -97,13 +98,15 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 		x: make([]float64, K), y: make([]float64, K), sensitivity: make([]float64, K*q), delta: make([]float64, K), away: make([]float64, q), gain: make([]float64, q), restGain: make([]float64, F), product: make([]float64, q*q),
 		plan: make([]float64, planRows*P),
 		state: State{
-			Kind: kind(m, a), Rate: append([]float64(nil), a.Rate...), Theta: make([]float64, q), Covariance: make([]float64, q*q),
+			Kind: kind(m, e, a), Rate: append([]float64(nil), a.Rate...), Theta: make([]float64, q), Covariance: make([]float64, q*q),
 			Weights: make([]float64, S*experts), Errors: make([]float64, S*F), Rests: make([]float64, S*F), RestCovariances: make([]float64, R*Buckets*F*F), Acting: make([]float64, R), Variances: make([]float64, S), Ledger: make([]float64, S*ledgerSums),
 		},
 	}
 	for i := range q {
 		std := biasStd
 		switch {
+		case i == a.Mass(e):
+			std = massStd
 		case i >= K+P:
 			std = dampingStd
 		case i >= K:
@@ -131,12 +134,15 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 }
 
 // kind describes the meaning of the parameters.
-func kind(m *model.Model, a priordynamics.Adaptation) string {
+func kind(m *model.Model, e *priordynamics.Model, a priordynamics.Adaptation) string {
 	var b strings.Builder
 	for _, c := range m.Channels {
 		fmt.Fprintf(&b, "%s [%s] ", c.Name, channel.CanonicalUnit(c.Unit))
 	}
 	fmt.Fprintf(&b, "damped %d horizon %g", a.Damped, m.Horizon)
+	if e.Motion.HasMass() {
+		b.WriteString(" with a mass")
+	}
 	return b.String()
 }
 
@@ -221,7 +227,7 @@ func (f *Filter) Adopt(s *State) error {
 func (f *Filter) rescale(s *State, i int) float64 {
 	K := f.m.K
 	if i >= K {
-		if i -= K + f.m.P; i < 0 {
+		if i -= K + f.m.P; i < 0 || i >= len(f.of.Damped) {
 			return 1
 		}
 		i = f.of.Damped[i]

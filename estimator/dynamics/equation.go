@@ -8,16 +8,16 @@ import (
 )
 
 // Increment appends the increment of a step of a difference equation, K×any, from states x (K) under mean inputs u
-// (P; None without inputs) and of what is added to it, more (K×any; None = nothing):
+// (P; None without inputs) and of what is added to it, more (K×any; None = nothing). mass is that of motion.Increment:
 //
 //	v = (lift(x), (u − mean)/std), bounded each and together      Δ = Wᵀψ(v) + s∘net(v) + chain + motion + more      Δ ← Δ + body(x, Δ)
-func Increment(p *program.Program, m *priordynamics.Model, x, u, more program.Reg) program.Reg {
-	d, _ := increment(p, m, x, u, more)
+func Increment(p *program.Program, m *priordynamics.Model, x, u, more, mass program.Reg) program.Reg {
+	d, _ := increment(p, m, x, u, more, mass)
 	return d
 }
 
 // increment is Increment that returns the operation with the weights, too.
-func increment(p *program.Program, m *priordynamics.Model, x, u, more program.Reg) (d program.Reg, learned *program.Affine) {
+func increment(p *program.Program, m *priordynamics.Model, x, u, more, mass program.Reg) (d program.Reg, learned *program.Affine) {
 	L, P, K := m.Lift.Dim(), len(m.UMean), p.Rows(x)
 	var inputs []program.Reg
 	if P > 0 {
@@ -50,7 +50,7 @@ func increment(p *program.Program, m *priordynamics.Model, x, u, more program.Re
 	learned = p.Ops[len(p.Ops)-1].(*program.Affine)
 	d = chainIncrement(p, &m.Chain, d, x, u, m.Step)
 	if !m.Motion.Empty() {
-		d = p.Affine(K, nil, program.Part{X: d, M: identity(K)}, program.Part{X: motion.Increment(p, &m.Motion, x, u, program.None, m.Step), M: identity(K)})
+		d = p.Affine(K, nil, program.Part{X: d, M: identity(K)}, program.Part{X: motion.Increment(p, &m.Motion, x, u, program.None, mass, m.Step), M: identity(K)})
 	}
 	if more != program.None {
 		d = p.Affine(K, nil, program.Part{X: d, M: identity(K)}, program.Part{X: more, M: identity(K)})
@@ -171,8 +171,8 @@ func (c *compiler) rollout(m *priordynamics.Model) program.Reg {
 		u = c.acting(spans)
 	}
 	x := c.sum(K, nil, weighted{c.x, 1}, weighted{c.Columns(nodes, len(at), between), 1})
-	d0 := Increment(c.Program, m, x, u, program.None)
-	d1 := Increment(c.Program, m, c.sum(K, nil, weighted{x, 1}, weighted{d0, 1}), u, program.None)
+	d0 := Increment(c.Program, m, x, u, program.None, program.None)
+	d1 := Increment(c.Program, m, c.sum(K, nil, weighted{x, 1}, weighted{d0, 1}), u, program.None, program.None)
 	repeat := func(w []float64) (all []float64) {
 		for range K {
 			all = append(all, w...)
@@ -230,7 +230,7 @@ func rollOut(p *program.Program, x, u program.Reg, steps int, increment func(ste
 // rollOutOf is rollOut of a difference equation. learned is the operation with the weights.
 func rollOutOf(p *program.Program, m *priordynamics.Model, x, u program.Reg, steps int) (displacement program.Reg, learned *program.Affine) {
 	displacement = rollOut(p, x, u, steps, func(step *program.Program, _ *program.Repeat, x, u program.Reg) (d program.Reg) {
-		d, learned = increment(step, m, x, u, program.None)
+		d, learned = increment(step, m, x, u, program.None, program.None)
 		return d
 	})
 	return displacement, learned
@@ -293,7 +293,7 @@ func MotionRollOut(e *motion.Equation, K, P, steps int, h float64) *program.Prog
 	p.Output(Displacement, rollOut(p, x, u, steps, func(step *program.Program, r *program.Repeat, x, u program.Reg) program.Reg {
 		inner = step.Input(Parameters, len(e.Parameters), 1)
 		r.Fixed = append(r.Fixed, program.Bound{Outer: theta, In: inner})
-		return motion.Increment(step, e, x, u, inner, h)
+		return motion.Increment(step, e, x, u, inner, program.None, h)
 	}))
 	return p
 }

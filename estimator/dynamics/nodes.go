@@ -73,12 +73,13 @@ const (
 	Second  = "second"  // and of the second
 	Bias    = "bias"    // of the increments, state units
 	Damping = "damping" // of the increments, times the state
+	Mass    = "mass"    // of a robot that has one
 	Next    = "next"
 )
 
 // Step returns the program of the state a part σ of a step of a difference equation later, see the compiler's roll-out:
 // inputs X (K×1), where there are inputs Plan (P×1), the weights (1×1) that PartOfStep returns, and how the robot differs from the
-// equation, Bias and Damping (K×1), see priordynamics.Change; output Next (K×1).
+// equation, Bias and Damping (K×1) and, if it has one, Mass (1×1), see priordynamics.Change; output Next (K×1).
 func Step(m *priordynamics.Model, K, P int) *program.Program {
 	p := &program.Program{}
 	x, u := p.Input(X, K, 1), program.None
@@ -86,7 +87,10 @@ func Step(m *priordynamics.Model, K, P int) *program.Program {
 		u = p.Input(Plan, P, 1)
 	}
 	first, second := p.Input(First, 1, 1), p.Input(Second, 1, 1)
-	bias, damping := p.Input(Bias, K, 1), p.Input(Damping, K, 1)
+	bias, damping, mass := p.Input(Bias, K, 1), p.Input(Damping, K, 1), program.None
+	if m.Motion.HasMass() {
+		mass = p.Input(Mass, 1, 1)
+	}
 	sum := func(parts ...program.Reg) program.Reg {
 		var all []program.Part
 		for _, r := range parts {
@@ -95,7 +99,7 @@ func Step(m *priordynamics.Model, K, P int) *program.Program {
 		return p.Affine(K, nil, all...)
 	}
 	increment := func(x program.Reg) program.Reg {
-		return Increment(p, m, x, u, sum(bias, p.Times(damping, x)))
+		return Increment(p, m, x, u, sum(bias, p.Times(damping, x)), mass)
 	}
 	d0 := increment(x)
 	d1 := increment(sum(x, d0))

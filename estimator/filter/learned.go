@@ -15,7 +15,7 @@ type Learned struct {
 	k, p                     int
 	step                     float64   // s
 	gain                     []float64 // P, of the inputs
-	bias, damping            program.Reg
+	bias, damping, mass      program.Reg // mass None where the robot has none
 	machine                  *program.Machine[float64]
 	x, u, first, second, out program.Reg
 	part, total              []float64 // K×K
@@ -25,7 +25,7 @@ type Learned struct {
 func NewLearned(m *priordynamics.Model, k, p int) *Learned {
 	code := dynamics.Step(m, k, p)
 	l := &Learned{
-		Free: make([]float64, k), k: k, p: p, step: m.Step, gain: make([]float64, p), u: program.None, out: code.Outputs[0].Reg,
+		Free: make([]float64, k), k: k, p: p, step: m.Step, gain: make([]float64, p), u: program.None, mass: program.None, out: code.Outputs[0].Reg,
 		machine: program.New[float64](code, program.Options{Seeds: k, Tangents: []string{dynamics.X}}),
 		part:    make([]float64, k*k), total: make([]float64, k*k),
 	}
@@ -43,6 +43,8 @@ func NewLearned(m *priordynamics.Model, k, p int) *Learned {
 			l.bias = in.Reg
 		case dynamics.Damping:
 			l.damping = in.Reg
+		case dynamics.Mass:
+			l.mass = in.Reg
 		}
 	}
 	for i := range k {
@@ -59,6 +61,9 @@ func (l *Learned) Changed(by *priordynamics.Change) {
 		l.machine.Set(l.damping, k, 0, 0, by.Damping[k]*l.step)
 	}
 	copy(l.gain, by.Gain)
+	if l.mass != program.None {
+		l.machine.Set(l.mass, 0, 0, 0, by.Mass)
+	}
 }
 
 // Dim returns K.

@@ -18,7 +18,7 @@ func NewBatch(e *Equation, K, P int, h float64) *Batch {
 		return nil
 	}
 	w := &Batch{k: K, p: P}
-	w.value, w.by = compile[float64](e, K, P, h, program.Options{Lanes: lanes}), compile[float32](e, K, P, h, program.Options{Lanes: lanes, Seeds: K + P})
+	w.value, w.by = compile[float64](e, K, P, h, false, program.Options{Lanes: lanes}), compile[float32](e, K, P, h, false, program.Options{Lanes: lanes, Seeds: K + P})
 	w.by.unitDirections(K, P)
 	return w
 }

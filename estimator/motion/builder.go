@@ -10,7 +10,9 @@ type builder struct {
 	*program.Program
 	e        *Equation
 	x, u     program.Reg // K×any, P×any; u None without inputs
+	bounded  program.Reg // x within the bounds of e
 	theta    program.Reg // parameters×1; None = those of e
+	mass     program.Reg // 1×1, see Equation.HasMass; None = 0
 	inputs   []channel.Channel
 	declares bool // parameters are named, not read
 
@@ -22,15 +24,20 @@ type builder struct {
 	ahead      program.Reg    // cosine and sine of the heading; None before heading
 }
 
-// rows appends the states of roles in the textbook's units, a row each.
-func (b *builder) rows(names ...string) program.Reg {
-	K := b.Rows(b.x)
+// rows appends the states of roles within their bounds, in the textbook's units, a row each: what laws read.
+func (b *builder) rows(names ...string) program.Reg { return b.rowsOf(b.bounded, names) }
+
+// exactly appends rows without bounds: what kinematics, which are true at any speed, read.
+func (b *builder) exactly(names ...string) program.Reg { return b.rowsOf(b.x, names) }
+
+func (b *builder) rowsOf(x program.Reg, names []string) program.Reg {
+	K := b.Rows(x)
 	m := make([]float64, len(names)*K)
 	for i, name := range names {
 		r := b.e.Roles[b.e.role(name)]
 		m[i*K+r.State] = r.Scale
 	}
-	return b.Affine(len(names), nil, program.Part{X: b.x, M: m})
+	return b.Affine(len(names), nil, program.Part{X: x, M: m})
 }
 
 // rate sets the derivatives of roles to the rows of a register.

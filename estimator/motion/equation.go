@@ -20,7 +20,7 @@ type Equation struct {
 	Roles      []Role      // in the order of Names; those of missing states are absent
 	World      bool        // velocities are along the axes of the world, not of the body
 	Squared    bool        // inputs act by u|u|, as the speeds of propellers
-	Bound      []float64   // K+P: |x| and |u| are clamped to it, which keeps a roll-out finite far outside of the data
+	Bound      []float64   // K+P: laws read |x| and |u| clamped to it, which keeps a roll-out finite far outside of the data
 	Parameters []Parameter // θ
 }
 
@@ -123,7 +123,7 @@ func (e *Equation) declared(K int, inputs []channel.Channel) []Parameter {
 // builder returns what has built the equation without parameters.
 func (e *Equation) builder(K int, inputs []channel.Channel) *builder {
 	p := &program.Program{}
-	b := &builder{Program: p, e: e, x: p.Input("x", K, 1), u: program.None, theta: program.None, inputs: inputs, declares: true}
+	b := &builder{Program: p, e: e, x: p.Input("x", K, 1), u: program.None, theta: program.None, mass: program.None, inputs: inputs, declares: true}
 	if len(inputs) > 0 {
 		b.u = p.Input("u", len(inputs), 1)
 	}
@@ -217,11 +217,18 @@ func (k *kind) checkTogether(named map[string]bool) error {
 // Together are roles of which a robot has all or, where they are optional, none.
 var Together = [][]string{{"x", "y", "z", "vx", "vy", "vz"}, {"east", "north"}}
 
+// HasMass reports whether forces, apart from gravity, accelerate the robot by its mass alone, so that a load changes them and not
+// the torques: a rigid body with a velocity.
+func (e *Equation) HasMass() bool { return (e.Kind == multirotor.name || e.Kind == fixedWing.name) && e.has("vx") }
+
 // Increment appends the increment of a step of h seconds from states x (K×any) under mean inputs u (P; None without
-// inputs), K×any. theta (parameters×1) replaces the equation's own; None = these.
-func Increment(p *program.Program, e *Equation, x, u, theta program.Reg, h float64) program.Reg {
+// inputs), K×any. theta (parameters×1) replaces the equation's own; None = these. mass (1×1; None = 0) is by what part of its mass a robot
+// that has one is heavier than it was.
+func Increment(p *program.Program, e *Equation, x, u, theta, mass program.Reg, h float64) program.Reg {
 	K := p.Rows(x)
-	x, u = e.clamp(p, x, u)
+	if u != program.None {
+		u = clamped(p, u, e.Bound[K:])
+	}
 	sum := func(c ...part) program.Reg {
 		var parts []program.Part
 		for _, s := range c {
@@ -231,7 +238,7 @@ func Increment(p *program.Program, e *Equation, x, u, theta program.Reg, h float
 	}
 	var b *builder
 	rates := func(x program.Reg) program.Reg {
-		b = &builder{Program: p, e: e, x: x, u: u, theta: theta}
+		b = &builder{Program: p, e: e, x: x, u: u, theta: theta, mass: mass}
 		return b.derivative()
 	}
 	k1 := rates(x)
@@ -246,17 +253,13 @@ type part struct {
 	times float64
 }
 
-// clamp appends states and inputs within the bounds.
-func (e *Equation) clamp(p *program.Program, x, u program.Reg) (program.Reg, program.Reg) {
-	K, low := p.Rows(x), make([]float64, len(e.Bound))
-	for i, b := range e.Bound {
+// clamped appends values within bounds.
+func clamped(p *program.Program, v program.Reg, bounds []float64) program.Reg {
+	low := make([]float64, len(bounds))
+	for i, b := range bounds {
 		low[i] = -b
 	}
-	x = p.Clamp(x, low[:K], e.Bound[:K])
-	if u != program.None {
-		u = p.Clamp(u, low[K:], e.Bound[K:])
-	}
-	return x, u
+	return p.Clamp(v, low, bounds)
 }
 
 // derivative appends f, K×any.
@@ -264,7 +267,7 @@ func (b *builder) derivative() program.Reg {
 	if b.e.Squared && b.u != program.None {
 		b.u = b.Times(b.u, b.Function(program.Abs, b.u))
 	}
-	b.ahead = program.None
+	b.ahead, b.bounded = program.None, clamped(b.Program, b.x, b.e.Bound[:b.Rows(b.x)])
 	kindOf(b.e.Kind).rates(b)
 	return b.Affine(b.Rows(b.x), nil, b.parts...)
 }

@@ -83,7 +83,7 @@ func TestParametersAsRegister(t *testing.T) {
 		e, K := example(t, name, true, false, P)
 		p := &program.Program{}
 		x, u, theta := p.Input("x", K, 1), p.Input("u", P, 1), p.Input("theta", len(e.Parameters), 1)
-		out := Increment(p, e, x, u, theta, 0.02)
+		out := Increment(p, e, x, u, theta, program.None, 0.02)
 		m := program.New[float64](p, program.Options{})
 		for i, q := range e.Parameters {
 			m.Set(theta, i, 0, 0, q.Value)

@@ -44,30 +44,33 @@ type rigidState struct {
 // terms of what laws returns: gravity acts along the vertical axis.
 func (b *builder) rigid(laws func(s rigidState) (force, torque []term)) {
 	moves := b.e.has("vx")
-	a := NewAttitude(b.Program, b.rows("roll", "pitch", "yaw"), moves)
+	a := NewAttitude(b.Program, b.exactly("roll", "pitch", "yaw"), moves)
 	w := b.rows("p", "q", "r")
 	s := rigidState{program.None, w, b.Products(3, w, w, []program.Term{{Row: 0, A: 1, B: 2, S: 1}, {Row: 1, A: 2, B: 0, S: 1}, {Row: 2, A: 0, B: 1, S: 1}})}
-	var v program.Reg
 	if moves {
-		v = b.rows("vx", "vy", "vz")
-		if s.velocity = v; b.e.World {
-			s.velocity = a.Body(v)
+		if s.velocity = b.rows("vx", "vy", "vz"); b.e.World {
+			s.velocity = a.Body(s.velocity)
 		}
 	}
 	force, torque := laws(s)
-	b.rate(a.Rates(s.rates), "roll", "pitch", "yaw")
+	w = b.exactly("p", "q", "r")
+	b.rate(a.Rates(w), "roll", "pitch", "yaw")
 	b.rate(b.law(3, torque...), "p", "q", "r")
 	if !moves {
 		return
 	}
+	v := b.exactly("vx", "vy", "vz")
 	f, g := b.law(3, force...), b.law(3, b.constant(2, "gravity along z", "m/s²"))
+	if b.mass != program.None {
+		f = b.scale(f, b.Function(program.Reciprocal, b.Affine(1, []float64{1}, program.Part{X: b.mass, M: []float64{1}})))
+	}
 	one := diagonal(3, 1)
 	if b.e.World {
 		b.rate(b.Affine(3, nil, program.Part{X: a.World(f), M: one}, program.Part{X: g, M: one}), "vx", "vy", "vz")
 		b.rate(v, "x", "y", "z")
 		return
 	}
-	turned := b.Products(3, v, s.rates, []program.Term{ // v × ω
+	turned := b.Products(3, v, w, []program.Term{ // v × ω
 		{Row: 0, A: 1, B: 2, S: 1}, {Row: 0, A: 2, B: 1, S: -1},
 		{Row: 1, A: 2, B: 0, S: 1}, {Row: 1, A: 0, B: 2, S: -1},
 		{Row: 2, A: 0, B: 1, S: 1}, {Row: 2, A: 1, B: 0, S: -1},

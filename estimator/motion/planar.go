@@ -27,7 +27,7 @@ var singleTrack = kind{name: "single track", required: []string{"heading", "surg
 		terms = append(terms, b.times(0, ahead, j, 1, b.steers("curvature", j), "1/m"), b.times(0, cubic, j, -1, b.steers("understeer", j), "s²/m³"))
 	}
 	b.rate(b.law(1, terms...), "heading")
-	b.planarPosition(u)
+	b.planarPosition()
 	b.rate(b.law(1, slices.Concat(b.dragged(0, u, 0, "", "m/s"), b.gains(0, "acceleration", "m/s²"))...), "surge")
 	if b.e.has("steering") {
 		angle := b.rows("steering")
@@ -55,7 +55,7 @@ var slidingSingleTrack = kind{name: "sliding single track", required: []string{"
 
 // slipping sets the rates of a dynamic single track.
 func (b *builder) slipping(saturates bool) {
-	v, r := b.planarVelocity(), b.rows("yaw_rate")
+	v, r := b.planarVelocity(b.rows), b.rows("yaw_rate")
 	u := b.Some(v, 0)
 	slow := b.Times(u, b.Function(program.Reciprocal, b.Affine(1, []float64{slowest}, program.Part{X: b.Function(program.Square, u), M: []float64{1}})))
 	slip := b.scale(b.Stack(b.Some(v, 1), r), slow)
@@ -79,7 +79,7 @@ func (b *builder) slipping(saturates bool) {
 			turn = append(turn, b.times(0, saturation, i, 1, "saturation of the yaw torque "+by, []string{"1/s²", "1/s²", "m²/s²"}[i]))
 		}
 	}
-	b.planarBody(v, r, b.law(2, force...), b.law(1, turn...))
+	b.planarBody(b.law(2, force...), b.law(1, turn...))
 	if b.e.has("steering") {
 		angle := b.rows("steering")
 		b.rate(b.law(1, slices.Concat([]term{b.constant(0, "constant steering rate", "rad/s"), b.times(0, angle, 0, -1, "steering lag", "1/s")}, b.gains(0, "steering rate", "rad/s"))...), "steering")
@@ -92,8 +92,8 @@ func (b *builder) slipping(saturates bool) {
 //	u˙ = c − d₁u − d₂u|u| + Σ k_j u_j      r˙ = c − d₁r − d₂r|r| + Σ k_j u_j
 var unicycle = kind{name: "differential drive", required: []string{"heading", "surge", "yaw_rate"}, optional: []string{"east", "north"}, rates: func(b *builder) {
 	u, r := b.rows("surge"), b.rows("yaw_rate")
-	b.planarPosition(u)
-	b.rate(r, "heading")
+	b.planarPosition()
+	b.rate(b.exactly("yaw_rate"), "heading")
 	b.rate(b.law(1, slices.Concat(b.dragged(0, u, 0, "", "m/s"), b.gains(0, "acceleration", "m/s²"))...), "surge")
 	b.rate(b.law(1, slices.Concat(b.dragged(0, r, 0, "yaw ", "rad/s"), b.gains(0, "yaw acceleration", "rad/s²"))...), "yaw_rate")
 }}
@@ -105,14 +105,14 @@ var unicycle = kind{name: "differential drive", required: []string{"heading", "s
 // (Fossen 2011, chapter 7, with diagonal inertia; the last sum is of rudders, not in the first equation). Coefficients m and
 // damping are per mass or moment of inertia.
 var vessel = kind{name: "surface vessel", required: []string{"heading", "surge", "sway", "yaw_rate"}, optional: []string{"east", "north"}, rates: func(b *builder) {
-	v, r := b.planarVelocity(), b.rows("yaw_rate")
+	v, r := b.planarVelocity(b.rows), b.rows("yaw_rate")
 	both := b.Products(3, b.Stack(v, r), b.Stack(v, r), []program.Term{{Row: 0, A: 1, B: 2, S: 1}, {Row: 1, A: 0, B: 2, S: 1}, {Row: 2, A: 0, B: 1, S: 1}})
 	deflected := b.scaledInputs(b.Some(v, 0))
 	rudders := func(row int, name, unit string) []term { return b.gainsOf(row, deflected, name, unit) }
 	force := slices.Concat(b.dragged(0, v, 0, "", "m/s"), []term{b.times(0, both, 0, 1, "coupling of sway and yaw rate", "1")}, b.gains(0, "acceleration ahead", "m/s²"),
 		b.dragged(1, v, 1, "side ", "m/s"), []term{b.times(1, both, 1, -1, "coupling of surge and yaw rate", "1")}, b.gains(1, "acceleration to the side", "m/s²"), rudders(1, "acceleration to the side, by the speed,", "1/s"))
 	turn := slices.Concat(b.dragged(0, r, 0, "yaw ", "rad/s"), []term{b.times(0, both, 2, 1, "coupling of surge and sway", "rad/m²")}, b.gains(0, "yaw acceleration", "rad/s²"), rudders(0, "yaw acceleration, by the speed,", "rad/(m s)"))
-	b.planarRates(v, r, b.law(2, force...), b.law(1, turn...))
+	b.planarRates(b.planarVelocity(b.exactly), b.exactly("yaw_rate"), b.law(2, force...), b.law(1, turn...))
 }}
 
 // dragged are the terms of a velocity, row at of v, that drag slows: constant, linear and quadratic.
@@ -149,21 +149,21 @@ func (b *builder) steers(name string, j int) string {
 // heading appends cosine and sine of the heading.
 func (b *builder) heading() program.Reg {
 	if b.ahead == program.None {
-		b.ahead = b.SinCos(b.rows("heading"))
+		b.ahead = b.SinCos(b.exactly("heading"))
 	}
 	return b.ahead
 }
 
-// planarPosition sets the rates of the position, where there is one, of a robot that moves ahead with u.
-func (b *builder) planarPosition(u program.Reg) {
+// planarPosition sets the rates of the position, where there is one, of a robot that moves ahead.
+func (b *builder) planarPosition() {
 	if b.e.has("east") {
-		b.rate(b.scale(b.heading(), u), "east", "north")
+		b.rate(b.scale(b.heading(), b.exactly("surge")), "east", "north")
 	}
 }
 
-// planarVelocity appends surge and sway along the axes of the body.
-func (b *builder) planarVelocity() program.Reg {
-	v := b.rows("surge", "sway")
+// planarVelocity appends surge and sway along the axes of the body, of what rows or exactly returns.
+func (b *builder) planarVelocity(rows func(names ...string) program.Reg) program.Reg {
+	v := rows("surge", "sway")
 	if !b.e.World {
 		return v
 	}
@@ -175,9 +175,9 @@ func (b *builder) toWorld(v program.Reg) program.Reg {
 	return b.Products(2, b.heading(), v, []program.Term{{Row: 0, A: 0, B: 0, S: 1}, {Row: 0, A: 1, B: 1, S: -1}, {Row: 1, A: 1, B: 0, S: 1}, {Row: 1, A: 0, B: 1, S: 1}})
 }
 
-// planarBody sets the rates of a body with velocity v (surge, sway), yaw rate r and accelerations force and turn of an inertial
-// observer, along the axes of the body.
-func (b *builder) planarBody(v, r, force, turn program.Reg) {
+// planarBody sets the rates of a body with accelerations force and turn of an inertial observer, along the axes of the body.
+func (b *builder) planarBody(force, turn program.Reg) {
+	v, r := b.planarVelocity(b.exactly), b.exactly("yaw_rate")
 	turned := b.Products(2, v, r, []program.Term{{Row: 0, A: 1, S: 1}, {Row: 1, A: 0, S: -1}})
 	b.planarRates(v, r, b.Affine(2, nil, program.Part{X: force, M: diagonal(2, 1)}, program.Part{X: turned, M: diagonal(2, 1)}), turn)
 }

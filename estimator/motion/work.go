@@ -8,14 +8,14 @@ type Work struct {
 	k, p   int
 	value  machine[float64]
 	along  machine[float64] // in one direction
-	by     machine[float64] // by all states and inputs
+	by     machine[float64] // by all states and inputs, and the mass
 	matrix []float64
 }
 
 // machine evaluates increments, and derivatives in some directions.
 type machine[T program.Float] struct {
 	*program.Machine[T]
-	x, u, out program.Reg
+	x, u, mass, out program.Reg
 }
 
 // NewWork takes the memory for steps of h seconds, K states and P inputs; nil without an equation.
@@ -24,22 +24,43 @@ func NewWork(e *Equation, K, P int, h float64) *Work {
 		return nil
 	}
 	w := &Work{k: K, p: P, matrix: make([]float64, (K+P)*K)}
-	w.value, w.along, w.by = compile[float64](e, K, P, h, program.Options{}), compile[float64](e, K, P, h, program.Options{Seeds: 1}), compile[float64](e, K, P, h, program.Options{Seeds: K + P})
+	w.value, w.along, w.by = compile[float64](e, K, P, h, false, program.Options{}), compile[float64](e, K, P, h, false, program.Options{Seeds: 1}), compile[float64](e, K, P, h, false, program.Options{Seeds: K + P})
 	w.by.unitDirections(K, P)
 	return w
 }
 
-// compile returns the machine of a step of h seconds.
-func compile[T program.Float](e *Equation, K, P int, h float64, o program.Options) machine[T] {
+// NewLoadedWork is NewWork for a robot whose mass changes, see Equation.HasMass. It has no JVP and no Adjoint.
+func NewLoadedWork(e *Equation, K, P int, h float64) *Work {
+	if !e.HasMass() {
+		return NewWork(e, K, P, h)
+	}
+	w := &Work{k: K, p: P}
+	w.value, w.by = compile[float64](e, K, P, h, true, program.Options{}), compile[float64](e, K, P, h, true, program.Options{Seeds: K + P + 1})
+	w.by.unitDirections(K, P)
+	w.by.SetTangent(w.by.mass, 0, 0, K+P, 1)
+	return w
+}
+
+// SetMass sets by what part of its mass the robot of NewLoadedWork is heavier.
+func (w *Work) SetMass(v float64) {
+	w.value.Set(w.value.mass, 0, 0, 0, v)
+	w.by.Set(w.by.mass, 0, 0, 0, v)
+}
+
+// compile returns the machine of a step of h seconds; loaded has the mass as an input.
+func compile[T program.Float](e *Equation, K, P int, h float64, loaded bool, o program.Options) machine[T] {
 	p := &program.Program{}
-	m := machine[T]{x: p.Input("x", K, 1), u: program.None}
+	m := machine[T]{x: p.Input("x", K, 1), u: program.None, mass: program.None}
 	if P > 0 {
 		m.u = p.Input("u", P, 1)
 	}
-	m.out = Increment(p, e, m.x, m.u, program.None, h)
+	if loaded {
+		m.mass = p.Input("mass", 1, 1)
+	}
+	m.out = Increment(p, e, m.x, m.u, program.None, m.mass, h)
 	p.Output("increment", m.out)
 	if o.Seeds > 0 {
-		o.Tangents = []string{"x", "u"}
+		o.Tangents = []string{"x", "u", "mass"}
 	}
 	if o.Lanes > 1 {
 		o.ByLane = []string{"x", "u"}
@@ -81,14 +102,14 @@ func (w *Work) Add(dst, x, u []float64) {
 }
 
 // Jacobian adds the derivatives of the increment at state x (K) under input u (P) to g ((K+P)×K, by state or input c at
-// c·K …).
+// c·K …). NewLoadedWork's has a last row, by the mass.
 func (w *Work) Jacobian(g, x, u []float64) {
 	if w == nil {
 		return
 	}
 	w.by.evaluate(x, u)
 	w.by.Tangent()
-	for c := range w.k + w.p {
+	for c := range len(g) / w.k {
 		row := g[c*w.k : (c+1)*w.k]
 		for k := range row {
 			row[k] += w.by.TangentOf(w.by.out, k, 0, 0, c)

@@ -8,11 +8,11 @@ import (
 )
 
 // Adaptation describes the parameters θ that change a model: a bias of every state's
-// increment, a gain of every input, a damping of some states.
+// increment, a gain of every input, a damping of some states, and the mass of a robot that has one, see motion.Equation.HasMass.
 //
-//	Δ_k(x, ū) += (b_k exp(−|t|/Fade) + d_k v_k(x)) · Rate_k · Step      ū_p → (1 + g_p) ū_p
+//	Δ_k(x, ū) += (b_k exp(−|t|/Fade) + d_k v_k(x)) · Rate_k · Step      ū_p → (1 + g_p) ū_p      f → f/(1 + m)
 //
-// θ = (b, g, d) has K + P + len(Damped) numbers without unit. v_k is the state's own
+// θ = (b, g, d, m) has K + P + len(Damped) numbers without unit, and m. f are the accelerations by forces apart from gravity. v_k is the state's own
 // standardised coordinate, t the time since the start of the roll-out. The kinematic relations read the changed increment. Nets are left
 // out: θ is read from a difference of two roll-outs.
 type Adaptation struct {
@@ -22,20 +22,32 @@ type Adaptation struct {
 }
 
 // Parameters returns the number of parameters for a model.
-func (a *Adaptation) Parameters(m *Model) int { return len(a.Rate) + len(m.UMean) + len(a.Damped) }
+func (a *Adaptation) Parameters(m *Model) int { return a.Mass(m) + m.masses() }
+
+// Mass returns the place of the mass in θ, behind all others.
+func (a *Adaptation) Mass(m *Model) int { return len(a.Rate) + len(m.UMean) + len(a.Damped) }
+
+// masses returns how many masses a robot has: one or none.
+func (m *Model) masses() int {
+	if m.Motion.HasMass() {
+		return 1
+	}
+	return 0
+}
 
 // Change is how a robot differs from a difference equation, in physical units:
 //
-//	Δ_k(x, ū) += (Bias_k + Damping_k x_k) Step      ū_p → (1 + Gain_p) ū_p
+//	Δ_k(x, ū) += (Bias_k + Damping_k x_k) Step      ū_p → (1 + Gain_p) ū_p      f → f/(1 + Mass)
 type Change struct {
 	Bias    []float64 // K, state units per second
 	Damping []float64 // K, 1/s
 	Gain    []float64 // P
+	Mass    float64   // of a robot that has one, else 0
 }
 
 // NewChange returns none, of k states and p inputs.
 func NewChange(k, p int) *Change {
-	return &Change{make([]float64, k), make([]float64, k), make([]float64, p)}
+	return &Change{make([]float64, k), make([]float64, k), make([]float64, p), 0}
 }
 
 // Set sets the change to a share of what parameters of a model are at the start of a roll-out, within the bounds of its coordinates.
@@ -52,6 +64,9 @@ func (c *Change) Set(m *Model, a *Adaptation, theta []float64, share float64) {
 		own := m.Own(k)
 		c.Damping[k] = share * a.Rate[k] * theta[K+P+i] / m.Lift.Std[own]
 		c.Bias[k] -= c.Damping[k] * m.Lift.Mean[own]
+	}
+	for _, v := range theta[a.Mass(m):] {
+		c.Mass = share * v
 	}
 }
 
@@ -84,7 +99,7 @@ type Adapted struct {
 	by      []float64 // nodes × q × K: derivatives of moved by the parameters
 	input   []float64 // P
 	gained  []float64 // P
-	chain   []float64 // (K+P) × K: derivatives of the increment of the equation of motion by states and inputs
+	chain   []float64 // (K+P+masses) × K: derivatives of the increment of the equation of motion by states, inputs and the mass
 	motion  *motion.Work
 	now     []float64 // K
 	inc     []float64 // K
@@ -106,8 +121,8 @@ func NewAdapted(m *Model, k int, a Adaptation, horizon float64) *Adapted {
 	out := &Adapted{
 		m: m, of: a, k: k, q: q, nodes: n, last: n - 1, sign: sign, unit: make([]float64, k),
 		plain: make([]float64, n*k), moved: make([]float64, n*k), added: make([]float64, n*k), by: make([]float64, n*q*k),
-		input: make([]float64, P), gained: make([]float64, P), chain: make([]float64, k*(k+P)), now: make([]float64, k), inc: make([]float64, k),
-		v: make([]float64, L+P), slope: make([]float64, L+P), normal: make([]float64, L+P), psi: make([]float64, m.Terms()), partial: make([]float64, (L+P)*k), weights: m.derivatives(k), motion: motion.NewWork(&m.Motion, k, P, sign*m.Step), matrix: make([]float64, k*k),
+		input: make([]float64, P), gained: make([]float64, P), chain: make([]float64, k*(k+P+m.masses())), now: make([]float64, k), inc: make([]float64, k),
+		v: make([]float64, L+P), slope: make([]float64, L+P), normal: make([]float64, L+P), psi: make([]float64, m.Terms()), partial: make([]float64, (L+P)*k), weights: m.derivatives(k), motion: motion.NewLoadedWork(&m.Motion, k, P, sign*m.Step), matrix: make([]float64, k*k),
 	}
 	for i, r := range a.Rate {
 		out.unit[i] = r * m.Step
@@ -185,6 +200,13 @@ func (a *Adapted) step(x, x0, u, theta, by []float64) {
 		}
 	}
 	m.Chain.Add(a.inc, a.now, u, a.sign*m.Step)
+	if at := a.of.Mass(m); at < a.q {
+		mass := 0.
+		if theta != nil {
+			mass = theta[at]
+		}
+		a.motion.SetMass(mass)
+	}
 	a.motion.Add(a.inc, a.now, u)
 	m.Body.Add(a.inc, a.now, a.sign*m.Step)
 	for k, d := range a.inc {
@@ -202,7 +224,7 @@ func (a *Adapted) differentiate(by, u, theta []float64) {
 	for t, n := 1, len(a.partial); t < len(a.weights)/n; t++ {
 		addScaled(a.partial, a.psi[t], a.weights[t*n:(t+1)*n])
 	}
-	damping := theta[K+len(u):]
+	damping := theta[K+len(u) : a.of.Mass(m)]
 	for i, k := range a.of.Damped {
 		a.partial[a.own[i]*K+k] += a.unit[k] * damping[i]
 	}
@@ -231,6 +253,8 @@ func (a *Adapted) differentiate(by, u, theta []float64) {
 		case i < 0:
 			addScaled(dd, a.slope[L+p]*a.input[p], a.partial[(L+p)*K:(L+p+1)*K])
 			addScaled(dd, a.sign*a.input[p], a.chain[(K+p)*K:(K+p+1)*K])
+		case i == len(a.of.Damped):
+			addScaled(dd, a.sign, a.chain[(K+len(u))*K:])
 		default:
 			k := a.of.Damped[i]
 			dd[k] += a.unit[k] * a.v[a.own[i]]
