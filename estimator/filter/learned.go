@@ -13,8 +13,8 @@ type Learned struct {
 	Free   []float64 // K, variance that a step adds to a channel of no chain, unit²
 
 	k, p                     int
-	step                     float64   // s
-	gain                     []float64 // P, of the inputs
+	step                     float64     // s
+	gain                     []float64   // P, of the inputs
 	bias, damping, mass      program.Reg // mass None where the robot has none
 	machine                  *program.Machine[float64]
 	x, u, first, second, out program.Reg

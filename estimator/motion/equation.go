@@ -219,7 +219,9 @@ var Together = [][]string{{"x", "y", "z", "vx", "vy", "vz"}, {"east", "north"}}
 
 // HasMass reports whether forces, apart from gravity, accelerate the robot by its mass alone, so that a load changes them and not
 // the torques: a rigid body with a velocity.
-func (e *Equation) HasMass() bool { return (e.Kind == multirotor.name || e.Kind == fixedWing.name) && e.has("vx") }
+func (e *Equation) HasMass() bool {
+	return (e.Kind == multirotor.name || e.Kind == fixedWing.name) && e.has("vx")
+}
 
 // Increment appends the increment of a step of h seconds from states x (K×any) under mean inputs u (P; None without
 // inputs), K×any. theta (parameters×1) replaces the equation's own; None = these. mass (1×1; None = 0) is by what part of its mass a robot

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -102,6 +103,88 @@ func TestParametersAsRegister(t *testing.T) {
 			if got := m.Get(out, k, 0, 0); math.Abs(got-v) > 1e-12*(1+math.Abs(v)) || v == 0 {
 				t.Errorf("%s: state %d moves by %g, %g", name, k, got, v)
 			}
+		}
+	}
+}
+
+// Bounds are for laws: what a velocity does to the position, and rates to the angles, is as true beyond them.
+func TestKinematicsHaveNoBounds(t *testing.T) {
+	for _, name := range []string{"multirotor", "fixed wing", "single track", "dynamic single track", "differential drive", "surface vessel", "servo joints"} {
+		e, K := example(t, name, false, false, 1)
+		for i := range e.Parameters {
+			e.Parameters[i] = Parameter{}
+		}
+		const h = 0.01
+		x, free, bounded := make([]float64, K), make([]float64, K), make([]float64, K)
+		for k := range x {
+			x[k] = 0.2 * float64(k+1)
+		}
+		u := []float64{0.1}
+		NewWork(e, K, 1, h).Add(free, x, u)
+		for _, r := range e.Roles {
+			if d := r.Name; d == "p" || d == "q" || d == "r" || d == "yaw_rate" || d[0] == 'v' || d == "surge" || d == "sway" || strings.HasPrefix(d, "rate ") {
+				e.Bound[r.State] = 0.01
+			}
+		}
+		NewWork(e, K, 1, h).Add(bounded, x, u)
+		moved := 0.
+		for k, v := range free {
+			moved += math.Abs(v)
+			if v != bounded[k] {
+				t.Errorf("%s: state %d moves by %g within bounds, %g without", name, k, bounded[k], v)
+			}
+		}
+		if moved < 0.001 {
+			t.Errorf("%s does not move", name)
+		}
+	}
+}
+
+// A heavier robot is one whose forces accelerate it less; gravity and torques are the same.
+func TestMass(t *testing.T) {
+	for _, name := range []string{"multirotor", "fixed wing"} {
+		const P, h, heavier = 2, 0.01, 0.25
+		e, K := example(t, name, false, false, P)
+		if !e.HasMass() {
+			t.Fatalf("a %s has no mass", name)
+		}
+		x, u := make([]float64, K), []float64{0.3, -0.4}
+		for k := range x {
+			x[k] = 0.1 * float64(k+1)
+		}
+		increment := func(w *Work) []float64 {
+			d := make([]float64, K)
+			w.Add(d, x, u)
+			return d
+		}
+		w := NewLoadedWork(e, K, P, h)
+		w.SetMass(heavier)
+		got, g := increment(w), make([]float64, (K+P+1)*K)
+		w.Jacobian(g, x, u)
+		const eps = 1e-6
+		w.SetMass(heavier + eps)
+		more := increment(w)
+		w.SetMass(heavier - eps)
+		less := increment(w)
+		for k, v := range g[(K+P)*K:] {
+			if want := (more[k] - less[k]) / (2 * eps); math.Abs(v-want) > 1e-8*(1+math.Abs(want)) {
+				t.Errorf("%s: state %d by the mass: %g, differences %g", name, k, v, want)
+			}
+		}
+		for i, p := range e.Parameters {
+			if strings.Contains(p.Name, "acceleration x") || strings.Contains(p.Name, "acceleration y") || strings.Contains(p.Name, "acceleration z") || strings.HasPrefix(p.Name, "drag") || strings.HasPrefix(p.Name, "thrust") || strings.HasPrefix(p.Name, "lift") || strings.HasPrefix(p.Name, "side force") {
+				e.Parameters[i].Value /= 1 + heavier
+			}
+		}
+		for k, v := range increment(NewWork(e, K, P, h)) {
+			if math.Abs(got[k]-v) > 1e-12*(1+math.Abs(v)) {
+				t.Errorf("%s: state %d of a heavier robot moves by %g, one with weaker forces by %g", name, k, got[k], v)
+			}
+		}
+	}
+	for _, name := range Kinds() {
+		if e, K := example(t, name, false, false, 1); e.HasMass() != (name == "multirotor" || name == "fixed wing") || K == 0 {
+			t.Errorf("%s: a mass is %t", name, e.HasMass())
 		}
 	}
 }

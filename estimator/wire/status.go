@@ -153,7 +153,7 @@ const (
 
 // Amount is one parameter by which the robot differs from the training data.
 type Amount struct {
-	Name  string  `msg:"name,optional"`  // "bias vx", "gain m1", "damping vx"
+	Name  string  `msg:"name,optional"`  // "bias vx", "gain m1", "damping vx", "mass"
 	Unit  string  `msg:"unit,optional"`  // a gain is in %
 	Value float64 `msg:"value,optional"` // in the unit
 	Std   float64 `msg:"std,optional"`   // in the unit
