@@ -9,7 +9,7 @@ import "math"
 type Lift struct {
 	Of    []int       // L, the channel that coordinate l reads
 	Kind  []Embedding // L
-	Omega []float64   // L, 2π/period of that channel; 0 where it is not periodic
+	Omega []float64   // L, 2π/period of that channel; of Friction one over the rate within which it turns; 0 of Value
 	Mean  []float64   // L
 	Std   []float64   // L, all > 0
 }
@@ -22,6 +22,9 @@ const (
 	Value  Embedding = 0
 	Sine   Embedding = 1
 	Cosine Embedding = 2
+
+	// Friction is tanh(ωx) of a rate x: what dry friction slows by.
+	Friction Embedding = 3
 )
 
 // NewLift returns the lifting by the structure of the states, not yet standardised
@@ -48,6 +51,9 @@ func Identity(k int) Lift {
 	}
 	return l
 }
+
+// AddFriction adds the dry friction of channel k, a rate, which turns within width of rest.
+func (l *Lift) AddFriction(k int, width float64) { l.add(k, Friction, 1/width) }
 
 func (l *Lift) add(k int, r Embedding, omega float64) {
 	l.Of = append(l.Of, k)
@@ -76,6 +82,8 @@ func (l *Lift) Apply(dst, x []float64) {
 			} else {
 				v = math.Cos(omega[i] * v)
 			}
+		case Friction:
+			v = math.Tanh(omega[i] * v)
 		}
 		dst[i] = (v - mean[i]) / std[i]
 	}
@@ -90,6 +98,9 @@ func (l *Lift) Derivative(dst, x []float64) {
 			d = l.Omega[i] * math.Cos(l.Omega[i]*x[k])
 		case Cosine:
 			d = -l.Omega[i] * math.Sin(l.Omega[i]*x[k])
+		case Friction:
+			t := math.Tanh(l.Omega[i] * x[k])
+			d = l.Omega[i] * (1 - t*t)
 		}
 		dst[i] = d / l.Std[i]
 	}

@@ -29,14 +29,18 @@ func lift(p *program.Program, l *channel.Lift, x program.Reg, others ...program.
 	if L == 0 {
 		return p.Stack(others...)
 	}
-	at := make([]int, L)
+	at, dry := make([]int, L), 0
 	for i, kind := range l.Kind {
-		if kind != channel.Value {
+		switch kind {
+		case channel.Sine, channel.Cosine:
 			at[i] = angles.place(l.Of[i], l.Omega[i])
+		case channel.Friction:
+			at[i], dry = dry, dry+1
 		}
 	}
 	n := len(angles.of)
 	values, trig, c := make([]float64, L*K), make([]float64, L*2*n), make([]float64, L)
+	slow, friction := make([]float64, dry*K), make([]float64, L*dry)
 	for i, of := range l.Of {
 		c[i] = -l.Mean[i] / l.Std[i]
 		switch l.Kind[i] {
@@ -46,6 +50,8 @@ func lift(p *program.Program, l *channel.Lift, x program.Reg, others ...program.
 			trig[i*2*n+at[i]] = 1 / l.Std[i]
 		case channel.Sine:
 			trig[i*2*n+n+at[i]] = 1 / l.Std[i]
+		case channel.Friction:
+			slow[at[i]*K+of], friction[i*dry+at[i]] = l.Omega[i], 1/l.Std[i]
 		}
 	}
 	parts := []program.Part{{X: x, M: values}}
@@ -55,6 +61,9 @@ func lift(p *program.Program, l *channel.Lift, x program.Reg, others ...program.
 			turn[i*K+of] = angles.omega[i]
 		}
 		parts = append(parts, program.Part{X: p.SinCos(p.Affine(n, nil, program.Part{X: x, M: turn})), M: trig})
+	}
+	if dry > 0 {
+		parts = append(parts, program.Part{X: p.Function(program.Tanh, p.Affine(dry, nil, program.Part{X: x, M: slow})), M: friction})
 	}
 	return p.Stack(append([]program.Reg{p.Affine(L, c, parts...)}, others...)...)
 }

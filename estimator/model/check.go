@@ -146,7 +146,7 @@ func (m *Model) checkInputs(c *checker) {
 	c.allPositive("inputs.input_std", in.InputStd)
 	c.that(in.Knots >= 0 && in.Knots <= maxWidth, "inputs.knots", "%d is outside 0…%d", in.Knots, maxWidth)
 	c.that(m.P > 0 || in.Knots == 0, "inputs.knots", "%d knots without an input", in.Knots)
-	c.lift("inputs.lift", &in.Lift, m.K)
+	c.lift("inputs.lift", &in.Lift, m.K, false)
 }
 
 func (m *Model) checkMember(c *checker, e *Member, path string, noiseKnots int, variance bool) {

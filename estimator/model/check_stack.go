@@ -41,7 +41,7 @@ func (m *Model) checkRidge(c *checker) {
 		return
 	}
 	c.right("ridge.edges", m.Ridge.History.Check())
-	c.lift("ridge.lift", &m.Ridge.Direct.Lift, m.K)
+	c.lift("ridge.lift", &m.Ridge.Direct.Lift, m.K, false)
 	c.right("ridge", m.Ridge.Direct.Check(m.K, m.P, m.Ridge.History.Rows()))
 }
 
@@ -57,7 +57,7 @@ func (m *Model) checkComponent(c *checker, p *Component, path string, first bool
 		m.checkEquation(c, fmt.Sprintf("%s.members[%d]", path, i), &p.Members[i])
 	}
 	if p.Kind == Direct && c.err == nil {
-		c.lift(path+".direct.lift", &p.Direct.Lift, m.K)
+		c.lift(path+".direct.lift", &p.Direct.Lift, m.K, false)
 		c.right(path+".direct", p.Direct.Check(m.K, m.P, m.History.Rows()))
 	}
 	c.that(!p.Residual || p.Kind == Direct && !first, path+".residual", "belongs to a direct map that is added to an equation of motion")
@@ -103,7 +103,7 @@ func (m *Model) checkSums(c *checker) {
 func (m *Model) checkEquation(c *checker, field string, r *priordynamics.Model) {
 	c.finite(field+".step", []float64{r.Step})
 	c.finite(field+".body.omega", []float64{r.Body.Omega})
-	c.lift(field+".lift", &r.Lift, m.K)
+	c.lift(field+".lift", &r.Lift, m.K, true)
 	if len(r.Net.Layers) > 0 {
 		c.net(field, &r.Net, r.Lift.Dim()+m.P, m.K)
 	}

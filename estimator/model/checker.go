@@ -92,10 +92,13 @@ func (c *checker) net(field string, n *mlp.Net, in, out int) {
 	c.that(out < 0 || in == out, field, "%d outputs, expected %d", in, out)
 }
 
-// lift checks a lifting of k states.
-func (c *checker) lift(path string, l *channel.Lift, k int) {
-	n := l.Dim()
-	c.that(n <= 2*k, path+".of", "%d coordinates of %d states", n, k)
+// lift checks a lifting of k states, which may have dry friction.
+func (c *checker) lift(path string, l *channel.Lift, k int, dry bool) {
+	n, most, last := l.Dim(), 2*k, channel.Cosine
+	if dry {
+		most, last = 3*k, channel.Friction
+	}
+	c.that(n <= most, path+".of", "%d coordinates of %d states", n, k)
 	c.that(len(l.Kind) == n, path+".kind", "%d entries, expected %d", len(l.Kind), n)
 	c.length(path+".omega", l.Omega, n)
 	c.length(path+".mean", l.Mean, n)
@@ -103,6 +106,6 @@ func (c *checker) lift(path string, l *channel.Lift, k int) {
 	c.allPositive(path+".std", l.Std)
 	for i, of := range l.Of {
 		c.that(of >= 0 && of < k, path+".of", "state %d of %d", of, k)
-		c.that(i >= len(l.Kind) || l.Kind[i] <= channel.Cosine, path+".kind", "unknown reading")
+		c.that(i >= len(l.Kind) || l.Kind[i] <= last, path+".kind", "unknown reading")
 	}
 }

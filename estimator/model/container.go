@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
@@ -19,23 +20,26 @@ const Magic = "dgm-model"
 const signatureSize = 64
 
 // Version is the version of the format that this package writes a new model in, but for one with an equation of motion,
-// actuators, changes of the input, maps of residuals, intervals that grow beyond bounds or equations with an ellipsoid. It reads all up to newest.
+// actuators, changes of the input, maps of residuals, intervals that grow beyond bounds, equations with an ellipsoid or with dry friction. It reads all up to newest.
 const (
 	Version = 3
-	newest  = versionWithEllipsoid
+	newest  = versionWithFriction
 
-	versionWithMotion    = 4 // with equations of motion
-	versionWithActuators = 5 // with actuators, and all that is in version 4
-	versionWithChanges   = 6 // with changes of the input of a direct map, and all that is in version 5
-	versionWithResiduals = 7 // with direct maps of residuals, and all that is in version 6
-	versionWithFurther   = 8 // with coefficients beyond the bounds of covariates, and all that is in version 7
-	versionWithEllipsoid = 9 // with equations whose coordinates are bounded together, and all that is in version 8
+	versionWithMotion    = 4  // with equations of motion
+	versionWithActuators = 5  // with actuators, and all that is in version 4
+	versionWithChanges   = 6  // with changes of the input of a direct map, and all that is in version 5
+	versionWithResiduals = 7  // with direct maps of residuals, and all that is in version 6
+	versionWithFurther   = 8  // with coefficients beyond the bounds of covariates, and all that is in version 7
+	versionWithEllipsoid = 9  // with equations whose coordinates are bounded together, and all that is in version 8
+	versionWithFriction  = 10 // with equations whose coordinates have dry friction, and all that is in version 9
 )
 
 // Usual returns the version that the model is written in where nothing else is asked for.
 func (m *Model) Usual() int {
 	switch {
-	case m.hasEllipsoid():
+	case m.hasEquation(func(e *priordynamics.Model) bool { return slices.Contains(e.Lift.Kind, channel.Friction) }):
+		return versionWithFriction
+	case m.hasEquation(func(e *priordynamics.Model) bool { return len(e.Ellipsoid) > 0 }):
 		return versionWithEllipsoid
 	case slices.ContainsFunc(m.Calibration, func(c Calibration) bool { return len(c.Further) > 0 }):
 		return versionWithFurther
@@ -51,10 +55,10 @@ func (m *Model) Usual() int {
 	return Version
 }
 
-// hasEllipsoid reports whether an equation bounds its coordinates together.
-func (m *Model) hasEllipsoid() bool {
-	return len(m.Adaptation.Equation.Ellipsoid) > 0 || m.Filter != nil && len(m.Filter.Equation.Ellipsoid) > 0 || slices.ContainsFunc(m.Stack, func(c Component) bool {
-		return slices.ContainsFunc(c.Members, func(e priordynamics.Model) bool { return len(e.Ellipsoid) > 0 })
+// hasEquation reports whether an equation is of a kind.
+func (m *Model) hasEquation(is func(e *priordynamics.Model) bool) bool {
+	return is(&m.Adaptation.Equation) || m.Filter != nil && is(&m.Filter.Equation) || slices.ContainsFunc(m.Stack, func(c Component) bool {
+		return slices.ContainsFunc(c.Members, func(e priordynamics.Model) bool { return is(&e) })
 	})
 }
 

@@ -51,7 +51,7 @@ func liftFields(l *channel.Lift, c *coder) {
 		kind[i] = int(k)
 	}
 	c.ints("of", &l.Of, maxChannels-1)
-	c.ints("kind", &kind, int(channel.Cosine))
+	c.ints("kind", &kind, int(channel.Friction))
 	c.floats("omega", &l.Omega)
 	c.floats("mean", &l.Mean)
 	c.floats("std", &l.Std)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/motion"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
@@ -22,7 +23,7 @@ type Component struct {
 	Kind      Kind
 	Members   []priordynamics.Model // of Equation: at least one; their displacements are averaged
 	Direct    direct.Model          // of Direct
-	Residual  bool                  // of Direct: the map is of what the equation of motion of the stack leaves; not of the first component
+	Residual  bool                  // of Direct: the map is of what an equation of the stack leaves; not of the first component
 	Weights   [][]float64           // per condition: K×Q weights w at the noise knots, ≥ 0, the sum over components ≤ 1 (without one of residuals); the first component has none
 	Near, Far float64               // leverage of the start (see direct.Map.StartLeverage; in a stack without direct map its distance, see ood.Detector) up to which f is 1 and from which it is 0; Far 0 = f is 1 everywhere, else f is also multiplied by the direct map's RangeFactor
 }
@@ -39,7 +40,7 @@ func (c *Component) String() string {
 		}
 		what := "direct linear map"
 		if c.Residual {
-			what = "direct linear map of the residuals of the equation of motion"
+			what = "direct linear map of the residuals of the equation"
 		}
 		return fmt.Sprintf("%s, %d rows of history", what, rows)
 	}
@@ -51,6 +52,9 @@ func (c *Component) String() string {
 		return "equation of motion, " + priordynamics.ChainKind
 	}
 	text := fmt.Sprintf("difference equation of degree %d, step %.3g ms", e.Degree, 1000*e.Step)
+	if slices.Contains(e.Lift.Kind, channel.Friction) {
+		text += ", with dry friction"
+	}
 	switch n := len(c.Members); {
 	case len(e.Net.Layers) > 0 && n > 1:
 		text += fmt.Sprintf(", with %d nets", n)

@@ -9,10 +9,11 @@ import (
 type builder struct {
 	*program.Program
 	e        *Equation
-	x, u     program.Reg // K×any, P×any; u None without inputs
-	bounded  program.Reg // x within the bounds of e
-	theta    program.Reg // parameters×1; None = those of e
-	mass     program.Reg // 1×1, see Equation.HasMass; None = 0
+	x, u     program.Reg        // K×any, P×any; u None without inputs
+	exact    func() program.Reg // appends x as if the step began from a state without bounds
+	free     program.Reg        // that; None before it is read
+	theta    program.Reg        // parameters×1; None = those of e
+	mass     program.Reg        // 1×1, see Equation.HasMass; None = 0
 	inputs   []channel.Channel
 	declares bool // parameters are named, not read
 
@@ -24,11 +25,17 @@ type builder struct {
 	ahead      program.Reg    // cosine and sine of the heading; None before heading
 }
 
-// rows appends the states of roles within their bounds, in the textbook's units, a row each: what laws read.
-func (b *builder) rows(names ...string) program.Reg { return b.rowsOf(b.bounded, names) }
+// rows appends the states of roles, in a step from a state within the bounds, in the textbook's units, a row each: what laws read.
+func (b *builder) rows(names ...string) program.Reg { return b.rowsOf(b.x, names) }
 
-// exactly appends rows without bounds: what kinematics, which are true at any speed, read.
-func (b *builder) exactly(names ...string) program.Reg { return b.rowsOf(b.x, names) }
+// exactly appends the same of a step from a state without bounds: what kinematics of a body, which are true at any speed, read. Rates of joints have bounds there, too: estimated
+// ones of a stiff arm may leave them.
+func (b *builder) exactly(names ...string) program.Reg {
+	if b.free == program.None {
+		b.free = b.exact()
+	}
+	return b.rowsOf(b.free, names)
+}
 
 func (b *builder) rowsOf(x program.Reg, names []string) program.Reg {
 	K := b.Rows(x)

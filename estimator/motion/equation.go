@@ -20,7 +20,7 @@ type Equation struct {
 	Roles      []Role      // in the order of Names; those of missing states are absent
 	World      bool        // velocities are along the axes of the world, not of the body
 	Squared    bool        // inputs act by u|u|, as the speeds of propellers
-	Bound      []float64   // K+P: laws read |x| and |u| clamped to it, which keeps a roll-out finite far outside of the data
+	Bound      []float64   // K+P: |x| and |u| are clamped to it, but for a body's kinematics, which keeps a roll-out finite far outside of the data
 	Parameters []Parameter // θ
 }
 
@@ -127,6 +127,7 @@ func (e *Equation) builder(K int, inputs []channel.Channel) *builder {
 	if len(inputs) > 0 {
 		b.u = p.Input("u", len(inputs), 1)
 	}
+	b.exact, b.free = func() program.Reg { return b.x }, program.None
 	b.derivative()
 	return b
 }
@@ -228,6 +229,7 @@ func (e *Equation) HasMass() bool {
 // that has one is heavier than it was.
 func Increment(p *program.Program, e *Equation, x, u, theta, mass program.Reg, h float64) program.Reg {
 	K := p.Rows(x)
+	bounded := clamped(p, x, e.Bound[:K])
 	if u != program.None {
 		u = clamped(p, u, e.Bound[K:])
 	}
@@ -239,15 +241,21 @@ func Increment(p *program.Program, e *Equation, x, u, theta, mass program.Reg, h
 		return p.Affine(K, nil, parts...)
 	}
 	var b *builder
-	rates := func(x program.Reg) program.Reg {
-		b = &builder{Program: p, e: e, x: x, u: u, theta: theta, mass: mass}
+	rates := func(moved ...part) program.Reg {
+		from := func(x program.Reg) program.Reg {
+			if len(moved) == 0 {
+				return x
+			}
+			return sum(append([]part{{x, 1}}, moved...)...)
+		}
+		b = &builder{Program: p, e: e, x: from(bounded), u: u, theta: theta, mass: mass, exact: func() program.Reg { return from(x) }, free: program.None}
 		return b.derivative()
 	}
-	k1 := rates(x)
-	k2 := rates(sum(part{x, 1}, part{k1, h / 2}))
-	k3 := rates(sum(part{x, 1}, part{k2, h / 2}))
-	k4 := rates(sum(part{x, 1}, part{k3, h}))
-	return b.slowed(sum(part{k1, h / 6}, part{k2, h / 3}, part{k3, h / 3}, part{k4, h / 6}), x, h)
+	k1 := rates()
+	k2 := rates(part{k1, h / 2})
+	k3 := rates(part{k2, h / 2})
+	k4 := rates(part{k3, h})
+	return b.slowed(sum(part{k1, h / 6}, part{k2, h / 3}, part{k3, h / 3}, part{k4, h / 6}), bounded, h)
 }
 
 type part struct {
@@ -269,7 +277,7 @@ func (b *builder) derivative() program.Reg {
 	if b.e.Squared && b.u != program.None {
 		b.u = b.Times(b.u, b.Function(program.Abs, b.u))
 	}
-	b.ahead, b.bounded = program.None, clamped(b.Program, b.x, b.e.Bound[:b.Rows(b.x)])
+	b.ahead = program.None
 	kindOf(b.e.Kind).rates(b)
 	return b.Affine(b.Rows(b.x), nil, b.parts...)
 }

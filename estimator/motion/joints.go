@@ -74,6 +74,6 @@ func (b *builder) arm(servo, coupled bool) {
 	if coupled {
 		terms = append(terms, b.linked(q, w)...)
 	}
-	b.rate(b.exactly(rates...), angles...)
+	b.rate(w, angles...)
 	b.rate(b.shared(b.law(n, terms...)), rates...)
 }

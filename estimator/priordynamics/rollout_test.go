@@ -22,7 +22,8 @@ func random(degree int, size float64) *Model {
 	m := &Model{Step: 0.1, Degree: degree, UMean: []float64{1, 0}, UStd: []float64{2, 0.5}}
 	m.Lift = channel.NewLift([]channel.Channel{{Name: "a", Period: channel.Angle}, {Name: "b"}, {Name: "c", Invariant: true}})
 	m.Lift.Mean[2], m.Lift.Std[2] = 0.3, 1.5
-	m.Bound = []float64{9, 9, 9, 9, 9}
+	m.Lift.AddFriction(1, 0.4)
+	m.Bound = []float64{9, 9, 9, 9, 9, 9}
 	m.Weights = make([]float64, m.Terms()*3)
 	for i := range m.Weights {
 		m.Weights[i] = size * rng.NormFloat64()
@@ -107,13 +108,13 @@ func sized(m *Model) (K int, x0, dx []float64) {
 }
 
 func TestTermsAreCounted(t *testing.T) {
-	for degree, want := range map[int]int{1: 6, 2: 21, 3: 31} {
+	for degree, want := range map[int]int{1: 7, 2: 28, 3: 48} {
 		m := random(degree, 0.1)
 		psi := make([]float64, want)
 		for i := range psi {
 			psi[i] = math.NaN()
 		}
-		m.Monomials(psi, []float64{1, 2, 3, 4, 5})
+		m.Monomials(psi, []float64{1, 2, 3, 4, 5, 6})
 		for i, v := range psi {
 			if math.IsNaN(v) {
 				t.Errorf("degree %d: term %d was not written", degree, i)

@@ -75,7 +75,7 @@ const (
 	netsName      = "nets in the linear equation"
 	chainName     = "nets on a chain of links"
 	motionName    = "equation of motion"
-	residualsName = "direct map of the residuals of the equation of motion"
+	residualsName = "direct map of the residuals of the equation"
 )
 
 // Choose fits the candidates to the known flights and to every part of their
@@ -172,7 +172,7 @@ func (p *Prior) fitAll(ctx context.Context, flights []window.Flight, parts []win
 	}
 	var direct []stack.Candidate
 	if p.counts(directName, residualsName) {
-		if direct, err = p.fitDirect(ctx, flights, parts, moved, b); err != nil {
+		if direct, err = p.fitDirect(ctx, flights, parts, p.base(acting, out, moved), b); err != nil {
 			return nil, err
 		}
 	}
@@ -205,6 +205,25 @@ func (p *Prior) fitEquations(ctx context.Context, flights []window.Flight, parts
 		err = fit(linearName, p.Shape.Secondary, p.set.Effort.Iterations/3)
 	}
 	return out, err
+}
+
+// clearly is by how much the mean logarithm of an error is below that of another.
+const clearly = 0.5
+
+// base returns the equation whose residuals have a direct map: that of motion, or the linear difference equation with dry friction
+// where that errs clearly less; nil = none. Without friction a linear one leaves nothing that the direct map itself has not.
+func (p *Prior) base(flights []window.Flight, equations, moved []stack.Candidate) *stack.Candidate {
+	var base *stack.Candidate
+	if len(moved) > 0 {
+		base = &moved[0]
+	}
+	if s := p.Shape.Shape; s.Dry && len(equations) > 0 && equations[0].Name == equationName {
+		of := func(c *stack.Candidate) float64 { return priordynamics.LogError(&c.Whole.Members[0], flights, p.task) }
+		if e := &equations[0]; base == nil || of(e) < of(base)-clearly {
+			base = e
+		}
+	}
+	return base
 }
 
 // acting returns parts with the inputs that equations read.

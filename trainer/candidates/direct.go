@@ -16,9 +16,9 @@ import (
 
 // fitDirect fits the direct map, with as much history as pays on the folds, or without
 // folds as much as was chosen before; none where it is left out, the flights are too short
-// for it, or the time is up. With an equation of motion there is a second map, of the residuals of that of all flights: it has what the
+// for it, or the time is up. With a base there is a second map, of the residuals of that of all flights: it has what the
 // equation does not know, history above all, and need not be linear where the equation is not.
-func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []window.Fold, motion []stack.Candidate, b *budget.Adaptation) ([]stack.Candidate, error) {
+func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []window.Fold, base *stack.Candidate, b *budget.Adaptation) ([]stack.Candidate, error) {
 	if !p.set.Direct {
 		return nil, nil
 	}
@@ -28,8 +28,8 @@ func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []
 		parts = window.Folds(flights, p.task.Horizon, p.set.Folds)
 	}
 	cfg := p.direct
-	if len(motion) > 0 {
-		spec := estimator.PriorDynamicsSpec{Stack: []model.Component{motion[0].Whole}, History: cfg.History, Actuators: p.set.Actuators, Knots: p.set.Knots, Horizon: p.task.Horizon}
+	if base != nil {
+		spec := estimator.PriorDynamicsSpec{Stack: []model.Component{base.Whole}, History: cfg.History, Actuators: p.set.Actuators, Knots: p.set.Knots, Horizon: p.task.Horizon}
 		cfg.Base = func() ridge.Base { return estimator.NewPriorDynamics(p.task.States, p.task.Inputs, spec) }
 	}
 	f, err := ridge.Fit(ctx, flights, parts, p.task, cfg)
@@ -48,7 +48,7 @@ func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []
 	f.SetLeverage()
 	out := []stack.Candidate{ofMaps(directName, &f.Maps)}
 	if len(f.Residuals.Model.Levels) > 0 {
-		out = append(out, ofMaps(residualsName, &f.Residuals).OfResiduals(&motion[0]))
+		out = append(out, ofMaps(residualsName, &f.Residuals).OfResiduals(base))
 	}
 	return out, nil
 }

@@ -43,8 +43,9 @@ func Choose(ctx context.Context, flights []window.Flight, task window.Task, body
 	var tried []Candidate
 	best := -1
 	all := shapes(flights, task, body)
-	for i, shape := range all {
+	for i := 0; i < len(all); i++ {
 		progress(i, len(all))
+		shape := all[i]
 		leader := math.Inf(1)
 		if best >= 0 {
 			leader = tried[best].Score
@@ -57,6 +58,9 @@ func Choose(ctx context.Context, flights []window.Flight, task window.Task, body
 		if ctx.Err() != nil {
 			break
 		}
+		if i == len(all)-1 && !shape.Dry && len(rates(task.States)) > 0 {
+			all = append(all, dry(tried))
+		}
 	}
 	if best < 0 || math.IsInf(tried[best].Score, 1) {
 		return Choice{Candidates: tried}, errors.New("no difference equation could be fitted: the data do not excite the channels enough")
@@ -66,9 +70,21 @@ func Choose(ctx context.Context, flights []window.Flight, task window.Task, body
 	return Choice{Candidates: tried, Shape: tried[0].Shape, Secondary: secondary}, err
 }
 
+// dry returns the best linear shape, with dry friction. Products of that with other coordinates are no friction, and diverge beyond the data.
+func dry(tried []Candidate) Shape {
+	best := tried[0]
+	for _, c := range tried[1:] {
+		if c.Degree == 1 && c.Score < best.Score {
+			best = c
+		}
+	}
+	best.Dry = true
+	return best.Shape
+}
+
 // least returns the score that c must be below to be chosen before a smaller one: one that differs by a stronger penalty alone is no larger.
 func (c *Candidate) least(smaller *Candidate) float64 {
-	if c.Step == smaller.Step && c.Degree == smaller.Degree {
+	if c.Step == smaller.Step && c.Degree == smaller.Degree && c.Dry == smaller.Dry {
 		return smaller.Score
 	}
 	return better * smaller.Score
@@ -86,7 +102,7 @@ func (c *Choice) Work(task window.Task, e Effort) float64 {
 }
 
 // shapes lists the candidates, small ones first: three degrees, three lengths of
-// a step.
+// a step. Choose adds the best linear one with dry friction.
 func shapes(flights []window.Flight, task window.Task, body priordynamics.Body) []Shape {
 	var out []Shape
 	n, H, dt := window.Samples(flights), task.Horizon, window.ShortestInterval(flights)

@@ -22,9 +22,12 @@ func gather(flights []window.Flight, task window.Task, step float64, nodes, most
 	return paths.Of(b, flights, some, task, step, nodes)
 }
 
-// standardLift returns the states' lifting, standardised on all whole samples.
-func standardLift(flights []window.Flight, states []channel.Channel) channel.Lift {
+// standardLift returns the states' lifting, with the dry friction of rates where that is asked for, standardised on all whole samples.
+func standardLift(flights []window.Flight, states []channel.Channel, dry bool) channel.Lift {
 	l := channel.NewLift(states)
+	if dry {
+		addFriction(&l, flights, states)
+	}
 	var all []float64
 	for i := range flights {
 		f := &flights[i]

@@ -22,6 +22,9 @@ type Shape struct {
 	Degree int
 	Ridge  float64 // of the regression, relative to the number of rows
 
+	// Dry adds the dry friction of rates to the coordinates.
+	Dry bool `json:",omitempty"`
+
 	Body  priordynamics.Body  `json:"-"` // (optional) declared kinematics, to which the equation adds
 	Chain priordynamics.Chain `json:"-"` // (optional) equation of motion, in place of what a regression finds
 }
@@ -39,7 +42,7 @@ var errSingular = errors.New("the regression of the difference equation is singu
 // declared kinematics give of it, on ψ.
 func Regress(flights []window.Flight, task window.Task, shape Shape) (*priordynamics.Model, error) {
 	K, P := len(task.States), task.Inputs
-	m := &priordynamics.Model{Step: shape.Step, Degree: shape.Degree, Lift: standardLift(flights, task.States), Body: shape.Body, Chain: shape.Chain}
+	m := &priordynamics.Model{Step: shape.Step, Degree: shape.Degree, Lift: standardLift(flights, task.States, shape.Dry), Body: shape.Body, Chain: shape.Chain}
 	m.UMean, m.UStd = window.InputScale(flights, P)
 	n := m.Lift.Dim() + P
 	m.Bound = slices.Repeat([]float64{math.Inf(1)}, n)
@@ -93,7 +96,7 @@ func Regress(flights []window.Flight, task window.Task, shape Shape) (*priordyna
 
 // OfMotion returns the difference equation whose increments are those of an equation of motion.
 func OfMotion(flights []window.Flight, task window.Task, step float64, e *motion.Equation) *priordynamics.Model {
-	m := &priordynamics.Model{Step: step, Degree: 1, Lift: standardLift(flights, task.States), Motion: *e}
+	m := &priordynamics.Model{Step: step, Degree: 1, Lift: standardLift(flights, task.States, false), Motion: *e}
 	m.UMean, m.UStd = window.InputScale(flights, task.Inputs)
 	m.Bound = slices.Repeat([]float64{1}, m.Lift.Dim()+task.Inputs)
 	m.Weights = make([]float64, m.Terms()*len(task.States))

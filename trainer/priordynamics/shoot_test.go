@@ -101,6 +101,7 @@ func TestShootingGradient(t *testing.T) {
 	for degree := 1; degree <= 3; degree++ {
 		checkGradient(t, []window.Flight{swing(1, 6, 0.01)}, pendulum, 1, Shape{Step: 0.05, Degree: degree, Ridge: 1e-4})
 	}
+	checkGradient(t, []window.Flight{swing(1, 6, 0.01)}, pendulum, 1, Shape{Step: 0.05, Degree: 1, Ridge: 1e-4, Dry: true})
 	for _, inBody := range []bool{false, true} {
 		shape := Shape{Step: 0.05, Degree: 2, Ridge: 1e-4, Body: tumbler(t, inBody)}
 		checkGradient(t, tumble(t, 3, 6, 0.01, inBody), tumbling, 0, shape)

@@ -39,6 +39,7 @@ type Shape struct {
 	Filtered    bool // a filter estimates the first state and its rate; noise and calibration are of the state
 	Velocity    bool
 	Prior       int  // (optional) degree of the prior dynamics
+	Dry         bool // with a Prior: its equations have dry friction of the first rate
 	Body        bool // with a Prior of 12 states: a rigid body's, the velocity in its axes
 	Chain       bool // with a Prior of 4 states: the first equation's has two links
 	Motion      bool // with a Prior of 4 states: the first equation is that of a differential drive
@@ -224,8 +225,11 @@ func around(m *model.Model, rng *rand.Rand) ood.Detector {
 }
 
 // equation is a difference equation.
-func equation(m *model.Model, degree int, step float64, rng *rand.Rand) priordynamics.Model {
-	lift := m.Inputs.Lift
+func equation(m *model.Model, degree int, step float64, dry bool, rng *rand.Rand) priordynamics.Model {
+	lift := channel.NewLift(m.Channels[:m.K])
+	if dry {
+		lift.AddFriction(1, 0.3)
+	}
 	lift.Mean, lift.Std = normal(lift.Dim(), 0.2, rng), factors(lift.Dim(), rng)
 	r := priordynamics.Model{Step: step, Degree: degree, Lift: lift, UMean: normal(m.P, 0.3, rng), UStd: factors(m.P, rng)}
 	for range lift.Dim() + m.P {
@@ -246,7 +250,7 @@ func stack(m *model.Model, s Shape, rng *rand.Rand) []model.Component {
 	if s.Prior == 0 {
 		return nil
 	}
-	first, second := equation(m, s.Prior, 0.05, rng), equation(m, 1, 0.037, rng)
+	first, second := equation(m, s.Prior, 0.05, s.Dry, rng), equation(m, 1, 0.037, s.Dry, rng)
 	if s.Body {
 		first.Body, second.Body = body(), body()
 	}
@@ -263,7 +267,7 @@ func stack(m *model.Model, s Shape, rng *rand.Rand) []model.Component {
 	if s.Nets > 0 {
 		withNets := model.Component{Kind: model.Equation}
 		for range s.Nets {
-			e := equation(m, 1, 0.057, rng)
+			e := equation(m, 1, 0.057, s.Dry, rng)
 			e.Body, e.Chain = first.Body, first.Chain
 			e.Net = net([]int{e.Lift.Dim() + s.P, 5, s.K}, rng)
 			e.NetScale = normal(s.K, 0.03, rng)

@@ -9,6 +9,7 @@ func Shapes() map[string]Shape {
 		"body":      {K: 12, P: 4, F: 10, Basis: 2, Members: 2, Readouts: 2, Prior: 2, Body: true, Nets: 2, Direct: true, History: 6, Range: true, Calibrated: true},
 		"chain":     {K: 4, P: 1, F: 10, Basis: 1, Members: 1, Readouts: 2, Prior: 1, Chain: true, Nets: 1, ScaleFactor: true},
 		"motion":    {K: 4, P: 2, F: 10, Basis: 1, Members: 2, Readouts: 2, Prior: 1, Motion: true, Direct: true, Calibrated: true},
+		"dry":       {K: 4, P: 2, F: 10, Basis: 1, Members: 2, Readouts: 2, Prior: 1, Dry: true, Direct: true, Residual: true, Calibrated: true},
 		"direct":    {K: 4, P: 2, F: 10, Basis: 2, Members: 1, Readouts: 2, Prior: 2, Direct: true, Calibrated: true, Range: true, Change: true},
 		"history":   {K: 4, P: 2, F: 10, Basis: 2, Members: 2, Readouts: 2, Prior: 2, Direct: true, History: 6, Calibrated: true, Filtered: true},
 		"late":      {K: 4, P: 2, F: 10, Basis: 2, Members: 2, Readouts: 2, Prior: 2, Nets: 2, Direct: true, History: 6, Calibrated: true, Late: true},

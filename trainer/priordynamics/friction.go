@@ -1,0 +1,54 @@
+package priordynamics
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Dry friction turns within the larger of these parts of a rate: of its root mean square, and of the standard deviation of its noise.
+const (
+	restOfRMS   = 0.05
+	restOfNoise = 2.
+)
+
+// rates returns the states that name units or relations call velocities or turning rates.
+func rates(states []channel.Channel) (out []int) {
+	for k, c := range states {
+		unit := channel.CanonicalUnit(c.Unit)
+		if unit == "m/s" || unit == "rad/s" || slices.ContainsFunc(states, func(of channel.Channel) bool { return of.Derivative == c.Name }) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// addFriction adds the dry friction of rates that turn.
+func addFriction(l *channel.Lift, flights []window.Flight, states []channel.Channel) {
+	for _, k := range rates(states) {
+		var squares, noise, n, differences, low, high float64
+		for i := range flights {
+			f := &flights[i]
+			for j := range f.N() {
+				at := func(back int) float64 { return f.State(j - back)[k] }
+				v := at(0)
+				if math.IsNaN(v) {
+					continue
+				}
+				squares, n, low, high = squares+v*v, n+1, math.Min(low, v), math.Max(high, v)
+				if j < 3 {
+					continue
+				}
+				if d := v - 3*at(1) + 3*at(2) - at(3); !math.IsNaN(d) { // of white noise 20 times its variance
+					noise, differences = noise+d*d/20, differences+1
+				}
+			}
+		}
+		width := math.Max(restOfRMS*math.Sqrt(squares/n), restOfNoise*math.Sqrt(noise/math.Max(differences, 1)))
+		if low < -width && width < high {
+			l.AddFriction(k, width)
+		}
+	}
+}
