@@ -208,6 +208,37 @@ func TestLatencyIsFound(t *testing.T) {
 	}
 }
 
+// A cart that sticks before it starts does not look late.
+func TestDryFrictionIsNoLatency(t *testing.T) {
+	cart := plant{
+		states: []string{"x", "v"}, inputs: 1, start: []float64{0, 0},
+		field: func(dst, x, v []float64) { dst[0], dst[1] = x[1], v[0]-0.5*x[1]-1.2*math.Tanh(x[1]/0.02) },
+		pilot: func(r *rand.Rand) func(float64, []float64) []float64 {
+			to := jumps(r, 1.5, 0.4)
+			return func(t float64, x []float64) []float64 { return []float64{clip(6*(to(t)-x[0])-3*x[1], -4, 4)} }
+		},
+	}
+	states := cart.channels()
+	states[0].Unit, states[0].Derivative, states[1].Unit = "m", "v", "m/s"
+	const dead, lag = 0.01, 0.03
+	res, err := Estimate(t.Context(), cart.fly(3, 60, 0.02, 0.003, []pair{{dead, lag}}), states)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := res.Inputs[0]; !l.Known || math.Abs(l.Dead-dead) > 0.005 || math.Abs(l.Lag-lag) > 0.005 {
+		t.Errorf("%+v, true are %v and %v s", l, dead, lag)
+	}
+	for k := range states {
+		states[k].Unit, states[k].Derivative = "", ""
+	}
+	if res, err = Estimate(t.Context(), cart.fly(3, 60, 0.02, 0.003, []pair{{dead, lag}}), states); err != nil {
+		t.Fatal(err)
+	}
+	if l := res.Inputs[0]; l.Known && math.Abs(l.Dead-dead) < 0.005 && math.Abs(l.Lag-lag) < 0.005 {
+		t.Errorf("without a rate %+v is as good: the test shows nothing", l)
+	}
+}
+
 // Inputs that act at once are known to, at 50 Hz, and with DGM_SLOW at 200 Hz.
 func TestNoLatencyIsFound(t *testing.T) {
 	periods := []float64{0.02}

@@ -83,7 +83,7 @@ func newProblem(flights []window.Flight, states []channel.Channel, inputs []int,
 			}
 		}
 	}
-	p.regressors(states)
+	p.regressors(states, window.Rests(flights, states))
 	return p
 }
 
@@ -200,7 +200,7 @@ func (p *problem) scaleInputs() {
 }
 
 // basis holds the functions φ of the states: angles by sine and cosine, others standardised, and their products up to a degree
-// that their number allows.
+// that their number allows; last the dry friction of rates, without which a start from rest looks late.
 type basis struct {
 	states       []channel.Channel
 	mean, std    []float64
@@ -208,11 +208,12 @@ type basis struct {
 	degree       int
 	lift         int // products of these many first functions multiply inputs, beside 1
 	total        int
+	rests        []float64 // K, see window.Rests
 	scratch, out []float64
 }
 
-func (p *problem) newBasis(states []channel.Channel) *basis {
-	b := &basis{states: states, mean: make([]float64, p.K), std: make([]float64, p.K)}
+func (p *problem) newBasis(states []channel.Channel, rests []float64) *basis {
+	b := &basis{states: states, rests: rests, mean: make([]float64, p.K), std: make([]float64, p.K)}
 	for k := range p.K {
 		var n, square float64
 		for i := range p.stretches {
@@ -239,6 +240,11 @@ func (p *problem) newBasis(states []channel.Channel) *basis {
 	}
 	if cubic <= 120 {
 		b.degree, b.lift, b.total = 3, L+quadratic, b.total+cubic
+	}
+	for _, width := range b.rests {
+		if width > 0 {
+			b.total++
+		}
 	}
 	b.scratch, b.out = make([]float64, L), make([]float64, b.total)
 	return b
@@ -272,12 +278,17 @@ func (b *basis) at(x []float64) []float64 {
 			}
 		}
 	}
+	for k, width := range b.rests {
+		if width > 0 {
+			out = append(out, math.Tanh(x[k]/width))
+		}
+	}
 	return out
 }
 
 // regressors makes what does not depend on dead times and lags.
-func (p *problem) regressors(states []channel.Channel) {
-	b := p.newBasis(states)
+func (p *problem) regressors(states []channel.Channel, rests []float64) {
+	b := p.newBasis(states, rests)
 	p.lifted = b.lift
 	p.A, p.Y = newMatrix(len(p.windows), b.total), newMatrix(len(p.windows), len(p.responses))
 	p.lifts = make([]float64, len(p.windows)*p.m*b.lift)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
@@ -58,7 +59,7 @@ func Choose(ctx context.Context, flights []window.Flight, task window.Task, body
 		if ctx.Err() != nil {
 			break
 		}
-		if i == len(all)-1 && !shape.Dry && len(rates(task.States)) > 0 {
+		if i == len(all)-1 && !shape.Dry && slices.Max(window.Rests(flights, task.States)) > 0 {
 			all = append(all, dry(tried))
 		}
 	}

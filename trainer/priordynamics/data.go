@@ -26,7 +26,11 @@ func gather(flights []window.Flight, task window.Task, step float64, nodes, most
 func standardLift(flights []window.Flight, states []channel.Channel, dry bool) channel.Lift {
 	l := channel.NewLift(states)
 	if dry {
-		addFriction(&l, flights, states)
+		for k, width := range window.Rests(flights, states) {
+			if width > 0 {
+				l.AddFriction(k, width)
+			}
+		}
 	}
 	var all []float64
 	for i := range flights {
