@@ -122,6 +122,10 @@ func recordings() []recording {
 			train: selection{files: []string{filepath.Join("emps", "DATA_EMPS.mat")}}, test: selection{files: []string{filepath.Join("emps", "DATA_EMPS_PULSES.mat")}},
 		},
 		recording{
+			name: "emps-undisturbed", title: "EMPS positioning drive, position alone: second half after the first", mapFile: "emps.toml", horizons: []float64{0.05, 0.1, 0.5}, stride: 0.02,
+			train: selection{files: []string{filepath.Join("emps", "DATA_EMPS.mat")}, spans: []span{{0, 12.42}}}, test: selection{files: []string{filepath.Join("emps", "DATA_EMPS.mat")}, spans: []span{{12.42, 24.84}}},
+		},
+		recording{
 			name: "tanks", title: "cascaded tanks, lower level alone: validation after estimation", mapFile: "tanks.toml", horizons: []float64{8, 20, 40, 80}, stride: 4, initial: 50,
 			train: selection{files: []string{filepath.Join("cascaded-tanks", "dataBenchmark.csv")}}, test: selection{files: []string{filepath.Join("cascaded-tanks", "dataBenchmark.csv")}, mapFile: "tanks-validation.toml"},
 		},

@@ -45,7 +45,7 @@ func TestRecordings(t *testing.T) {
 			}
 		}
 	}
-	if len(seen) != 23 || len(named(t, "circle-slow-2").train.files) != 7 {
+	if len(seen) != 24 || len(named(t, "circle-slow-2").train.files) != 7 {
 		t.Errorf("%d recordings", len(seen))
 	}
 }
