@@ -195,3 +195,15 @@ func TestParseDate(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A heading around north, which comes round at 360, is no time of day without colons, and times that two topics of a table share are.
+func TestAHeadingIsNoTime(t *testing.T) {
+	text := "timestamp,roll,yaw,out\n"
+	for i := range 400 {
+		at := 1.7e9 + 0.02*float64(i)
+		text += fmt.Sprintf("%.3f,%.4f,%.2f,\n%.3f,,,%d\n", at, math.Sin(at), math.Mod(360+25*math.Sin(0.9*at), 360), at, 1500+i%40)
+	}
+	if o := look(t, text); o.Columns[o.Time].Column != "timestamp" || o.Columns[2].Clock {
+		t.Errorf("the time is %s, yaw is a time: %v", o.Columns[o.Time].Column, o.Columns[2].Clock)
+	}
+}

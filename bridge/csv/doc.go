@@ -1,4 +1,4 @@
-// Package csv reads tables of text, separated by commas, semicolons, tabs or spaces, plain,
+// Package csv reads tables of text, separated by commas, semicolons, tabs, bars (|) or spaces, plain,
 // .gz or .zst, as a [telemetry.Source]: one topic whose fields are the columns and whose
 // messages are rows in the order of the file, divided into segments.
 //

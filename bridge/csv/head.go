@@ -35,7 +35,7 @@ func preamble(head []byte) (ahead int, rest []byte) {
 			rows, at = append(rows, text), append(at, n)
 		}
 	}
-	for _, sep := range ",;\t " {
+	for _, sep := range ",;\t| " {
 		first := beginsAt(rows, sep)
 		if first <= 0 {
 			continue

@@ -38,8 +38,8 @@ func layoutOf(head []byte, wanted []string) layout {
 		return l
 	}
 	best := []int{-1}
-	whole := strings.ContainsFunc(",;\t", func(sep rune) bool { return even(rows, sep) })
-	for _, sep := range ",;\t " {
+	whole := strings.ContainsFunc(",;\t|", func(sep rune) bool { return even(rows, sep) })
+	for _, sep := range ",;\t| " {
 		if whole && len(split(rows[0], sep)) == 1 {
 			continue
 		}
@@ -84,7 +84,7 @@ func (l *layout) remedy(rows, wanted []string) string {
 		}
 	}
 	if len(split(rows[0], l.comma)) == 1 {
-		return "; cells are separated by commas, semicolons, tabs or spaces: replace another separator"
+		return "; cells are separated by commas, semicolons, tabs, bars (|) or spaces: replace another separator"
 	}
 	return ""
 }
@@ -182,7 +182,7 @@ func (l *layout) name(cells, rows, comments, wanted []string) {
 		if described.MatchString(c) { // of the table as a whole: what is ahead of it names no columns
 			break
 		}
-		for _, sep := range string(l.comma) + ",;\t " {
+		for _, sep := range string(l.comma) + ",;\t| " {
 			if names := split(c, sep); len(names) == len(cells) && (l.names == nil || slices.ContainsFunc(names, isTime) && !slices.ContainsFunc(l.names, isTime)) {
 				l.names = names // the last ones, or those with a time
 			}

@@ -84,6 +84,7 @@ role = "input"
 		{"decimal commas, tabs", byName, commas(table, "\t")},
 		{"decimal commas, spaces", byName, commas(table, " ")},
 		{"decimal commas, no header", byNumber, commas(rows, ";")},
+		{"bars", byName, strings.ReplaceAll(table, ",", " | ")},
 		{"UTF-8 with its mark, Windows", byName, "\xef\xbb\xbf" + strings.ReplaceAll(table, "\n", "\r\n")},
 		{"the separator in a line of its own", byName, "sep=;\r\n" + commas(table, ";")},
 		{"UTF-16, low byte first", byName, utf16Text("t,x,c,u,ü 𝛼\n"+strings.ReplaceAll(rows, "\n", ",0\n"), false)},
@@ -115,7 +116,7 @@ func TestTablesThatAreRefused(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"t [s], x [rad]\n" + rows, `there are: t [s], x [rad]`},
 		{"made on monday\nt,x\n" + rows[:9*9], "delete the lines ahead of it, or begin them with #"}, // too few rows to see it
-		{"t|x\n" + strings.ReplaceAll(rows, ",", "|"), "replace another separator"},
+		{"t:x\n" + strings.ReplaceAll(rows, ",", ":"), "replace another separator"},
 		{"t,x\n12:00:01.5,1\n12:00:02.0,2\n", `write unit = "iso" under [time] for dates with times`},
 		{"t;x\n0,5;1,5\n0,6;1.001,5\n", "without separators of thousands"},
 	} {

@@ -287,8 +287,8 @@ func (c *Column) fullMinute(v float64) bool {
 	return before > 50 && after < 10 && (v-after == c.last-before+100 || math.Mod(v-after, 10000) == 0)
 }
 
-// clocks reports whether numbers are times of day without colons: minutes and seconds end at 60.
-func (c *Column) clocks() bool { return !c.mixed && c.turns > 0 }
+// clocks reports whether numbers are times of day without colons: minutes and seconds end at 60, and they rise, unlike a heading around north.
+func (c *Column) clocks() bool { return !c.mixed && c.turns > 0 && c.falls <= c.turns }
 
 // Units returns the unit of most cells of a column, and the first cell that has another one; "" where there is none.
 func (c *Column) Units() (unit, other string) {

@@ -159,7 +159,7 @@ func drives(name, unit string) bool {
 		return true
 	case is(observed):
 		return false
-	case containsAny(name, "input", "torque", "motor", "pwm", "thrust", "throttle", "actuator", "ctrl", "control", "force", "effort", "brake", "pedal", "joystick", "rc/out", "servo_output"), is(driving):
+	case containsAny(name, "input", "torque", "motor", "pwm", "thrust", "throttle", "actuator", "ctrl", "control", "force", "effort", "brake", "pedal", "joystick", "yoke", "rc/out", "rcou", "servo_output"), is(driving):
 		return true
 	case is([]string{"u"}): // a velocity of the body is called so, too
 		return !channel.SameUnit(unit, "m/s")

@@ -38,7 +38,7 @@ type format struct {
 
 // tables are the formats of tables, which are distinguished by what they begin with.
 var tables = []format{
-	{name: "csv", what: "FILE.csv", short: "Convert text tables (commas, semicolons, tabs or spaces; also .gz and .zst) to a flight log"},
+	{name: "csv", what: "FILE.csv", short: "Convert text tables (commas, semicolons, tabs, bars or spaces; also .gz and .zst) to a flight log"},
 	{name: "parquet", what: "FILE.parquet", short: "Convert tables in Apache Parquet to a flight log"},
 	{name: "npz", what: "FILE.npz", short: "Convert NumPy archives (.npz) to a flight log"},
 	{name: "mat", what: "FILE.mat", short: "Convert files of MATLAB (save -v6 and -v7) to a flight log"},
