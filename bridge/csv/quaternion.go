@@ -119,7 +119,7 @@ func (o *Outline) norm(columns []int) float64 {
 			sum += o.Columns[i].some[row] * o.Columns[i].some[row]
 		}
 		switch norm := math.Sqrt(sum); {
-		case math.IsNaN(norm):
+		case math.IsNaN(norm) || norm == 0: // lost
 		case n > 0 && math.Abs(norm*n/all-1) > 2*oddNorm:
 			return 0
 		default:

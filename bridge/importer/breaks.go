@@ -12,7 +12,7 @@ import (
 )
 
 // breaks finds what the largest step of a field shows: that from there on its values have another unit, as of another driver or publisher
-// behind the first, or that they are 0 or −1 where a sensor has lost what it measures. Each topic is looked at by itself.
+// behind the first, or another origin. Each topic is looked at by itself.
 type breaks struct {
 	watched[broken]
 	pace []pace // of each track
@@ -34,21 +34,9 @@ type broken struct {
 	at            int     // the message behind it
 	gap           bool    // time passed ahead of that
 
-	marks [len(marks)]mark // what values stand for a sensor that has lost what it measures
-	most  float64          // the largest step of all but these
-	fine  float64          // the smallest step
-	low   float64
-	high  float64
-	top   float64 // the largest value, whatever its sign
-}
-
-// marks are values that sensors give where they have lost what they measure; a single field shows all but the first.
-var marks = [...]float64{0, -1}
-
-// mark is how often a field has such a value.
-type mark struct {
-	n, turns int     // values, and steps to them and from them
-	least    float64 // the smallest of these steps
+	fine float64 // the smallest step
+	low  float64
+	high float64
 }
 
 // steps are the number and the sum of steps that are not 0.
@@ -68,8 +56,6 @@ const (
 	alikeRatio   = 0.1 // of the ratio of two units: the values go on meanwhile
 	alikeSteps   = 3   // times as large at most, as in the unit before, or as small
 	largeRatio   = 20  // of two units, from which on one field shows it; of smaller ones two do
-	farZero      = 10  // the largest other step: how far all values are from a mark
-	lowZero      = 0.4 // of the largest value: the same
 	alikeCoarse  = 2.5 // times the smallest step of values of coarse resolution: the largest
 	coarseRest   = 10  // messages in the mean, for which these stay
 	rangeCoarse  = 5   // of their steps: the range
@@ -104,25 +90,17 @@ func (j *breaks) add(track int, t int64, x []float64) {
 
 func (s *broken) add(v float64, message int, gap bool) {
 	s.n++
-	if isMark(v) {
-		s.marks[slices.Index(marks[:], v)].n++
-	}
 	switch {
 	case s.n == 1:
-		s.last, s.low, s.high, s.top = v, v, v, math.Abs(v)
+		s.last, s.low, s.high = v, v, v
 		return
 	case v == s.last:
 		return
 	}
 	step := math.Abs(v - s.last)
-	s.top, s.low, s.high = max(s.top, math.Abs(v)), min(s.low, v), max(s.high, v)
+	s.low, s.high = min(s.low, v), max(s.high, v)
 	if step < s.fine || s.fine == 0 {
 		s.fine = step
-	}
-	if isMark(v) || isMark(s.last) {
-		s.mark(v, step)
-	} else {
-		s.most = max(s.most, step)
 	}
 	if step > s.peak {
 		s.before.n, s.before.sum = s.before.n+s.after.n, s.before.sum+s.after.sum
@@ -133,20 +111,6 @@ func (s *broken) add(v float64, message int, gap bool) {
 		s.second = max(s.second, step)
 	}
 	s.last = v
-}
-
-func isMark(v float64) bool { return v == marks[0] || v == marks[1] }
-
-// mark takes a step to a value that stands for what is not measured, or from it.
-func (s *broken) mark(v, step float64) {
-	for i, value := range marks {
-		if m := &s.marks[i]; v == value || s.last == value {
-			if m.turns == 0 || step < m.least {
-				m.least = step
-			}
-			m.turns++
-		}
-	}
 }
 
 // factor returns how many times as large the unit is from the largest step on: values and their steps are by the ratio of two units. 0 =
@@ -166,13 +130,6 @@ func (s *broken) factor() float64 {
 	return 0
 }
 
-// lost returns which of the marks stands now and then for what is not measured, far from all other values; −1 = none does.
-func (s *broken) lost() int {
-	return slices.IndexFunc(s.marks[:], func(m mark) bool {
-		return m.n >= fewestFills && m.turns > 0 && s.n-m.n > fewestSteps && s.most > 0 && m.least > farZero*s.most && m.least > lowZero*s.top
-	})
-}
-
 // jumps reports whether the largest step is no motion.
 func (s *broken) jumps() bool {
 	return !s.gap && s.before.n >= fewestSteps && s.after.n >= fewestSteps && s.peak > farJump*s.second
@@ -185,12 +142,10 @@ func (s *broken) coarse() bool {
 	return moves >= fewestCoarse && coarseRest*moves < s.n && s.peak < alikeCoarse*s.fine && s.high-s.low > rangeCoarse*s.fine
 }
 
-// finding is a change of the unit of some fields of a track, a value in place of what is not measured, or a jump.
+// finding is a change of the unit of some fields of a track, a jump, or a coarse resolution.
 type finding struct {
 	track, at int
 	factor    float64
-	marks     int // how often a value stands for what is not measured, and that
-	value     float64
 	jumps     bool
 	coarse    float64 // the resolution
 }
@@ -206,11 +161,11 @@ func (j *breaks) into(out *remarks, p *plan) {
 	j.all(func(name string, s *broken, track, _ int) {
 		if f := s.factor(); f > 0 {
 			note(finding{track: track, at: s.at, factor: f}, name)
-		} else if i, k := channel.Index(p.header, name), s.lost(); i >= 0 && p.header[i].Role == channel.State && k >= 0 {
-			note(finding{track: track, at: s.marks[k].turns, marks: s.marks[k].n, value: marks[k]}, name)
-		} else if i >= 0 && p.header[i].Role == channel.State && s.jumps() {
+		} else if i := channel.Index(p.header, name); i < 0 || p.header[i].Role != channel.State {
+			return
+		} else if s.jumps() {
 			note(finding{track: track, at: s.at, jumps: true}, name)
-		} else if i >= 0 && p.header[i].Role == channel.State && s.coarse() {
+		} else if s.coarse() {
 			note(finding{track: track, coarse: s.fine}, name)
 		}
 	})
@@ -223,8 +178,6 @@ func (j *breaks) into(out *remarks, p *plan) {
 	}) {
 		names := strings.Join(found[c], ", ")
 		switch {
-		case c.marks > 0 && (len(found[c]) > 1 || c.value != 0):
-			out.add("zeros", Warning, "", "%s: %g in %d of %d %ss%s, and far from it in all others, as of a sensor that has lost what it measures", names, c.value, c.marks, j.pace[c.track].n, message, in(c.track)).Remedy = "let the recorder write nan there, or nothing"
 		case c.coarse > 0:
 			out.add("coarse", Warning, "", "%s: values stay for long and change by %.3g at a time%s: motion within that is not learned", names, c.coarse, in(c.track)).Remedy = "record more digits; of large numbers, as coordinates of a map in 32 bits, subtract an origin first"
 		case c.jumps && len(found[c]) > 1:

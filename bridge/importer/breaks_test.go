@@ -43,9 +43,11 @@ func TestUnitsThatChangeAndZeros(t *testing.T) {
 		"command percent": func(i int) float64 {
 			return map[bool]float64{false: 1, true: 100}[i > 800] * (5 + 0.3*float64(i/10*7%5))
 		},
-		"lost x": lost(swing),
-		"lost y": lost(func(i int) float64 { return -swing(i) }),
-		"plain":  swing,
+		"lost x":    lost(swing),
+		"lost y":    lost(func(i int) float64 { return -swing(i) }),
+		"lost near": lost(func(i int) float64 { return swing(i) - 2 }),
+		"off":       func(i int) float64 { return map[bool]float64{false: 7 + noise()}[i > 1100 && i < 1900] }, // for long, by itself
+		"plain":     swing,
 		"range": func(i int) float64 {
 			return map[bool]float64{false: swing(i), true: -1}[i > 300 && i < 340 || i > 600 && i < 605]
 		},
@@ -95,14 +97,14 @@ func TestUnitsThatChangeAndZeros(t *testing.T) {
 	_, sum := run(t, log, text, false)
 	var got []string
 	for _, r := range sum.Remarks {
-		if r.Kind == "rescaled" || r.Kind == "zeros" || r.Kind == "jump" || r.Kind == "coarse" {
+		if r.Kind == "rescaled" || r.Kind == "fill" || r.Kind == "jump" || r.Kind == "coarse" {
 			got = append(got, r.Text)
 		}
 	}
 	want := []string{
+		"range: the placeholder -1, in 43 of 2000 values, counts as not measured: the values jump to it, as those of a sensor that has lost what it measures",
+		"lost near, lost x, lost y: the placeholder 0, in 297 of 6000 values, counts as not measured: the values jump to it, as those of a sensor that has lost what it measures",
 		"coarse: values stay for long and change by 0.5 at a time of t: motion within that is not learned",
-		"lost x, lost y: 0 in 99 of 2000 messages of t, and far from it in all others, as of a sensor that has lost what it measures",
-		"range: -1 in 43 of 2000 messages of t, and far from it in all others, as of a sensor that has lost what it measures",
 		"origin x, origin y: at message 702 of t the values jump, more than 20 times as far as in any other step: their origin was set anew, or another sender follows",
 		"command percent: from message 802 of t on the values are 100 times as large, and go on: their unit changes",
 		"unit m: from message 901 of t on the values are 1000 times as small, and go on: their unit changes",
@@ -112,6 +114,12 @@ func TestUnitsThatChangeAndZeros(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for _, c := range sum.Channels {
+		missing := map[string]int{"lost near": 99, "lost x": 99, "lost y": 99, "range": 43}[c.Name]
+		if c.Samples != 2000-missing {
+			t.Errorf("%s is measured in %d rows", c.Name, c.Samples)
+		}
 	}
 }
 

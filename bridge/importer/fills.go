@@ -1,24 +1,40 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
 // fills finds numbers that stand for what was not measured, as −999: a field has them again and again, and they are far
-// from all its other values.
+// from all its other values. So are 0 and −1 of a sensor that has lost what it measures.
 type fills struct{ watched[ends] }
 
-// ends are the lowest and the highest two values of a field that differ.
+// ends are the lowest and the highest two values of a field that differ, and how it comes to 0 and −1.
 type ends struct {
 	low, high [2]end
 	n         int
 	changes   int // values that differ from the one before
 	last      float64
+
+	marks [len(marks)]mark
+	most  float64 // the largest step of all but these
+	top   float64 // the largest value, whatever its sign
+}
+
+// marks are values that sensors give where they have lost what they measure; a single field shows all but the first.
+var marks = [...]float64{0, -1}
+
+// mark is how often a field has such a value.
+type mark struct {
+	n, turns int     // values, and steps to them and from them
+	least    float64 // the smallest of these steps
 }
 
 // end is a value, and how often it occurs.
@@ -32,6 +48,10 @@ const (
 	fewestChanges = 20   // of a field whose other values show its range
 	farFill       = 5    // ranges of all other values, that such a number is from them
 	mostBits      = 1e10 // integers of up to 32 bits are smaller
+	farMark       = 10   // times the largest other step: how far all other values are from 0 or −1
+	lowMark       = 0.4  // of the largest value: the same
+	oftenMark     = 3    // the share of these, inverse, from which on a field rests there
+	alikeMarks    = 1.1  // times as many at most, in fields that are lost together
 )
 
 // newFills returns what looks at the states and inputs of a plan.
@@ -44,9 +64,16 @@ func (s *ends) add(v float64) {
 	if s.n == 0 {
 		s.low, s.high, s.last = [2]end{{v: math.Inf(1)}, {v: math.Inf(1)}}, [2]end{{v: math.Inf(-1)}, {v: math.Inf(-1)}}, math.NaN()
 	}
+	for i, value := range marks {
+		if v == value {
+			s.marks[i].n++
+		}
+	}
 	if s.n++; v != s.last {
-		s.changes++
-		s.last = v
+		if s.changes++; s.n > 1 {
+			s.step(v)
+		}
+		s.last, s.top = v, max(s.top, math.Abs(v))
 	}
 	extreme(&s.low, v, v < s.low[0].v, v < s.low[1].v)
 	extreme(&s.high, v, v > s.high[0].v, v > s.high[1].v)
@@ -63,6 +90,64 @@ func extreme(e *[2]end, v float64, first, second bool) {
 		e[1].n++
 	case second:
 		e[1] = end{v, 1}
+	}
+}
+
+// step takes a step to another value.
+func (s *ends) step(v float64) {
+	step, marked := math.Abs(v-s.last), false
+	for i, value := range marks {
+		if m := &s.marks[i]; v == value || s.last == value {
+			if m.turns == 0 || step < m.least {
+				m.least = step
+			}
+			m.turns++
+			marked = true
+		}
+	}
+	if !marked {
+		s.most = max(s.most, step)
+	}
+}
+
+// lost reports whether a mark stands now and then for what is not measured, far from all other values.
+func (s *ends) lost(m mark) bool {
+	return m.n >= fewestFills && m.turns > 0 && oftenMark*m.n < s.n && s.n-m.n > fewestSteps && s.most > 0 && m.least > farMark*s.most && m.least > lowMark*s.top
+}
+
+// as reports whether a mark comes where another one does.
+func (m mark) as(of mark) bool {
+	return m.n >= of.n && m.turns >= of.turns && float64(m.n) <= alikeMarks*float64(of.n) && float64(m.turns) <= alikeMarks*float64(of.turns)+2
+}
+
+// lost calls f with the states in which a mark stands for what is not measured, and its number in marks: in some all other values are far
+// from it, and the others of the same messages have it as often.
+func (f *fills) lost(p *plan, found func(name string, s *ends, track, column, k int)) {
+	input := func(name string) bool {
+		i := channel.Index(p.header, name)
+		return i >= 0 && p.header[i].Role == channel.Input
+	}
+	for track, names := range f.names {
+		for k := range marks {
+			var lost []int
+			for i, name := range names {
+				if s := &f.fields[track][i]; name != "" && !input(name) && s.lost(s.marks[k]) {
+					lost = append(lost, i)
+				}
+			}
+			var with []int
+			for i, name := range names {
+				if name != "" && !input(name) && slices.ContainsFunc(lost, func(of int) bool { return f.fields[track][i].marks[k].as(f.fields[track][of].marks[k]) }) {
+					with = append(with, i)
+				}
+			}
+			if len(with) < 2 && marks[k] == 0 { // one that stands still
+				continue
+			}
+			for _, i := range with {
+				found(names[i], &f.fields[track][i], track, i, k)
+			}
+		}
 	}
 }
 
@@ -111,25 +196,34 @@ func (f *fills) found(p *plan) (any bool) {
 		names []string
 		n, of int
 	}
-	said := map[float64]*saying{}
+	said := map[end]*saying{} // 1: as a mark
+	say := func(v end, name string, track, column, n, of int) {
+		any = true
+		p.fills[track][column] = append(p.fills[track][column], v.v)
+		if said[v] == nil {
+			said[v] = &saying{}
+		}
+		x := said[v]
+		if !slices.Contains(x.names, name) {
+			x.names = append(x.names, name)
+		}
+		x.n, x.of = x.n+n, x.of+of
+	}
 	f.all(func(name string, s *ends, track, column int) {
 		for _, e := range s.filled() {
-			any = true
-			p.fills[track][column] = append(p.fills[track][column], e.v)
-			if said[e.v] == nil {
-				said[e.v] = &saying{}
-			}
-			x := said[e.v]
-			if !slices.Contains(x.names, name) {
-				x.names = append(x.names, name)
-			}
-			x.n, x.of = x.n+e.n, x.of+s.n
+			say(end{v: e.v}, name, track, column, e.n, s.n)
 		}
 	})
-	for _, v := range slices.Sorted(maps.Keys(said)) {
-		x := said[v]
-		p.leftOut.add("fill", Warning, "", "%s: the placeholder %s, in %d of %d values and far from all others, counts as not measured",
-			strings.Join(x.names, ", "), fmt.Sprint(v), x.n, x.of).Remedy = "let the recorder write nan there, or nothing"
+	f.lost(p, func(name string, s *ends, track, column, k int) {
+		say(end{marks[k], 1}, name, track, column, s.marks[k].n, s.n)
+	})
+	for _, v := range slices.SortedFunc(maps.Keys(said), func(a, b end) int { return cmp.Or(cmp.Compare(a.v, b.v), cmp.Compare(a.n, b.n)) }) {
+		x, why := said[v], " and far from all others, counts as not measured"
+		if v.n == 1 {
+			why = ", counts as not measured: the values jump to it, as those of a sensor that has lost what it measures"
+		}
+		p.leftOut.add("fill", Warning, "", "%s: the placeholder %s, in %d of %d values%s",
+			strings.Join(x.names, ", "), fmt.Sprint(v.v), x.n, x.of, why).Remedy = "let the recorder write nan there, or nothing"
 	}
 	return any
 }
