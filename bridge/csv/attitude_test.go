@@ -189,3 +189,34 @@ axes = "enu-flu"
 		}
 	}
 }
+
+// A quaternion whose robot turns about y shows that y is up: position and attitude are read with z up. One that turns about z does not.
+func TestYIsUp(t *testing.T) {
+	for _, up := range []string{"y", "z"} {
+		table := "time,pos_x,pos_y,pos_z,qw,qx,qy,qz,cmd\n"
+		for i := range 600 {
+			at := 0.02 * float64(i)
+			yaw := 0.8*math.Sin(at) + 0.5*at
+			p, q := [3]float64{math.Cos(at), math.Sin(1.3 * at), 0.2 * math.Sin(2*at)}, frames.FromEuler([3]float64{0, 0, yaw})
+			if up == "y" {
+				p, q = frames.Vector(p, frames.ENU, frames.EUS), frames.Quaternion{q[0], 0, q[3], 0}
+			}
+			table += fmt.Sprintf("%.2f,%.6f,%.6f,%.6f,%.8f,%.8f,%.8f,%.8f,%.2f\n", at, p[0], p[1], p[2], q[0], q[1], q[2], q[3], math.Cos(at))
+		}
+		log, _, text := suggested(t, "", table)
+		if got := strings.Contains(text, `axes = "eus-fur"`) && strings.Contains(text, `axes = "eus"`); got != (up == "y") {
+			t.Errorf("%s is up:\n%s", up, text)
+		}
+		names := channel.Names(channel.Select(log.Channels, channel.State))
+		want := map[string]float64{"pos_x": math.Cos(8), "pos_y": math.Sin(1.3 * 8), "pos_z": 0.2 * math.Sin(16), "yaw": 0.8*math.Sin(8) + 4}
+		for i, name := range names {
+			if w, ok := want[name]; ok && math.Abs(log.Segments[0].X[400*len(names)+i]-w) > 1e-5 {
+				t.Errorf("%s is up: %s is %g, want %g", up, name, log.Segments[0].X[400*len(names)+i], w)
+			}
+			delete(want, name)
+		}
+		if len(want) > 0 {
+			t.Errorf("%s is up: no %v in %v", up, want, names)
+		}
+	}
+}

@@ -13,6 +13,7 @@ type Quaternion struct {
 	At    []int  // columns, in the order of Order
 	Order string // wxyz or xyzw
 	By    string // what shows the order; "" = their names do
+	YUp   bool   // the second axis of its vector is up, by how the robot turns
 }
 
 // quaternionEnds are what the names of the parts of a quaternion end in.
@@ -27,6 +28,7 @@ func (o *Outline) Quaternion() *Quaternion {
 			if ends[0] != "w" {
 				q.find(o, "wxyz")
 			}
+			q.YUp = q.yUp(o)
 			return q
 		}
 	}
@@ -91,6 +93,16 @@ func (q *Quaternion) find(o *Outline, usual string) {
 		other := map[string]string{"wxyz": "xyzw", "xyzw": "wxyz"}[usual]
 		q.Order, q.By = usual, fmt.Sprintf("GUESSED: it may be %s", other)
 	}
+}
+
+// yUp reports whether a robot turns about y, and leans less far from it than from z.
+func (q *Quaternion) yUp(o *Outline) bool {
+	x, y, z := q.At[1], q.At[2], q.At[3]
+	if q.Order == "xyzw" {
+		x, y, z = q.At[0], q.At[1], q.At[2]
+	}
+	up := o.cosTilt(x, z)
+	return up > upright && up-o.cosTilt(x, y) > moreUpright
 }
 
 // cosTilt returns the mean cosine of the angle between the vertical axes of body and world, by the columns of x and y.

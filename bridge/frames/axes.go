@@ -11,20 +11,30 @@ const (
 	ENU Frame = "enu"
 	FRD Frame = "frd"
 	FLU Frame = "flu"
+	EUS Frame = "eus" // y is up, as in motion capture and game engines
+	FUR Frame = "fur"
 )
 
 // World reports whether a frame is fixed to the ground.
-func (f Frame) World() bool { return f == NED || f == ENU }
+func (f Frame) World() bool { return f == NED || f == ENU || f == EUS }
 
 // Body reports whether a frame is fixed to the robot.
-func (f Frame) Body() bool { return f == FRD || f == FLU }
+func (f Frame) Body() bool { return f == FRD || f == FLU || f == FUR }
+
+// zUp is the frame with z up of frames with y up: a quarter of a turn about x leads there.
+var zUp = map[Frame]Frame{EUS: ENU, FUR: FLU}
 
 // Vector returns v, given in from, in to. Both must be of the world or both of
-// the body. Each of the conversions is its own inverse.
+// the body. Each of the conversions but those from y up is its own inverse.
 func Vector(v [3]float64, from, to Frame) [3]float64 {
 	switch {
 	case from == to:
 		return v
+	case from == EUS || from == FUR:
+		return Vector([3]float64{v[0], -v[2], v[1]}, zUp[from], to)
+	case to == EUS || to == FUR:
+		v = Vector(v, from, zUp[to])
+		return [3]float64{v[0], v[2], -v[1]}
 	case from.World() && to.World():
 		return [3]float64{v[1], v[0], -v[2]}
 	case from.Body() && to.Body():
@@ -41,6 +51,16 @@ var half = math.Sqrt(0.5)
 func Attitude(q Quaternion, world, body, toWorld, toBody Frame) Quaternion {
 	if !world.World() || !toWorld.World() || !body.Body() || !toBody.Body() {
 		panic("frames: an attitude is between a frame of the body and one of the world")
+	}
+	up := Quaternion{half, half, 0, 0}
+	if world == EUS && toWorld != EUS {
+		world, q = ENU, Mul(up, q)
+	}
+	if body == FUR && toBody != FUR {
+		body, q = FLU, Mul(q, up.Conj())
+	}
+	if toWorld == EUS && world != EUS || toBody == FUR && body != FUR {
+		panic("frames: an attitude is given with z up")
 	}
 	if world != toWorld {
 		// Half a turn about the bisector of x and y swaps them and turns z over.

@@ -34,12 +34,35 @@ func TestVectors(t *testing.T) {
 		{"forward", [3]float64{1, 0, 0}, frames.FRD, frames.FLU, [3]float64{1, 0, 0}},
 		{"to the right", [3]float64{0, 1, 0}, frames.FRD, frames.FLU, [3]float64{0, -1, 0}},
 		{"down", [3]float64{0, 0, 1}, frames.FRD, frames.FLU, [3]float64{0, 0, -1}},
+		{"up, with y up", [3]float64{0, 1, 0}, frames.EUS, frames.ENU, [3]float64{0, 0, 1}},
+		{"south", [3]float64{0, 0, 1}, frames.EUS, frames.NED, [3]float64{-1, 0, 0}},
+		{"to the right, with y up", [3]float64{0, 0, 1}, frames.FUR, frames.FLU, [3]float64{0, -1, 0}},
+		{"down, with y up", [3]float64{0, 0, 1}, frames.FRD, frames.FUR, [3]float64{0, -1, 0}},
 		{"the same", [3]float64{1, 2, 3}, frames.FLU, frames.FLU, [3]float64{1, 2, 3}},
 	} {
 		if got := frames.Vector(c.v, c.from, c.to); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
+}
+
+// An attitude with y up turns a vector of the body as that with z up does.
+func TestAttitudesWithYUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := func(name string) (v [3]float64) {
+			for i := range v {
+				v[i] = rapid.Float64Range(-3, 3).Draw(t, name)
+			}
+			return v
+		}
+		q, body := frames.FromEuler(v("angle")), v("body")
+		for _, to := range [][2]frames.Frame{{frames.ENU, frames.FLU}, {frames.NED, frames.FRD}} {
+			got := frames.Attitude(q, frames.EUS, frames.FUR, to[0], to[1]).Rotate(frames.Vector(body, frames.FUR, to[1]))
+			if want := frames.Vector(q.Rotate(body), frames.EUS, to[0]); !near(got, want) {
+				t.Errorf("%v: %v, want %v", to, got, want)
+			}
+		}
+	})
 }
 
 // Attitudes whose Euler angles in both conventions follow from the words: a nose

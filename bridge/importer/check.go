@@ -156,6 +156,7 @@ func (m *Map) resolve() error {
 func (a *Attitude) check() (reason, remedy string) {
 	_, _, angle := frames.Unit("rad", a.Unit)
 	known := func(axes string) bool { return axes == "" || axes == "ned-frd" || axes == "enu-flu" }
+	up := a.Axes == "eus-fur"
 	switch {
 	case len(a.Columns) != 4:
 		return fmt.Sprintf("columns names %d columns, not four", len(a.Columns)), `write them in the order that order names, as in columns = ["qw", "qx", "qy", "qz"]`
@@ -163,8 +164,8 @@ func (a *Attitude) check() (reason, remedy string) {
 		return fmt.Sprintf("order %q is not known", a.Order), "write wxyz or xyzw"
 	case len(a.Names) != 0 && len(a.Names) != 3:
 		return fmt.Sprintf("names has %d names, not three", len(a.Names)), "name roll, pitch and yaw"
-	case !known(a.Axes) || !known(a.Frames):
-		return "axes and frames are ned-frd or enu-flu", "correct them, or leave them out to keep the axes as recorded"
+	case !known(a.Axes) && !up || !known(a.Frames):
+		return "axes and frames are ned-frd or enu-flu, axes also eus-fur", "correct them, or leave them out to keep the axes as recorded"
 	case a.Frames != "" && a.Axes == "":
 		return "frames is given without axes", "write the axes of the quaternion, too"
 	case a.Unit != "" && !angle:
@@ -232,9 +233,9 @@ func (s *Source) checkAttitude(n int) (reason, remedy string) {
 	case len(s.Euler) > 0 && len(s.Euler) != 3:
 		return fmt.Sprintf("euler has three fields, not %d", len(s.Euler)), "write them in the order roll, pitch, yaw"
 	case !ok:
-		return fmt.Sprintf("axes %q are not known", s.Axes), "write ned-frd or enu-flu"
+		return fmt.Sprintf("axes %q are not known", s.Axes), "write ned-frd, enu-flu or, where y is up, eus-fur"
 	case s.Axes != "" && (world == "" || body == ""):
-		return fmt.Sprintf("axes %q of an attitude name one frame", s.Axes), "write ned-frd or enu-flu"
+		return fmt.Sprintf("axes %q of an attitude name one frame", s.Axes), "write ned-frd, enu-flu or, where y is up, eus-fur"
 	case s.Times != "":
 		return "times is not for an attitude", "remove it"
 	}
@@ -250,7 +251,7 @@ func (s *Source) checkFields(n int) (reason, remedy string) {
 	case len(s.Fields) > 0 && len(s.Fields) != n:
 		return fmt.Sprintf("%d fields for %d names", len(s.Fields), n), "write one for each name, in their order"
 	case !ok:
-		return fmt.Sprintf("axes %q are not known", s.Axes), "write ned, enu, frd or flu, of an attitude ned-frd or enu-flu"
+		return fmt.Sprintf("axes %q are not known", s.Axes), "write ned, enu, frd or flu (eus or fur where y is up), of an attitude ned-frd, enu-flu or eus-fur"
 	case s.Axes != "" && (n != 3 || world != "" && body != ""):
 		return fmt.Sprintf("axes %q do not fit: a vector has three names and one frame", s.Axes), "write ned, enu, frd or flu for three fields x, y, z"
 	}

@@ -73,7 +73,7 @@ type Source struct {
 	Fields     []string `toml:"fields"`     // of a channel with several names, in their order
 	Quaternion []string `toml:"quaternion"` // fields w, x, y, z: the channels are roll, pitch, yaw
 	Euler      []string `toml:"euler"`      // fields roll, pitch, yaw: the channels are these
-	Axes       string   `toml:"axes"`       // (optional) those of the fields: ned, enu, frd, flu; of an attitude ned-frd or enu-flu
+	Axes       string   `toml:"axes"`       // (optional) those of the fields: ned, enu, frd, flu, with y up eus, fur; of an attitude ned-frd, enu-flu or eus-fur
 	From       string   `toml:"from"`       // (optional) unit of the fields, where it is another than unit; defaults to that in the log
 	Times      string   `toml:"times"`      // (optional) a field of the same topic, as a factor
 	Scale      *float64 `toml:"scale"`      // (optional) value = scale·field·times + offset, after units; defaults to 1
@@ -139,7 +139,7 @@ type Attitude struct {
 	Columns []string     `toml:"columns"` // four
 	Order   string       `toml:"order"`   // wxyz or xyzw
 	Names   []string     `toml:"names"`   // (optional) defaults to roll, pitch, yaw
-	Axes    string       `toml:"axes"`    // (optional) ned-frd or enu-flu, those of the quaternion
+	Axes    string       `toml:"axes"`    // (optional) ned-frd, enu-flu or eus-fur, those of the quaternion
 	Frames  string       `toml:"frames"`  // (optional) with axes: those of the log; defaults to axes
 	Unit    string       `toml:"unit"`    // (optional) of the log: rad or deg; defaults to rad
 	Role    channel.Role `toml:"role"`    // (optional) defaults to state

@@ -24,6 +24,7 @@ type suggestion struct {
 	steps     bool     // no column of a table is called as an input, and some move on: columns that jump and rest are inputs
 	thermal   bool     // temperatures are all that moves in a table
 	names     []string // of the channels so far
+	frames    string   // the line of a map that turns y up into z up
 }
 
 // angles is the comment ahead of a map about the periods in it.

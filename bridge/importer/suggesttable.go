@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,8 +29,9 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 		}
 		attitude.At = nil
 	}
+	upright := channels.vectors(o, attitude)
 	for i := range o.Columns {
-		if !slices.Contains(attitude.At, i) && i != o.Time && i != o.Fraction && i != o.Date && !slices.Contains(o.Segments, i) && i != o.Group {
+		if !slices.Contains(attitude.At, i) && !slices.Contains(upright, i) && i != o.Time && i != o.Fraction && i != o.Date && !slices.Contains(o.Segments, i) && i != o.Group {
 			channels.column(&o.Columns[i])
 		}
 	}
@@ -69,8 +71,8 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	for _, what := range o.LeftOut {
 		channels.text.WriteString("#   " + what + "\n")
 	}
-	_, err = fmt.Fprintf(w, "# The columns of %s, by its first %d rows. Correct them: roles and units.\n%s%svehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us, ns, min, h or d: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
-		filepath.Base(path), o.Rows, channels.driven(), channels.angles(), o.Columns[o.Time].Column, o.Unit, unitFrom(o), more, channels.text.String())
+	_, err = fmt.Fprintf(w, "# The columns of %s, by its first %d rows. Correct them: roles and units.\n%s%svehicle = \"robot\"\n%s\n[time]\ncolumn = %q\nunit = %q # s, ms, us, ns, min, h or d: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
+		filepath.Base(path), o.Rows, channels.driven(), channels.angles(), channels.frames, o.Columns[o.Time].Column, o.Unit, unitFrom(o), more, channels.text.String())
 	return err
 }
 
@@ -83,11 +85,52 @@ func (s *suggestion) quaternion(o *csv.Outline, q *csv.Quaternion) {
 	for _, i := range q.At {
 		names = append(names, fmt.Sprintf("%q", o.Columns[i].Column))
 	}
-	by := ""
+	by, axes := "", ""
 	if q.By != "" {
 		by = " # " + q.By
 	}
-	fmt.Fprintf(&s.text, "\n[[attitude]] # roll, pitch and yaw of a quaternion\ncolumns = [%s]\norder = %q%s\n", strings.Join(names, ", "), q.Order, by)
+	if q.YUp {
+		axes = "axes = \"eus-fur\" # y is up: the robot turns about it\nframes = \"enu-flu\"\n"
+	}
+	fmt.Fprintf(&s.text, "\n[[attitude]] # roll, pitch and yaw of a quaternion\ncolumns = [%s]\norder = %q%s\n%s", strings.Join(names, ", "), q.Order, by, axes)
+}
+
+// vectorX matches the three columns of a position or a velocity in axes of the world, ahead of x, y and z.
+var vectorX = regexp.MustCompile(`(?i)^(.*[^a-z])?(p|pos|position|t|trans|translation|v|vel|velocity)?[^a-z]*x$`)
+
+// vectors adds the vectors of a table whose quaternion shows that y is up, with z up, and returns their columns.
+func (s *suggestion) vectors(o *csv.Outline, q *csv.Quaternion) (at []int) {
+	if q.At == nil || !q.YUp {
+		return nil
+	}
+	for i := range o.Columns {
+		x := o.Columns[i].Name
+		if slices.Contains(q.At, i) || !vectorX.MatchString(x) {
+			continue
+		}
+		three := []int{i}
+		for _, axis := range []string{"y", "z"} {
+			three = append(three, slices.IndexFunc(o.Columns, func(c csv.Column) bool { return strings.EqualFold(c.Name, x[:len(x)-1]+axis) && c.Others == 0 }))
+		}
+		if slices.Contains(three, -1) || slices.ContainsFunc(three, func(k int) bool { return slices.Contains(q.At, k) }) {
+			continue
+		}
+		var names, fields []string
+		for _, k := range three {
+			names, fields = append(names, fmt.Sprintf("%q", s.unique(o.Columns[k].Name, ""))), append(fields, fmt.Sprintf("%q", o.Columns[k].Column))
+		}
+		unit := ""
+		if u := o.Columns[i].Unit; u != "" {
+			unit = fmt.Sprintf("unit = %q\n", u)
+		}
+		fmt.Fprintf(&s.text, "\n[[channel]] # frames, above, turns it\nnames = [%s]\nfields = [%s]\naxes = \"eus\" # y is up\n%srole = \"state\"\nvaries = true\n", strings.Join(names, ", "), strings.Join(fields, ", "), unit)
+		s.states += 3
+		at = append(at, three...)
+	}
+	if len(at) > 0 {
+		s.frames = "frames = \"enu-flu\" # y is up in the file, z in the log\n"
+	}
+	return at
 }
 
 // unitFrom returns where the unit of a table's time is from, and what a guess of it means.
