@@ -206,8 +206,10 @@ func TestAxesOfARobotOnAPlane(t *testing.T) {
 	for _, c := range []struct {
 		world bool
 		turn  float64
+		ahead float64
 		want  string
-	}{{false, 1, ""}, {true, 1, `vx, vy, vz are along the axes of the world: write axes = "world" under [body]`}, {false, -1, "yaw has the other sign"}} {
+	}{{false, 1, 1, ""}, {true, 1, 1, `vx, vy, vz are along the axes of the world: write axes = "world" under [body]`}, {false, -1, 1, "yaw has the other sign"},
+		{false, 1, -1, "vx, vy, vz are those of a body that looks backwards, or yaw is half a turn off"}} {
 		s := &invented{fields: map[string][]telemetry.Field{"all": names(all...)}}
 		x, y := 0.0, 0.0
 		for ms := int64(0); ms < 20_000; ms += 20 {
@@ -217,7 +219,7 @@ func TestAxesOfARobotOnAPlane(t *testing.T) {
 			if c.world {
 				vx, vy = v*math.Cos(yaw), v*math.Sin(yaw)
 			}
-			s.msgs = append(s.msgs, msg{"all", ms, []float64{x, y, 0, 0, 0, c.turn * yaw, vx, vy, 0, 0, 0, 0.45 * math.Cos(0.5*at)}})
+			s.msgs = append(s.msgs, msg{"all", ms, []float64{x, y, 0, 0, 0, c.turn * yaw, c.ahead * vx, c.ahead * vy, 0, 0, 0, 0.45 * math.Cos(0.5*at)}})
 			x, y = x+0.02*v*math.Cos(yaw), y+0.02*v*math.Sin(yaw)
 		}
 		_, sum := run(t, s, text, false)

@@ -33,6 +33,7 @@ type change struct {
 	world, body bool                                        // of turned axes: which are turned
 	along       bool                                        // the velocity is along the axes of the body where those of the world are declared, or the other way round
 	sign        int                                         // the state whose sign is turned, from 1; 0 = none
+	back        bool                                        // the velocity is that of a body that looks backwards
 	turn        func(q frames.Quaternion) frames.Quaternion // (optional) of an attitude
 	what        string                                      // of it: what the states are
 	remedy      string                                      // of it
@@ -132,6 +133,9 @@ func changesOf(k channel.Kinematics) (all []change) {
 		if len(k.Attitude) > 0 {
 			all = append(all, change{group: groupVelocity, along: true})
 		}
+		if k.InBody {
+			all = append(all, change{group: groupVelocity, back: true})
+		}
 	}
 	if len(k.Attitude) == 0 {
 		return all
@@ -161,6 +165,8 @@ func (c *change) of(v [3]float64) [3]float64 {
 	case c.sign > 0:
 		v[c.sign-1] = -v[c.sign-1]
 		return v
+	case c.back:
+		return [3]float64{-v[0], -v[1], v[2]}
 	case c.turn != nil:
 		return c.turn(frames.FromEuler(v)).Euler()
 	case c.group == groupAttitude:
@@ -261,6 +267,8 @@ func (s *Search) describe(g *guess, c *change) (what, remedy string) {
 	case c.sign > 0:
 		name := names[c.sign-1]
 		return name + " has the other sign", fmt.Sprintf("under [body] write attitude = %s", turned(names, strings.TrimPrefix(name, "-")))
+	case c.back:
+		return fmt.Sprintf("%s are those of a body that looks backwards, or %s is half a turn off", of, g.of.Attitude[2]), fmt.Sprintf("turn the signs of %s and %s in the map (a minus ahead of their fields, or scale = -1), or correct the attitude", names[0], names[1])
 	case c.turn != nil:
 		return of + " " + c.what, c.remedy
 	case axes != "":
