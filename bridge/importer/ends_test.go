@@ -97,6 +97,11 @@ func TestMessagesWithoutValues(t *testing.T) {
 			t.Errorf("%q", sum.Remarks)
 		}
 	}
+	array := lacking(0.6, false)
+	array.fields["pos"] = names("data[1]", "data[2]", "data[0]")
+	if _, sum := run(t, array, strings.NewReplacer(`fields = ["x", "y"]`, `fields = ["data[1]", "data[2]"]`, `field = "v"`, `field = "data[0]"`).Replace(text), false); !strings.Contains(strings.Join(sum.Texts(), "\n"), "elements of an array are found by their places") {
+		t.Error(sum.Texts())
+	}
 	_, _, err := try(t, lacking(0.6, true), text, false)
 	if lost, ok := errors.AsType[*importer.LossError](err); !ok || len(lost.Reasons) != 1 || lost.Reasons[0].Text != "in 600 of 1000 rows messages of pos have no value of any state" {
 		t.Error(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -156,6 +157,9 @@ func (out *remarks) inCells(p *plan, units map[string]string) {
 	}
 }
 
+// byPlace matches an element of an array that is found by its place.
+var byPlace = regexp.MustCompile(`\[\d+\]`)
+
 // lacking reports what messages of the topic that gives the rows their times often have no value of, unless a number stood for it.
 func (out *remarks) lacking(r *rowMaker) {
 	if 2*r.counts.blank > r.counts.kept { // a loss
@@ -168,8 +172,12 @@ func (out *remarks) lacking(r *rowMaker) {
 			labels[n.N] = append(labels[n.N], r.plan.outputs[i].label)
 		}
 	}
+	remedy := ""
+	if !r.plan.m.IsTable() && slices.ContainsFunc(r.plan.tracks[base].paths, byPlace.MatchString) {
+		remedy = "elements of an array are found by their places: where its length changes, the others may be of something else, so import the parts by themselves (--from, --to)"
+	}
 	for _, n := range slices.Sorted(maps.Keys(labels)) {
-		out.add("missing", Warning, r.plan.tracks[base].id.String(), "%s: messages of %s have no value in %d of %d rows", strings.Join(labels[n], ", "), r.plan.tracks[base].id, n, r.counts.kept)
+		out.add("missing", Warning, r.plan.tracks[base].id.String(), "%s: messages of %s have no value in %d of %d rows", strings.Join(labels[n], ", "), r.plan.tracks[base].id, n, r.counts.kept).Remedy = remedy
 	}
 }
 
