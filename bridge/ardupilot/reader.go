@@ -32,7 +32,7 @@ type Reader struct {
 	data    bool                       // records other than formats were read of it
 	units   units
 	seq     int
-	clock
+	telemetry.Counter
 	ahead   bool // only the descriptions of formats are read
 	looked  bool // those behind the first records were read ahead
 	begun   bool // last is set
@@ -72,7 +72,7 @@ func (r *Reader) Next() (*telemetry.Message, error) { return r.Loop(nil, r.recor
 // record reads one record. Both results are nil where there was none.
 func (r *Reader) record() (*telemetry.Message, error) {
 	if !r.begun && !r.ahead {
-		r.begun, r.last = true, firstTime(r.Window.Peek(window))
+		r.begun, r.Last = true, firstTime(r.Window.Peek(window))
 	}
 	at := r.Window.Offset()
 	b := r.Window.Peek(headSize)
@@ -207,13 +207,13 @@ const latest = math.MaxInt64 / 2
 
 // read makes a message of a record.
 func (r *Reader) read(s *subscription, content []byte) *telemetry.Message {
-	logged, stamped := r.last, false
+	logged, stamped := r.Last, false
 	if s.time.kind != number.None {
 		switch v := s.time.read(content); {
 		case v*float64(s.scale) >= latest:
 			logged, stamped = latest, true
 		case v >= 0:
-			logged, stamped = r.continued(int64(v)*s.scale), true
+			logged, stamped = r.Continued(int64(v)*s.scale), true
 		}
 	}
 	t := logged
@@ -267,7 +267,7 @@ func (r *Reader) learn(at int64, f *format, content []byte) {
 			r.units.mults[byte(v)] = round7(number("Mult"))
 		}
 	case "MSG":
-		r.Wants.Say(r.last, text("Message"))
+		r.Wants.Say(r.Last, text("Message"))
 	case "PARM":
 		r.Wants.Set(text("Name"), number("Value"))
 	}

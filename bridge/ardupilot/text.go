@@ -34,7 +34,7 @@ type Text struct {
 	formats map[string]*textFormat
 	byType  map[string]string // names by the numbers of types
 	seq     int
-	clock
+	telemetry.Counter
 	message telemetry.Message
 }
 
@@ -162,7 +162,7 @@ func (r *Text) Next() (*telemetry.Message, error) {
 			r.report.Add(at, name, "%d values for %d fields; numbers may not have decimal commas", len(cells)-1, len(f.columns))
 			continue
 		case name == "MSG" && len(cells) > 2:
-			r.wants.Say(r.last, strings.Join(cells[2:], ", "))
+			r.wants.Say(r.Last, strings.Join(cells[2:], ", "))
 		case name == "PARM" && len(cells) > 3:
 			if v, err := strconv.ParseFloat(cells[3], 64); err == nil {
 				r.wants.Set(cells[2], v)
@@ -223,13 +223,13 @@ func (r *Text) read(name string, f *textFormat, values []string) (*telemetry.Mes
 		s.values = make([]float64, len(s.wanted))
 		f.topics[strings.Clone(number)] = s
 	}
-	logged, stamped := r.last, false
+	logged, stamped := r.Last, false
 	if f.time >= 0 {
 		switch v, err := strconv.ParseFloat(values[f.time], 64); {
 		case err == nil && v*f.scale >= latest:
 			logged, stamped = latest, true
 		case err == nil && v >= 0:
-			logged, stamped = r.continued(int64(v*f.scale)), true
+			logged, stamped = r.Continued(int64(v*f.scale)), true
 		}
 	}
 	for i, k := range s.wanted {

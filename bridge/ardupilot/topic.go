@@ -48,5 +48,5 @@ func (r *Reader) another() {
 			r.before[topicKey{f.name, instance}] = s
 		}
 	}
-	r.log, r.data, r.looked, r.later, r.wrapped = r.log+1, false, false, [256]*format{}, 0
+	r.log, r.data, r.looked, r.later, r.Wrapped = r.log+1, false, false, [256]*format{}, 0
 }

@@ -270,6 +270,32 @@ func (x Index) Of(name string, count int) (int, error) {
 	return 0, fmt.Errorf("%q is not a name with an index, such as %s[3]", name+"["+x.tail, name)
 }
 
+// nearWrap is how near to the end of a counter of 32 bits, and behind it, times are that follow each other over it, ns.
+const nearWrap = 60e9
+
+// Counter is the time of an autopilot, whose µs may be those of a counter of 32 bits.
+type Counter struct {
+	Last    int64 // ns, of the record before
+	Wrapped int64 // ns, what is added to times of such a counter that has wrapped
+}
+
+// round is what a counter of µs in 32 bits counts, ns: 71.6 minutes.
+const round = 1000 << 32
+
+// Continued returns a time, ns, that goes on where the counter wraps.
+func (c *Counter) Continued(t int64) int64 {
+	t += c.Wrapped
+	switch d := t - c.Last; {
+	case d < -round+nearWrap && d > -round-nearWrap:
+		c.Wrapped += round
+		t += round
+	case c.Wrapped > 0 && d > round-nearWrap && d < round+nearWrap: // a record of before, which comes late
+		return t - round
+	}
+	c.Last = t
+	return t
+}
+
 // longestSample is how long, in ns, a measurement waits at most before it is sent.
 const longestSample = 10e9
 
@@ -277,7 +303,6 @@ const longestSample = 10e9
 // time at which it was sent. A counter of 32 bits that wrapped is continued. What is not filled
 // in (0), is later, or is far from the time of sending does not count.
 func Sampled(sent, sample int64) int64 {
-	const round = 1000 << 32
 	d := sent - sample
 	switch {
 	case sample <= 0 || d < 0:

@@ -23,6 +23,7 @@ type Reader struct {
 	seq     int                        // topics so far
 	byID    []*subscription            // by message id, nil = none
 	isData  bool                       // the definitions are over
+	counter telemetry.Counter
 	message telemetry.Message
 }
 

@@ -84,7 +84,7 @@ func (r *Reader) another() {
 			r.before[key] = s
 		}
 	}
-	r.formats, r.topics, r.byID, r.isData, r.flags = formats{}, map[topicKey]*subscription{}, nil, false, flags{}
+	r.formats, r.topics, r.byID, r.isData, r.flags, r.counter = formats{}, map[topicKey]*subscription{}, nil, false, flags{}, telemetry.Counter{}
 }
 
 // appendix continues at appended data where the next one would begin within the
@@ -111,7 +111,7 @@ var names = map[byte]string{
 
 // data reads the content of a message of a topic.
 func (r *Reader) data(s *subscription, b []byte) *telemetry.Message {
-	logged := microseconds(binary.LittleEndian.Uint64(b[s.stamp.at:]))
+	logged := r.counter.Continued(microseconds(binary.LittleEndian.Uint64(b[s.stamp.at:])))
 	t := logged
 	if s.sample.kind != number.None {
 		t = telemetry.Sampled(logged, int64(s.sample.read(b))*1000)
@@ -172,7 +172,7 @@ func (r *Reader) parameter(b []byte) {
 
 func (r *Reader) text(b []byte) {
 	r.isData = true
-	r.Wants.Say(microseconds(binary.LittleEndian.Uint64(b)), string(b[stampSize:]))
+	r.Wants.Say(r.counter.Continued(microseconds(binary.LittleEndian.Uint64(b))), string(b[stampSize:]))
 }
 
 // define keeps a definition. The first of a name counts.
