@@ -34,14 +34,20 @@ func Check(log *flightlog.Log, opt Options) Result {
 		}
 		s.motion = motion(groups, k)
 		slow := false
+		var outliers, diverging []place
 		for _, g := range groups {
 			s.recording = g
 			s.held()
 			slow = s.frozen() || slow
 			filled = append(filled, s.smooth()...)
-			s.outliers()
-			s.diverging()
+			outliers = append(outliers, s.outliers()...)
 		}
+		s.unprompted(r, outliers, s.burst)
+		for _, g := range groups {
+			s.recording = g
+			diverging = append(diverging, s.diverging()...)
+		}
+		s.unprompted(r, diverging, s.diverges, outliers...)
 		s.recording = r
 		if !slow {
 			s.clipped()

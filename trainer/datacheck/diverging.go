@@ -10,14 +10,14 @@ import (
 // diverging finds a channel that leaves its whole range at the end (or, played backwards,
 // at the beginning) of a track, and faster than it ever moves: an estimator that diverged
 // after its sensor had stopped.
-func (s series) diverging() {
+func (s series) diverging() (found []place) {
 	if s.Role == channel.Input {
-		return
+		return nil
 	}
 	tracks := s.tracks()
 	dt := intervals(tracks)
 	if len(dt) < 100 {
-		return
+		return nil
 	}
 	lag := math.Max(0.05, 5*median(dt))
 	mv := sketch(moves(tracks, lag))
@@ -33,17 +33,18 @@ func (s series) diverging() {
 	w := width(sv)
 	d.low, d.high = quantile(sv, 0.1)-w, quantile(sv, 0.9)+w
 	if d.usual == 0 {
-		return
+		return nil
 	}
 	for m, tr := range tracks {
 		n := len(tr.x)
 		if i := d.tail(tr.t, tr.x); i < n && atEnd(tracks, m) {
-			s.diverges(tr, i, n, "end")
+			found = append(found, place{tr, i, n})
 		}
 		if i := d.tail(backwards(tr.t, -1), backwards(tr.x, 1)); i < n && atStart(tracks, m) {
-			s.diverges(tr, 0, n-i, "beginning")
+			found = append(found, place{tr, 0, n - i})
 		}
 	}
+	return found
 }
 
 func backwards(v []float64, sign float64) []float64 {
@@ -118,15 +119,19 @@ func (d divergence) tail(t, x []float64) int {
 	return start
 }
 
-func (s series) diverges(tr track, i, j int, end string) {
-	at := tr.span(i, j)
+// diverges reports one that diverges.
+func (s series) diverges(p place) {
+	at, end := p.span(p.i, p.j), "end"
+	if p.i == 0 {
+		end = "beginning"
+	}
 	if s.turns(at) {
 		return
 	}
 	// As it was recorded: a track counts the turns of an angle.
 	far := 0.0
-	for _, n := range tr.at[i:j] {
-		if x := tr.seg.col[s.k][n]; math.Abs(x) > math.Abs(far) {
+	for _, n := range p.at[p.i:p.j] {
+		if x := p.seg.col[s.k][n]; math.Abs(x) > math.Abs(far) {
 			far = x
 		}
 	}

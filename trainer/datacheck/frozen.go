@@ -103,15 +103,17 @@ func (f *freezes) why(tr track, i, j int) string {
 		return ""
 	}
 	edge := left < 0 || right < 0
-	if f.noisy && m >= 2*shortestFreeze {
+	at := tr.span(i, j)
+	moved, known := f.derivativeMoves(at)
+	noise := alternates(before[max(0, len(before)-noiseReach):]) && alternates(after[:min(len(after), noiseReach)])
+	if f.noisy && m >= 2*shortestFreeze && (noise || moved || !known || f.jumps(tr, f.k, i, j)) {
 		return "although the noise of this sensor never repeats a value"
 	}
-	at := tr.span(i, j)
 	rests := f.rests(tr, i, j) && !f.otherRate(at)
-	if !rests && odds > 2*frozenLogOdds && alternates(before[max(0, len(before)-noiseReach):]) && alternates(after[:min(len(after), noiseReach)]) {
+	if !rests && odds > 2*frozenLogOdds && noise {
 		return "although the noise of this sensor never pauses for so long"
 	}
-	if moved, known := f.derivativeMoves(at); known {
+	if known {
 		if !moved {
 			return ""
 		}

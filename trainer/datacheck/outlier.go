@@ -11,22 +11,22 @@ import (
 // neighbours by many times what is usual. Kinks that are close together form a group;
 // what is between the good samples on its two sides is an outlier. A group with nothing
 // between is a step, and only a step that is taken back soon encloses outliers.
-func (s series) outliers() {
+func (s series) outliers() (found []place) {
 	tracks := s.tracks()
 	usual := s.scales(tracks)
 	usual.reach = math.Max(usual.reach, s.motion)
 	all, ok := s.kinked(tracks, usual)
 	if !ok {
-		return
+		return nil
 	}
 	for _, g := range all {
 		for _, r := range g.bursts() {
 			if g.deep(r[0], r[1]) {
-				s.burst(g.track, r[0], r[1])
+				found = append(found, place{g.track, r[0], r[1]})
 			}
 		}
 	}
-	s.spikes(all, usual)
+	return append(found, s.spikes(all, usual, found)...)
 }
 
 // kinked is a track with its kinks.
@@ -230,8 +230,9 @@ func merge(r [][2]int) [][2]int {
 	return out
 }
 
-// burst reports samples [i, j) of a track.
-func (s series) burst(tr track, i, j int) {
+// burst reports a spike or a burst.
+func (s series) burst(p place) {
+	tr, i, j := p.track, p.i, p.j
 	at := tr.span(i, j)
 	atEdge := i == 0 || j == len(tr.x)
 	if s.overTheTop(s.k, at.seg, at.first, at.last) || atEdge && s.turns(at) {
@@ -259,10 +260,10 @@ func (s series) burst(tr track, i, j int) {
 
 // spikes finds single samples that are far off their neighbours where those are on one
 // line with each other. Spikes that come often are what is usual among all kinks; what is
-// between two of them is not. Commands jump as they please.
-func (s series) spikes(all []kinked, usual scales) {
+// between two of them is not. Those in bursts are known, and commands jump as they please.
+func (s series) spikes(all []kinked, usual scales, bursts []place) (found []place) {
 	if s.Role == channel.Input {
-		return
+		return nil
 	}
 	var rough []float64
 	for _, g := range all {
@@ -271,18 +272,20 @@ func (s series) spikes(all []kinked, usual scales) {
 	least := math.Max(spikeKinks*quantile(sketch(rough), spikeQuantile),
 		math.Max(spikeFloor*usual.reach, spikeLevels*usual.resolution))
 	if least == 0 {
-		return
+		return nil
 	}
 	for _, tr := range all {
 		for i := spikeReach; i < len(tr.x)-spikeReach; i++ {
 			off := tr.off(i, i-1, i+1)
-			if off <= least || !tr.seg.good(s.k, tr.at[i]) {
+			known := func(b place) bool { return b.seg == tr.seg && b.at[b.i] <= tr.at[i] && tr.at[i] <= b.at[b.j-1] }
+			if off <= least || slices.ContainsFunc(bursts, known) {
 				continue
 			}
 			others := math.Max(tr.off(i-1, i-2, i+1), tr.off(i+1, i-1, i+2))
 			if off > spikeApart*others {
-				s.burst(tr.track, i, i+1)
+				found = append(found, place{tr.track, i, i + 1})
 			}
 		}
 	}
+	return found
 }

@@ -2,6 +2,7 @@ package datacheck
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -71,6 +72,8 @@ func (s series) smoothOn(cv curve, inside bool) (found []smoothRun, coarse bool)
 		return nil, coarse
 	}
 	found, typical, share := cv.runs(tracks, off, usual)
+	usually := map[stretch]float64{}
+	found = slices.DeleteFunc(found, func(r smoothRun) bool { return s.followsRate(tracks[r.m].span(r.i, r.j), usually) })
 	for _, r := range found {
 		tr, l := tracks[r.m], r.j-r.i
 		if l < shortestSmooth || l < 2*typical || -float64(l)*math.Log(share) < smoothLogOdds ||
@@ -90,6 +93,26 @@ func (s series) smoothOn(cv curve, inside bool) (found []smoothRun, coarse bool)
 		}
 	}
 	return found, coarse
+}
+
+// stretch is so many samples of a segment, and a pair.
+type stretch struct {
+	seg *segment
+	n   int
+	pair
+}
+
+// followsRate reports whether a position goes on as its measured rate does in a span: what turns at a constant rate follows a line. How far
+// the two are usually apart is noted by twice as many samples each.
+func (s series) followsRate(at span, usually map[stretch]float64) bool {
+	return at.n() >= shortestSmooth && slices.ContainsFunc(s.pairs(s.k), func(p pair) bool {
+		apart := func(i, j int) float64 { return s.apart(at.seg, p, i, j) }
+		of := stretch{at.seg, 1 << bits.Len(uint(at.n()-1)), p}
+		if _, known := usually[of]; !known && p.position == s.k {
+			usually[of] = at.seg.usual(of.n, apart)
+		}
+		return p.position == s.k && apart(at.first, at.last) <= rateApart*usually[of]
+	})
 }
 
 // uniqueValues returns the values that a coarse channel takes only once, and a scale to
@@ -126,14 +149,6 @@ func mostlyUnique(x []float64, unique map[float64]bool) bool {
 		}
 	}
 	return 10*n >= 7*len(x)
-}
-
-func meanSize(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += math.Min(math.Abs(v), 1e12)
-	}
-	return sum / float64(max(len(x), 1))
 }
 
 // offsets returns off for every track, and the usual one; 0 of too few.

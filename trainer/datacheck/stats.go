@@ -106,6 +106,15 @@ func repeats(x []float64) int {
 	return n
 }
 
+// meanSize returns the mean magnitude, of what is not too large for a value.
+func meanSize(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += math.Min(math.Abs(v), 1e12)
+	}
+	return sum / float64(max(len(x), 1))
+}
+
 // alternates reports whether the samples next to a run go up and down, as noise does,
 // rather than one way. So do too few.
 func alternates(x []float64) bool {

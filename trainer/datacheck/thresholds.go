@@ -63,12 +63,21 @@ const (
 	spikeReach    = 2    // neighbours on either side
 	spikeLevels   = 4    // steps of the sensor's resolution
 
+	// Responses to commands.
+	promptJump    = 0.02 // of its range, and
+	promptSteps   = 4    // times its usual large step: a larger one of an input is a jump
+	promptAhead   = 2    // samples ahead of it, and
+	promptSamples = 5    // samples or
+	promptTime    = 0.15 // s behind it, in which a response begins
+	promptChance  = 0.01 // that places are there without one
+
 	// Stretches that are too smooth.
 	shortestSmooth = 4    // samples on one curve with their neighbours
 	longestFilled  = 0.25 // s, a straight stretch that windows may cross
 	smoothLogOdds  = 16   // −ln of the chance of a smooth run
 	onGrid         = 0.02 // steps of the sensor: so near to a whole number of them a value is on its grid
 	filledShare    = 0.02 // of the samples, from which on filling in is worth a note
+	rateApart      = 2    // times as far as usual apart, a position and its rate, integrated, still agree
 
 	// Ends that diverge.
 	divergePace  = 5   // times the fastest that is usual
