@@ -43,9 +43,9 @@ func (m *moments) spread() float64 {
 }
 
 // Steps reports whether a column rests for many rows, some longer than others, and then jumps through its range, as a command does:
-// what moves by itself does not jump, and a slow sensor that is held rests for the same time each time.
-func (c *Column) Steps() bool {
-	return c.Others == 0 && len(c.named) > 4 && c.jumps.n >= 10 && c.rests.mean() >= 10 && c.rests.spread() > 0.2 && c.jumps.mean() > 0.15*(c.High-c.Low)
+// what moves by itself does not jump, and a slow sensor that is held rests for the same time each time, unless its name says that it is none.
+func (c *Column) Steps(even bool) bool {
+	return c.Others == 0 && len(c.named) > 4 && c.jumps.n >= 10 && c.rests.mean() >= 10 && (even || c.rests.spread() > 0.2) && c.jumps.mean() > 0.15*(c.High-c.Low)
 }
 
 // Moves reports whether a column differs in most rows from the row before.

@@ -194,7 +194,7 @@ func (s *suggestion) column(c *csv.Column) {
 		role = channel.Aux
 	case hash == "" && c.Flag() && s.thermal:
 		role, remark = channel.Input, remark+": a switch"
-	case hash == "" && s.steps && c.Steps() && !isOf(c.Name)(observed):
+	case hash == "" && s.steps && c.Steps(isOf(c.Name)([]string{"voltage", "volt", "volts"})) && !isOf(c.Name)(observed):
 		role, remark = channel.Input, remark+": it rests and jumps as a command does"
 	case hash == "" && c.Flag():
 		role, remark = channel.Aux, remark+": a flag, which does not move as states do"
