@@ -120,35 +120,41 @@ func (m mark) as(of mark) bool {
 	return m.n >= of.n && m.turns >= of.turns && float64(m.n) <= alikeMarks*float64(of.n) && float64(m.turns) <= alikeMarks*float64(of.turns)+2
 }
 
-// lost calls f with the states in which a mark stands for what is not measured, and its number in marks: in some all other values are far
-// from it, and the others of the same messages have it as often.
+// lost calls found with the states in which a mark stands for what is not measured, and its number in marks: in some all other values are
+// far from it, and the others of the same messages have it as often.
 func (f *fills) lost(p *plan, found func(name string, s *ends, track, column, k int)) {
-	input := func(name string) bool {
-		i := channel.Index(p.header, name)
-		return i >= 0 && p.header[i].Role == channel.Input
-	}
 	for track, names := range f.names {
+		fields := f.fields[track]
+		state := func(i int) bool {
+			h := channel.Index(p.header, names[i])
+			return names[i] != "" && (h < 0 || p.header[h].Role != channel.Input)
+		}
 		for k := range marks {
-			var lost []int
-			for i, name := range names {
-				if s := &f.fields[track][i]; name != "" && !input(name) && s.lost(s.marks[k]) {
-					lost = append(lost, i)
-				}
-			}
-			var with []int
-			for i, name := range names {
-				if name != "" && !input(name) && slices.ContainsFunc(lost, func(of int) bool { return f.fields[track][i].marks[k].as(f.fields[track][of].marks[k]) }) {
-					with = append(with, i)
-				}
-			}
+			with := lostTogether(fields, k, state)
 			if len(with) < 2 && marks[k] == 0 { // one that stands still
 				continue
 			}
 			for _, i := range with {
-				found(names[i], &f.fields[track][i], track, i, k)
+				found(names[i], &fields[i], track, i, k)
 			}
 		}
 	}
+}
+
+// lostTogether returns which states among fields a mark stands in for what is not measured.
+func lostTogether(fields []ends, k int, state func(i int) bool) (with []int) {
+	var lost []mark
+	for i := range fields {
+		if s := &fields[i]; state(i) && s.lost(s.marks[k]) {
+			lost = append(lost, s.marks[k])
+		}
+	}
+	for i := range fields {
+		if state(i) && slices.ContainsFunc(lost, fields[i].marks[k].as) {
+			with = append(with, i)
+		}
+	}
+	return with
 }
 
 // filled returns the numbers of a field that stand for what was not measured.
