@@ -343,6 +343,7 @@ func TestSuggestedInputsByTheirValues(t *testing.T) {
 	}{
 		{"x,voltage", steps(100), "input"},
 		{"x,measured_voltage", steps(100), "state"},
+		{"x,Voltage", func(i int) float64 { return math.Round(40*math.Cos(3*float64(i/100))) / 10 }, "input"},
 		{"x,mode", steps(1), "state"},
 		{"x,gps", func(i int) float64 { return math.Cos(0.02 * float64(i/50*50)) }, "state"},
 		{"throttle,flow", steps(100), "state"},

@@ -42,13 +42,14 @@ func Check(log *flightlog.Log, opt Options) Result {
 			filled = append(filled, s.smooth()...)
 			outliers = append(outliers, s.outliers()...)
 		}
-		s.unprompted(r, outliers, s.burst)
+		s.recording = r
+		s.unprompted(outliers, s.burst)
 		for _, g := range groups {
 			s.recording = g
 			diverging = append(diverging, s.diverging()...)
 		}
-		s.unprompted(r, diverging, s.diverges, outliers...)
 		s.recording = r
+		s.unprompted(diverging, s.diverges, outliers...)
 		if !slow {
 			s.clipped()
 		}

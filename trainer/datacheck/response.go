@@ -15,10 +15,9 @@ type place struct {
 
 // unprompted reports those of some places of a channel that no command explains. What begins where an input jumps, more often than chance has
 // it in the whole recording, is the robot's response: the current of a motor rises within samples of a step of its voltage. Others of the channel are evidence of that, too.
-func (s series) unprompted(whole *recording, found []place, report func(place), others ...place) {
-	s.recording = whole
+func (s series) unprompted(found []place, report func(place), others ...place) {
 	if len(found) > 0 && s.Role == channel.State {
-		after, share := whole.prompts()
+		after, share := s.prompts()
 		prompted := func(p place) bool {
 			at := p.seg.t[p.at[p.i]]
 			return slices.ContainsFunc(after[p.seg], func(w [2]float64) bool { return w[0] <= at && at <= w[1] })
