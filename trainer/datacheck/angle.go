@@ -29,9 +29,13 @@ func (r *recording) angles() []span {
 		turn = channel.Turn(s.Unit)
 		v := sketch(values(s.tracks()))
 		if reach := quantile(v, 1-rareValues) - quantile(v, rareValues); turn > 0 && reach > turn && !s.Invariant {
+			degrees := "Add"
+			if turn == channel.Angle && reach > manyTurns*turn && reach <= 2*360 {
+				degrees = "If its values are degrees, correct its unit in the map: unit = \"deg\", or from = \"deg\" to convert them. Else add"
+			}
 			r.addLog(Angle, Note, k, len(v),
-				"%s looks like an angle: its unit is %s, and it spans %s turns. Add the line \"period = %s\" to its channel in the map, and import the log again; if another turn is another state of the robot, as of a winch, no action is needed.",
-				s.Name, s.Unit, num(reach/turn), exact(turn))
+				"%s looks like an angle: its unit is %s, and it spans %s turns. %s the line \"period = %s\" to its channel in the map, and import the log again; if another turn is another state of the robot, as of a winch, no action is needed.",
+				s.Name, s.Unit, num(reach/turn), degrees, exact(turn))
 		}
 	}
 	return jumps

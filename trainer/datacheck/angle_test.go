@@ -110,3 +110,19 @@ func TestPeriodThatDoesNotFit(t *testing.T) {
 		}
 	}
 }
+
+// An angle in radians that goes to and fro through several turns may be one in degrees, which its finding says.
+func TestRadiansThatMayBeDegrees(t *testing.T) {
+	t.Parallel()
+	for most, want := range map[float64]bool{60: true, 5: false, 5000: false} {
+		log := swing(even(40, 100), 0.01, 13)
+		log.Channels[0].Period, log.Channels[0].Unit, log.Channels[0].Derivative = 0, "rad", ""
+		for i := 0; i < len(log.Segments[0].X); i += 2 {
+			log.Segments[0].X[i] = most * math.Sin(float64(i)/300)
+		}
+		found := find(Check(log, Options{}), Angle)
+		if len(found) != 1 || strings.Contains(found[0].Text, `unit = "deg"`) != want {
+			t.Errorf("%g: %v", most, found)
+		}
+	}
+}

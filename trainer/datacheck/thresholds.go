@@ -45,6 +45,7 @@ const (
 	// States that look like angles.
 	unitTurn   = 0.15  // of a turn: so far from one may be the jump of an angle that turns fast
 	bareTurn   = 0.05  // the same, of a channel without a unit
+	manyTurns  = 3     // in radians, of what may be degrees
 	farOutside = 1.5   // periods: values that span more are not wrapped
 	largeSteps = 0.15  // share of steps of more than half a period in either direction: no angle moves so
 	rareValues = 0.005 // of the values at either end do not count for what a channel spans
