@@ -29,6 +29,7 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 		}
 		attitude.At = nil
 	}
+	degrees(o.Columns)
 	upright := channels.vectors(o, attitude)
 	for i := range o.Columns {
 		if !slices.Contains(attitude.At, i) && !slices.Contains(upright, i) && i != o.Time && i != o.Fraction && i != o.Date && !slices.Contains(o.Segments, i) && i != o.Group {
@@ -74,6 +75,20 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	_, err = fmt.Fprintf(w, "# The columns of %s, by its first %d rows. Correct them: roles and units.\n%s%svehicle = \"robot\"\n%s\n[time]\ncolumn = %q\nunit = %q # s, ms, us, ns, min, h or d: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
 		filepath.Base(path), o.Rows, channels.driven(), channels.angles(), channels.frames, o.Columns[o.Time].Column, o.Unit, unitFrom(o), more, channels.text.String())
 	return err
+}
+
+// degrees gives angles of attitude without a unit that of degrees where roll or pitch is beyond a turn in radians, which no robot is.
+func degrees(columns []csv.Column) {
+	angle := func(c *csv.Column) bool { return c.Unit == "" && c.Others == 0 && turn(c.Name, "deg") > 0 }
+	if slices.ContainsFunc(columns, func(c csv.Column) bool {
+		return angle(&c) && containsAny(c.Name, "roll", "pitch") && max(-c.Low, c.High) > channel.Angle
+	}) {
+		for i := range columns {
+			if c := &columns[i]; angle(c) {
+				c.Unit = "deg"
+			}
+		}
+	}
 }
 
 // quaternion adds roll, pitch and yaw of a quaternion of a table, where there is one.

@@ -21,6 +21,7 @@ func TestSuggestedTablesSayWhatIsMissing(t *testing.T) {
 	}{
 		{"t [s],yaw [rad],speed [m/s],left [rad/s],right [rad/s]", []string{undriven, byName}, []string{untouched}},
 		{"t [s],yaw [rad],speed [m/s],motor_cmd [V],steer_cmd [rad]", []string{byName}, []string{undriven, untouched}},
+		{"t [s],roll,pitch,yaw,p", []string{untouched}, []string{`unit = "deg"`}},
 		{"t [s],level [m],flow [m/s],inlet [m],outlet [m/s]", []string{undriven, untouched}, []string{byName}},
 	} {
 		text := c.columns + "\n"
@@ -48,6 +49,32 @@ func TestSuggestedTablesSayWhatIsMissing(t *testing.T) {
 			if strings.Contains(b.String(), other) {
 				t.Errorf("%s: the map says %q", c.columns, other)
 			}
+		}
+	}
+}
+
+// Angles of attitude without a unit, of which roll or pitch is beyond a turn of radians, are degrees.
+func TestAttitudesInDegreesWithoutAUnit(t *testing.T) {
+	text := "t,roll,pitch,yaw,heading [rad],m1\n"
+	for i := range 300 {
+		at := 0.02 * float64(i)
+		text += fmt.Sprintf("%.2f,%.4f,%.4f,%.4f,%.4f,%.2f\n", at, 14*math.Sin(at), 3*math.Cos(at), 2*math.Sin(0.5*at), math.Sin(0.4*at), math.Cos(3*at))
+	}
+	path := filepath.Join(t.TempDir(), "log.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := importer.SuggestTable(&b, path, nil); err != nil {
+		t.Fatal(err)
+	}
+	m, err := importer.ParseMap("map.toml", b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range m.Channels {
+		if want := map[string]string{"roll": "deg", "pitch": "deg", "yaw": "deg", "heading": "rad"}[c.Name]; c.Unit != want {
+			t.Errorf("%s has the unit %q, not %q", c.Name, c.Unit, want)
 		}
 	}
 }
