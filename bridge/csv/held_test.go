@@ -69,3 +69,14 @@ func TestSparseAndHeld(t *testing.T) {
 		t.Errorf("%+v", s.Channels)
 	}
 }
+
+// Rows that are a minute apart by their dates are a slow process, in no other unit.
+func TestDatesOfASlowProcess(t *testing.T) {
+	text := "datetime,level,heater\n"
+	for i := range 200 {
+		text += fmt.Sprintf("2024-03-01 %02d:%02d,%.4f,%d\n", i/60, i%60, 20+math.Sin(0.1*float64(i)), i/20%2)
+	}
+	if log, s, text := suggested(t, "", text); s.Rows != 200 || s.Duration != 199*60e9 || !strings.Contains(text, "column = \"heater\"\nrole = \"input\"") {
+		t.Errorf("%d rows, %d ns, %v\n%s", s.Rows, s.Duration, log.Channels, text)
+	}
+}

@@ -339,9 +339,9 @@ func (r *Reader) pauses() {
 	}
 }
 
-// checkRate returns an error where the median step of time is one that no robot has.
+// checkRate returns an error where the median step of time is one that no robot has. Dates have no other unit.
 func (r *Reader) checkRate() error {
-	if r.cfg.AnyRate || len(r.steps) < 3 {
+	if r.cfg.AnyRate || r.cfg.Unit == "iso" || len(r.steps) < 3 {
 		return nil
 	}
 	slices.Sort(r.steps)

@@ -119,7 +119,7 @@ var (
 	observed  = []string{"meas", "measured", "measurement", "actual", "act", "feedback", "fb", "fbk", "encoder", "observed"}
 	speeds    = []string{"speed", "vel", "velocity"}
 	sensed    = []string{"rpm", "current", "ma", "voltage", "encoder", "position", "pos", "velocity", "vel", "speed", "temperature"}
-	driving   = []string{"tau", "duty", "servo", "rudder", "aileron", "elevator", "steer", "steering", "gear", "goal", "action", "esc", "rotor", "joy", "axes", "stick", "lever", "τ"}
+	driving   = []string{"tau", "duty", "servo", "rudder", "aileron", "elevator", "steer", "steering", "gear", "goal", "action", "esc", "rotor", "joy", "axes", "stick", "lever", "heater", "valve", "vent", "τ"}
 )
 
 // capitals matches where a word begins with a capital letter, as in RudderAngle.
