@@ -80,3 +80,11 @@ func TestDatesOfASlowProcess(t *testing.T) {
 		t.Errorf("%d rows, %d ns, %v\n%s", s.Rows, s.Duration, log.Channels, text)
 	}
 }
+
+// A table in an encoding of East Asia is refused with what to do; its names cannot be read.
+func TestOtherEncodings(t *testing.T) {
+	shiftJIS := rowsOf("\x8e\x9e\x8a\xd4[s],\x8ap\x93x[rad],u", func(i int, a, _, u float64) string { return fmt.Sprintf("%g,%g,%g", 0.02*float64(i), a, u) })
+	if _, err := mapOf(t, shiftJIS); err == nil || !strings.Contains(err.Error(), "save the table in UTF-8") {
+		t.Error(err)
+	}
+}

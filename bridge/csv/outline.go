@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/dgm-robotics/dgm/bridge/frames"
 )
@@ -84,6 +85,9 @@ func Look(path string, open Opener) (*Outline, error) {
 		return nil, err
 	}
 	defer t.Close()
+	if i := slices.IndexFunc(t.columns, func(name string) bool { return strings.ContainsFunc(name, unicode.IsControl) }); i >= 0 {
+		return nil, t.fail(0, "column "+quote(strconv.Itoa(i+1)), "its name is written in another encoding than UTF-8, UTF-16 and ISO 8859-1, such as Shift JIS or GBK", "save the table in UTF-8")
+	}
 	o := t.outline()
 	for ; o.Rows < outlineRows; o.Rows++ {
 		cells, err := t.next()
