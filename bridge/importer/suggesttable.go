@@ -77,16 +77,26 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	return err
 }
 
-// degrees gives angles of attitude without a unit that of degrees where roll or pitch is beyond a turn in radians, which no robot is.
+// degrees gives angles of attitude without a unit that of degrees where roll or pitch of the same sensor is beyond a turn in radians, which
+// no robot is.
 func degrees(columns []csv.Column) {
-	angle := func(c *csv.Column) bool { return c.Unit == "" && c.Others == 0 && turn(c.Name, "deg") > 0 }
-	if slices.ContainsFunc(columns, func(c csv.Column) bool {
-		return angle(&c) && containsAny(c.Name, "roll", "pitch") && max(-c.Low, c.High) > channel.Angle
-	}) {
-		for i := range columns {
-			if c := &columns[i]; angle(c) {
-				c.Unit = "deg"
-			}
+	sensor := func(c *csv.Column) (name string, angle bool) {
+		name = strings.ToLower(c.Name)
+		for _, of := range []string{"roll", "pitch", "yaw", "heading", "psi"} {
+			name = strings.ReplaceAll(name, of, "")
+		}
+		return name, c.Unit == "" && c.Others == 0 && turn(c.Name, "deg") > 0
+	}
+	far := map[string]bool{}
+	for i := range columns {
+		c := &columns[i]
+		if name, angle := sensor(c); angle && containsAny(c.Name, "roll", "pitch") && max(-c.Low, c.High) > channel.Angle {
+			far[name] = true
+		}
+	}
+	for i := range columns {
+		if name, angle := sensor(&columns[i]); angle && far[name] {
+			columns[i].Unit = "deg"
 		}
 	}
 }

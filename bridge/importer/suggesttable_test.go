@@ -53,12 +53,12 @@ func TestSuggestedTablesSayWhatIsMissing(t *testing.T) {
 	}
 }
 
-// Angles of attitude without a unit, of which roll or pitch is beyond a turn of radians, are degrees.
+// Angles of attitude without a unit, of which roll or pitch is beyond a turn of radians, are degrees; those of another sensor need not be.
 func TestAttitudesInDegreesWithoutAUnit(t *testing.T) {
-	text := "t,roll,pitch,yaw,heading [rad],m1\n"
+	text := "t,roll,pitch,yaw,heading [rad],imu_roll,m1\n"
 	for i := range 300 {
 		at := 0.02 * float64(i)
-		text += fmt.Sprintf("%.2f,%.4f,%.4f,%.4f,%.4f,%.2f\n", at, 14*math.Sin(at), 3*math.Cos(at), 2*math.Sin(0.5*at), math.Sin(0.4*at), math.Cos(3*at))
+		text += fmt.Sprintf("%.2f,%.4f,%.4f,%.4f,%.4f,%.4f,%.2f\n", at, 14*math.Sin(at), 3*math.Cos(at), 2*math.Sin(0.5*at), math.Sin(0.4*at), math.Sin(0.7*at), math.Cos(3*at))
 	}
 	path := filepath.Join(t.TempDir(), "log.csv")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
