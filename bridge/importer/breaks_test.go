@@ -48,6 +48,10 @@ func TestUnitsThatChangeAndZeros(t *testing.T) {
 		"lost near": lost(func(i int) float64 { return swing(i) - 2 }),
 		"off":       func(i int) float64 { return map[bool]float64{false: 7 + noise()}[i > 1100 && i < 1900] }, // for long, by itself
 		"plain":     swing,
+		"stops v":   func(i int) float64 { return map[bool]float64{false: 5 + noise()}[i/100%5 == 1] },
+		"stops r":   func(i int) float64 { return map[bool]float64{false: 3 + noise()}[i/100%5 == 1] },
+		"grip pos":  func(i int) float64 { return map[bool]float64{false: 4 + noise()}[i/50%6 == 1] },
+		"grip load": func(i int) float64 { return map[bool]float64{false: 2 + noise()}[i/50%6 == 1] },
 		"range": func(i int) float64 {
 			return map[bool]float64{false: swing(i), true: -1}[i > 300 && i < 340 || i > 600 && i < 605]
 		},

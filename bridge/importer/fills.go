@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/bridge/frames"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
@@ -35,6 +37,7 @@ var marks = [...]float64{0, -1}
 type mark struct {
 	n, turns int     // values, and steps to them and from them
 	least    float64 // the smallest of these steps
+	sum      float64 // of all of them
 }
 
 // end is a value, and how often it occurs.
@@ -52,6 +55,7 @@ const (
 	lowMark       = 0.4  // of the largest value: the same
 	oftenMark     = 3    // the share of these, inverse, from which on a field rests there
 	alikeMarks    = 1.1  // times as many at most, in fields that are lost together
+	jumpMark      = 3    // times the largest other step: the mean step of these to 0 or −1
 )
 
 // newFills returns what looks at the states and inputs of a plan.
@@ -101,8 +105,7 @@ func (s *ends) step(v float64) {
 			if m.turns == 0 || step < m.least {
 				m.least = step
 			}
-			m.turns++
-			marked = true
+			m.turns, m.sum, marked = m.turns+1, m.sum+step, true
 		}
 	}
 	if !marked {
@@ -115,46 +118,78 @@ func (s *ends) lost(m mark) bool {
 	return m.n >= fewestFills && m.turns > 0 && oftenMark*m.n < s.n && s.n-m.n > fewestSteps && s.most > 0 && m.least > farMark*s.most && m.least > lowMark*s.top
 }
 
-// as reports whether a mark comes where another one does.
-func (m mark) as(of mark) bool {
-	return m.n >= of.n && m.turns >= of.turns && float64(m.n) <= alikeMarks*float64(of.n) && float64(m.turns) <= alikeMarks*float64(of.turns)+2
+// with reports whether a mark comes where that of another field does that is lost, and the field jumps to it.
+func (s *ends) with(m, of mark) bool {
+	return m.n >= of.n && m.turns >= of.turns && float64(m.n) <= alikeMarks*float64(of.n) && float64(m.turns) <= alikeMarks*float64(of.turns)+2 &&
+		m.sum > jumpMark*s.most*float64(m.turns)
 }
 
-// lost calls found with the states in which a mark stands for what is not measured, and its number in marks: in some all other values are
-// far from it, and the others of the same messages have it as often.
+// lost calls found with the states in which a mark stands for what is not measured, and its number in marks: all other values of a position
+// are far from it, and others of the same messages have it as often. Speeds and forces jump to 0 by themselves, and so does one position
+// alone, as of a gripper that closes.
 func (f *fills) lost(p *plan, found func(name string, s *ends, track, column, k int)) {
 	for track, names := range f.names {
-		fields := f.fields[track]
-		state := func(i int) bool {
-			h := channel.Index(p.header, names[i])
-			return names[i] != "" && (h < 0 || p.header[h].Role != channel.Input)
-		}
 		for k := range marks {
-			with := lostTogether(fields, k, state)
-			if len(with) < 2 && marks[k] == 0 { // one that stands still
-				continue
-			}
-			for _, i := range with {
-				found(names[i], &fields[i], track, i, k)
+			for _, i := range p.lostIn(names, f.fields[track], k) {
+				found(names[i], &f.fields[track][i], track, i, k)
 			}
 		}
 	}
 }
 
-// lostTogether returns which states among fields a mark stands in for what is not measured.
-func lostTogether(fields []ends, k int, state func(i int) bool) (with []int) {
-	var lost []mark
-	for i := range fields {
-		if s := &fields[i]; state(i) && s.lost(s.marks[k]) {
-			lost = append(lost, s.marks[k])
+// lostIn returns the fields of a track in which a mark does.
+func (p *plan) lostIn(names []string, fields []ends, k int) (lost []int) {
+	for i, name := range names {
+		if name == "" || !p.isPosition(name) || !fields[i].lost(fields[i].marks[k]) {
+			continue
+		}
+		all, positions := p.together(names, fields, k, fields[i].marks[k])
+		if positions < 2 && marks[k] == 0 {
+			continue
+		}
+		for _, with := range all {
+			if !slices.Contains(lost, with) {
+				lost = append(lost, with)
+			}
 		}
 	}
-	for i := range fields {
-		if state(i) && slices.ContainsFunc(lost, fields[i].marks[k].as) {
-			with = append(with, i)
+	return lost
+}
+
+// together returns the fields of states that have a mark where another field has it, and how many of them are positions.
+func (p *plan) together(names []string, fields []ends, k int, of mark) (all []int, positions int) {
+	for i, name := range names {
+		if name != "" && !p.isInput(name) && fields[i].with(fields[i].marks[k], of) {
+			if all = append(all, i); p.isPosition(name) {
+				positions++
+			}
 		}
 	}
-	return with
+	return all, positions
+}
+
+// isInput reports whether a field is that of an input.
+func (p *plan) isInput(name string) bool {
+	i := channel.Index(p.header, name)
+	return i >= 0 && p.header[i].Role == channel.Input
+}
+
+// positionName matches the end of what a position, a range or a part of a quaternion is called.
+var positionName = regexp.MustCompile(`(?i)(^|[^a-z])([xyz]|[pt][xyz]|q[xyzw0-3]|lat|latitude|lon|longitude|alt|altitude|height|range|dist|distance|depth|pos|position)$`)
+
+// isPosition reports whether a state is called or measured as one, or is an attitude.
+func (p *plan) isPosition(name string) bool {
+	i := channel.Index(p.header, name)
+	switch {
+	case i < 0: // several states
+		return true
+	case p.header[i].Role != channel.State:
+		return false
+	case p.header[i].Unit != "":
+		_, _, length := frames.Unit("m", p.header[i].Unit)
+		return length
+	}
+	return positionName.MatchString(name) && !isOf(name)(speeds) && !isOf(name)(rates)
 }
 
 // filled returns the numbers of a field that stand for what was not measured.

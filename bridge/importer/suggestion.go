@@ -118,6 +118,7 @@ var (
 	commanded = []string{"sp", "set", "des", "ref"}
 	observed  = []string{"meas", "measured", "measurement", "actual", "act", "feedback", "fb", "fbk", "encoder", "observed"}
 	speeds    = []string{"speed", "vel", "velocity"}
+	rates     = []string{"v", "w", "rate", "gyro", "omega", "acc", "accel", "mag", "force", "torque"}
 	sensed    = []string{"rpm", "current", "ma", "voltage", "encoder", "position", "pos", "velocity", "vel", "speed", "temperature"}
 	driving   = []string{"tau", "duty", "servo", "rudder", "aileron", "elevator", "steer", "steering", "gear", "goal", "action", "esc", "rotor", "joy", "axes", "stick", "lever", "heater", "valve", "vent", "τ"}
 )
