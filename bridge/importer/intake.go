@@ -138,16 +138,18 @@ func (in *intake) add(epoch int, t int64, track int, values []float64) error {
 	return in.sorter.Add(timebase.Sample{Epoch: epoch, Time: t, Track: track, Values: values})
 }
 
-// cycle is in how many messages the records of one time are at most.
-const cycle = 100
+const (
+	cycle     = 100 // messages, in which the records of one time are at most
+	cycleTime = 1e9 // ns, from which on they are of another time
+)
 
 // changes reports whether another instance counts from a message with a number and a time on: the
-// record that says so may come behind others of the same time.
+// record that says so may come behind others of the same time, which are none of before a restart.
 func (c *core) changes(n int, logged int64) bool {
 	if len(c.next) == 0 {
 		return false
 	}
-	if x := &c.next[0]; n < x.at && (n < x.at-cycle || logged < x.logged) {
+	if x := &c.next[0]; n < x.at && (n < x.at-cycle || logged < x.logged || logged > x.logged+cycleTime) {
 		return false
 	}
 	c.now, c.next = c.next[0].value, c.next[1:]

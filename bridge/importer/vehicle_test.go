@@ -54,6 +54,39 @@ role = "state"
 	}
 }
 
+// An instance that counts from a restart on does not count ahead of it, where times are later than behind it.
+func TestPrimaryAfterARestart(t *testing.T) {
+	s := &invented{fields: map[string][]telemetry.Field{"est": names("x"), "est#1": names("x"), "status": names("core")}}
+	for i := range int64(200) {
+		core, ms := float64(i/50%2), 60_000+10*i
+		if i >= 100 {
+			ms -= 61_000
+		}
+		s.msgs = append(s.msgs, msg{"est", ms, []float64{float64(i)}}, msg{"est#1", ms, []float64{1000 + float64(i)}}, msg{"status", ms, []float64{core}})
+	}
+	log, _ := run(t, s, `vehicle = "q"
+[[primary]]
+topics = ["est", "status"]
+topic = "status"
+field = "core"
+[[channel]]
+name = "x"
+topic = "est"
+field = "x"
+role = "state"
+`, false)
+	for k, seg := range log.Segments {
+		for i, v := range seg.X {
+			if want := float64(50*k+i) + 1000*float64(k%2); v != want {
+				t.Fatalf("row %d of segment %d is %g, want %g", i, k, v, want)
+			}
+		}
+	}
+	if len(log.Segments) != 4 {
+		t.Errorf("%d segments", len(log.Segments))
+	}
+}
+
 // Of two estimators in a log that one is read which a setting names.
 func TestSettingsChooseTheSource(t *testing.T) {
 	const text = `vehicle = "q"
