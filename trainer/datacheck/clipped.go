@@ -31,7 +31,7 @@ func (s series) clippedAt(name string, level, sign, q float64, tracks []track, s
 	total := 0
 	for _, tr := range tracks {
 		for i, j := range where(0, len(tr.x), func(i int) bool { return tr.x[i] == level }) {
-			if j-i >= shortestClip && arrives(tr.x, i, j, sign, q) {
+			if j-i >= shortestClip && arrives(tr.x, i, j, sign, q) && !s.staysAtTop(tr.span(i, j)) {
 				flats = append(flats, flat{tr.span(i, j), j - i})
 				total += j - i
 			}
@@ -55,6 +55,11 @@ func (s series) clippedAt(name string, level, sign, q float64, tracks []track, s
 			"%s stays at its %s value %s for %s, %s, like a sensor at the end of its range. These samples are left out; set a larger range.",
 			s.Name, name, s.value(s.k, level), plural(f.n, "sample"), f.at)
 	}
+}
+
+// staysAtTop reports whether a state is at an extreme because a robot that is commanded step by step has stopped there, or moves so fast.
+func (s series) staysAtTop(at span) bool {
+	return s.Role == channel.State && at.to()-at.from() > longestTop && s.inputsStay(at)
 }
 
 // arrives reports whether the flat run [i, j) is entered and left faster than a rounded

@@ -99,14 +99,16 @@ func (f *freezes) why(tr track, i, j int) string {
 	if odds < frozenLogOdds {
 		return ""
 	}
-	if f.confirmed(tr, i, j) {
+	at := tr.span(i, j)
+	if f.confirmed(tr, i, j) || f.commanded(at) {
 		return ""
 	}
 	edge := left < 0 || right < 0
-	at := tr.span(i, j)
 	moved, known := f.derivativeMoves(at)
 	noise := alternates(before[max(0, len(before)-noiseReach):]) && alternates(after[:min(len(after), noiseReach)])
-	if f.noisy && m >= 2*shortestFreeze && (noise || moved || !known || f.jumps(tr, f.k, i, j)) {
+	// What froze while a robot moved jumps then, unless that is commanded step by step, and rests between.
+	stuck := f.Role != channel.State || noise || f.jumps(tr, f.k, i, j) || !f.inputsStay(at)
+	if f.noisy && m >= 2*shortestFreeze && (moved || stuck) {
 		return "although the noise of this sensor never repeats a value"
 	}
 	rests := f.rests(tr, i, j) && !f.otherRate(at)
@@ -122,7 +124,7 @@ func (f *freezes) why(tr track, i, j int) string {
 	switch {
 	case rests || edge && f.quantum > 0:
 		return ""
-	case f.othersMove(at):
+	case stuck && f.othersMove(at):
 		return "while other channels change"
 	case !edge && f.catchesUp(tr, i, j):
 		return "and then jumps"

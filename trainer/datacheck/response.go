@@ -14,17 +14,13 @@ type place struct {
 }
 
 // unprompted reports those of some places of a channel that no command explains. What begins where an input jumps, more often than chance has
-// it in the whole recording, is the robot's response: the current of a motor rises within samples of a step of its voltage. Others of the channel are evidence of that, too.
+// it in the whole recording, is the robot's response: the current of a motor rises within samples of a step of its voltage. Others of the
+// channel are evidence of that, too.
 func (s series) unprompted(found []place, report func(place), others ...place) {
 	if len(found) > 0 && s.Role == channel.State {
-		after, share := s.prompts()
-		prompted := func(p place) bool {
-			at := p.seg.t[p.at[p.i]]
-			return slices.ContainsFunc(after[p.seg], func(w [2]float64) bool { return w[0] <= at && at <= w[1] })
-		}
-		all := slices.Concat(found, others)
-		if apart := len(slices.DeleteFunc(slices.Clone(all), prompted)); apart < len(all) && chance(len(all), len(all)-apart, share) <= promptChance {
-			found = slices.DeleteFunc(slices.Clone(found), prompted)
+		begin := func(p place) (*segment, float64) { return p.seg, p.seg.t[p.at[p.i]] }
+		if after := responses(s.recording, promptTime, slices.Concat(found, others), begin); after != nil {
+			found = slices.DeleteFunc(slices.Clone(found), after)
 		}
 	}
 	for _, p := range found {
@@ -32,9 +28,29 @@ func (s series) unprompted(found []place, report func(place), others ...place) {
 	}
 }
 
-// prompts returns, by segment, when inputs jump and shortly after, s, and the share of all time that this is. A segment may begin with a jump
+// responses returns which of some places begin within a time, s, behind jumps of inputs, if more of them do than chance has it; nil = they do
+// not.
+func responses[T any](r *recording, within float64, places []T, begin func(T) (*segment, float64)) (after func(T) bool) {
+	spans, share := r.prompts(within)
+	after = func(p T) bool {
+		seg, at := begin(p)
+		return slices.ContainsFunc(spans[seg], func(w [2]float64) bool { return w[0] <= at && at <= w[1] })
+	}
+	n := 0
+	for _, p := range places {
+		if after(p) {
+			n++
+		}
+	}
+	if n == 0 || chance(len(places), n, share) > promptChance {
+		return nil
+	}
+	return after
+}
+
+// prompts returns, by segment, when inputs jump and for a time after, s, and the share of all time that this is. A segment may begin with a jump
 // from 0.
-func (r *recording) prompts() (after map[*segment][][2]float64, share float64) {
+func (r *recording) prompts(within float64) (after map[*segment][][2]float64, share float64) {
 	after = map[*segment][][2]float64{}
 	least := r.leastJumps()
 	during, all := 0.0, 0.0
@@ -44,7 +60,7 @@ func (r *recording) prompts() (after map[*segment][][2]float64, share float64) {
 			if !s.jumps(least, i) {
 				continue
 			}
-			w := [2]float64{s.t[i] - promptAhead*s.dt, s.t[i] + math.Max(promptSamples*s.dt, promptTime)}
+			w := [2]float64{s.t[i] - promptAhead*s.dt, s.t[i] + math.Max(promptSamples*s.dt, within)}
 			if last := len(after[s]) - 1; last >= 0 && w[0] <= after[s][last][1] {
 				during += w[1] - after[s][last][1]
 				after[s][last][1] = w[1]
@@ -87,6 +103,47 @@ func (s *segment) jumps(least map[int]float64, i int) bool {
 		}
 	}
 	return false
+}
+
+// commanded reports whether a robot has been commanded to do what a state shows that does not change in a span: inputs keep their values in
+// it, and the state has that of one, as a speed has that is controlled, or no other state moves either, as of a robot that stands.
+func (s series) commanded(at span) bool {
+	if s.Role != channel.State || !s.inputsStay(at) {
+		return false
+	}
+	return s.hasInputs(s.k, at) || !slices.ContainsFunc(s.places(channel.State), func(k int) bool {
+		return k != s.k && extent(at.seg.col[k][at.first:at.last]) > restMove*at.seg.usualExtent(k, at.n())
+	})
+}
+
+// steers reports whether a state of a robot has the value of an input that stays in a span, and is not 0: the robot moves as it is commanded.
+func (s series) steers(at span) bool {
+	return s.inputsStay(at) && slices.ContainsFunc(s.places(channel.State), func(k int) bool {
+		return k != s.k && at.seg.col[k][at.first] != 0 && s.hasInputs(k, at)
+	})
+}
+
+// inputsStay reports whether inputs, of which some change elsewhere, change in few samples of a span: the robot is commanded step by step.
+func (r *recording) inputsStay(at span) bool {
+	elsewhere := false
+	for _, k := range r.places(channel.Input) {
+		u := at.seg.col[k]
+		changes := at.n() - 1 - repeats(u[at.first:at.last])
+		if promptRest*changes > at.n() {
+			return false
+		}
+		elsewhere = elsewhere || extent(u) > 0
+	}
+	return elsewhere
+}
+
+// hasInputs reports whether a state has the value of an input throughout a span, both of which change elsewhere.
+func (r *recording) hasInputs(k int, at span) bool {
+	x := at.seg.col[k]
+	return extent(x[at.first:at.last]) == 0 && slices.ContainsFunc(r.places(channel.Input), func(u int) bool {
+		v := at.seg.col[u][at.first]
+		return extent(at.seg.col[u]) > 0 && math.Abs(x[at.first]-v) <= 1e-3*math.Abs(v)
+	})
 }
 
 // chance returns how probable it is that k or more of n places are in a share of all time.

@@ -73,7 +73,10 @@ func (s series) smoothOn(cv curve, inside bool) (found []smoothRun, coarse bool)
 	}
 	found, typical, share := cv.runs(tracks, off, usual)
 	usually := map[stretch]float64{}
-	found = slices.DeleteFunc(found, func(r smoothRun) bool { return s.followsRate(tracks[r.m].span(r.i, r.j), usually) })
+	found = slices.DeleteFunc(found, func(r smoothRun) bool {
+		at := tracks[r.m].span(r.i, r.j)
+		return at.n() >= shortestSmooth && (s.followsRate(at, usually) || s.steers(at))
+	})
 	for _, r := range found {
 		tr, l := tracks[r.m], r.j-r.i
 		if l < shortestSmooth || l < 2*typical || -float64(l)*math.Log(share) < smoothLogOdds ||
@@ -105,7 +108,7 @@ type stretch struct {
 // followsRate reports whether a position goes on as its measured rate does in a span: what turns at a constant rate follows a line. How far
 // the two are usually apart is noted by twice as many samples each.
 func (s series) followsRate(at span, usually map[stretch]float64) bool {
-	return at.n() >= shortestSmooth && slices.ContainsFunc(s.pairs(s.k), func(p pair) bool {
+	return slices.ContainsFunc(s.pairs(s.k), func(p pair) bool {
 		apart := func(i, j int) float64 { return s.apart(at.seg, p, i, j) }
 		of := stretch{at.seg, 1 << bits.Len(uint(at.n()-1)), p}
 		if _, known := usually[of]; !known && p.position == s.k {

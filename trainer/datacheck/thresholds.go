@@ -70,7 +70,10 @@ const (
 	promptAhead   = 2    // samples ahead of it, and
 	promptSamples = 5    // samples or
 	promptTime    = 0.15 // s behind it, in which a response begins
+	pushTime      = 1.0  // s, in which a robot gets to a new speed
 	promptChance  = 0.01 // that places are there without one
+	promptRest    = 20   // samples, of which at most one changes inputs that rest
+	longestTop    = 0.3  // s at an extreme, under inputs that rest: longer, it was commanded
 
 	// Stretches that are too smooth.
 	shortestSmooth = 4    // samples on one curve with their neighbours

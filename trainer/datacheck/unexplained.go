@@ -174,6 +174,8 @@ func (d *regression) target(k int) {
 		a, b := d.rows[i-1], d.rows[i]
 		return outside[i-1] && outside[i] && a.seg == b.seg && b.first <= a.last
 	}
+	type push struct{ a, b, worst int }
+	var pushes []push
 	for a, b := range runs(len(y), overlaps) {
 		for a < b && (!outside[a] || angle && d.steepNear(d.rows[a].seg, d.rows[a].first, d.rows[a].last)) {
 			a++
@@ -187,10 +189,17 @@ func (d *regression) target(k int) {
 				worst = i
 			}
 		}
-		s := d.rows[a].seg
-		d.exclude(Outlier, k, span{s, d.rows[a].first, d.rows[b-1].last + 1}, BadSpan,
+		pushes = append(pushes, push{a, b, worst})
+	}
+	// How a robot gets to a new speed is not linear, and no push.
+	if after := responses(d.recording, pushTime, pushes, func(p push) (*segment, float64) { return d.rows[p.a].seg, d.rows[p.a].seg.t[d.rows[p.a].last] }); after != nil {
+		pushes = slices.DeleteFunc(pushes, after)
+	}
+	for _, p := range pushes {
+		s := d.rows[p.a].seg
+		d.exclude(Outlier, k, span{s, d.rows[p.a].first, d.rows[p.b-1].last + 1}, BadSpan,
 			"%s changes by %s more than state and inputs explain, around %s: an external force that is not in the log acted on the robot, or the channel is wrong there. The span is left out; the motion after it may be unusual: inspect it.",
-			d.channels[k].Name, d.value(k, f.residual[worst]), sec(s.t[d.rows[worst].mid]))
+			d.channels[k].Name, d.value(k, f.residual[p.worst]), sec(s.t[d.rows[p.worst].mid]))
 	}
 }
 
