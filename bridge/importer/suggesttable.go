@@ -217,6 +217,8 @@ func (s *suggestion) column(c *csv.Column) {
 		role = channel.Input
 	case containsAny(c.Name, "bat") || !s.thermal && containsAny(c.Name, "temp"):
 		role = channel.Aux
+	case hash == "" && containsAny(c.Name, "marker error", "marker_error", "confidence", "quality", "hdop", "vdop", "satellite", "rssi", "covariance", "variance"):
+		role, remark = channel.Aux, remark+": how well something is measured"
 	case hash == "" && c.Flag() && s.thermal:
 		role, remark = channel.Input, remark+": a switch"
 	case hash == "" && s.steps && c.Steps(isOf(c.Name)([]string{"voltage", "volt", "volts"})) && !isOf(c.Name)(observed):

@@ -21,6 +21,7 @@ func TestSuggestedTablesSayWhatIsMissing(t *testing.T) {
 	}{
 		{"t [s],yaw [rad],speed [m/s],left [rad/s],right [rad/s]", []string{undriven, byName}, []string{untouched}},
 		{"t [s],yaw [rad],speed [m/s],motor_cmd [V],steer_cmd [rad]", []string{byName}, []string{undriven, untouched}},
+		{"t [s],x [m],y [m],Mean Marker Error,tracker_confidence", []string{"column = \"Mean Marker Error\"\nrole = \"aux\"", "column = \"tracker_confidence\"\nrole = \"aux\""}, nil},
 		{"t [s],roll,pitch,yaw,p", []string{untouched}, []string{`unit = "deg"`}},
 		{"t [s],level [m],flow [m/s],inlet [m],outlet [m/s]", []string{undriven, untouched}, []string{byName}},
 	} {
