@@ -17,7 +17,7 @@ type Quaternion struct {
 }
 
 // quaternionEnds are what the names of the parts of a quaternion end in.
-var quaternionEnds = [][]string{{"w", "x", "y", "z"}, {"0", "1", "2", "3"}, {"0]", "1]", "2]", "3]"}}
+var quaternionEnds = [][]string{{"w", "x", "y", "z"}, {"0", "1", "2", "3"}, {"0]", "1]", "2]", "3]"}, {"1", "2", "3", "4"}}
 
 // Quaternion returns the first quaternion of a table, nil where there is none: columns that are called like qw, orientation.w or quat_0, or
 // have no names at all, and whose squares sum to 1.
@@ -79,7 +79,19 @@ func (o *Outline) ending(ends []string) (at []int, norm float64) {
 const (
 	upright     = 0.7 // the mean cosine of the tilt of a robot that stands, drives or flies upright
 	moreUpright = 0.3 // than in the other order
+	mostlyReal  = 0.8 // the mean square of w, of a robot that turns little
 )
+
+// square returns the mean square of a column.
+func (o *Outline) square(i int) float64 {
+	sum, n := 0.0, 0.0
+	for _, v := range o.Columns[i].some {
+		if !math.IsNaN(v) {
+			sum, n = sum+v*v, n+1
+		}
+	}
+	return sum / n
+}
 
 // find finds the order of a quaternion whose columns do not say it: in one of the two the robot may be upright. Else it is the usual one.
 func (q *Quaternion) find(o *Outline, usual string) {
@@ -90,6 +102,11 @@ func (q *Quaternion) find(o *Outline, usual string) {
 	case x > upright && x-w > moreUpright:
 		q.Order, q.By = "xyzw", "w last: the robot is upright then"
 	default:
+		if first, last := o.square(q.At[0]), o.square(q.At[3]); first > mostlyReal && first > last {
+			usual = "wxyz"
+		} else if last > mostlyReal {
+			usual = "xyzw"
+		}
 		other := map[string]string{"wxyz": "xyzw", "xyzw": "wxyz"}[usual]
 		q.Order, q.By = usual, fmt.Sprintf("GUESSED: it may be %s", other)
 	}

@@ -143,7 +143,9 @@ func TestOrderOfAQuaternion(t *testing.T) {
 		"no names, w last":   {"", last, 1, `order = "xyzw" # w last: the robot is upright then`},
 		"no names, w first":  {"", first, 1, `order = "wxyz" # w first: the robot is upright then`},
 		"named, w last":      {"t,x,qx,qy,qz,qw\n", last, 1, "order = \"wxyz\"\n"},
-		"numbered, no turns": {"t,x,q0,q1,q2,q3\n", last, 0, `order = "wxyz" # GUESSED: it may be xyzw`},
+		"numbered, no turns": {"t,x,q0,q1,q2,q3\n", last, 0, `order = "xyzw" # GUESSED: it may be wxyz`},
+		"from 1, no turns":   {"t,x,q1,q2,q3,q4\n", first, 0, `order = "wxyz" # w first: the robot is upright then`},
+		"from 1":             {"t,x,q1,q2,q3,q4\n", last, 1, `order = "xyzw" # w last: the robot is upright then`},
 		"no names, no turns": {"", last, 0, `order = "xyzw" # GUESSED: it may be wxyz`},
 	} {
 		log, _, text := suggested(t, "", table(c.names, c.order, c.yaw))
