@@ -74,8 +74,9 @@ func (s series) smoothOn(cv curve, inside bool) (found []smoothRun, coarse bool)
 	found, typical, share := cv.runs(tracks, off, usual)
 	usually := map[stretch]float64{}
 	found = slices.DeleteFunc(found, func(r smoothRun) bool {
-		at := tracks[r.m].span(r.i, r.j)
-		return at.n() >= shortestSmooth && (s.followsRate(at, usually) || s.steers(at))
+		tr := tracks[r.m]
+		at, atEdge := tr.span(r.i, r.j), r.i == cv.reach || r.j == len(tr.x)-cv.reach // what is extrapolated there goes on as its rate, too
+		return at.n() >= shortestSmooth && (!atEdge && s.followsRate(at, usually) || s.steers(at))
 	})
 	for _, r := range found {
 		tr, l := tracks[r.m], r.j-r.i
