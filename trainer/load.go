@@ -181,31 +181,19 @@ func (d *Data) estimate(logs []*flightlog.Log, cfg Config) error {
 		positions = slices.DeleteFunc(positions, func(k int) bool { return determined[k] })
 	}
 	all := estimation.WithRates(states, positions)
-	added := len(all) > len(states)
-	pairs := slices.DeleteFunc(estimation.Pairs(all, !added || cfg.Filter == "on"), func(p estimation.Pair) bool { return estimation.Constant(d.Flights, p.Position) })
-	switch {
-	case len(pairs) == 0 && cfg.Filter == "on":
+	if cfg.Filter == "on" && len(estimation.Pairs(all, true)) == 0 {
 		return fmt.Errorf("%s: filter is \"on\", and no state is a position: give angles and lengths their units, or set filter to \"auto\"", logs[0].Path)
-	case len(pairs) == 0:
-		return nil
 	}
 	task := window.Task{States: all, Inputs: len(d.Channels) - len(states), Horizon: cfg.Horizon.Seconds()}
-	spec, err := estimation.Fit(d.Flights, all, pairs)
-	if err == nil {
-		spec, err = estimation.Learn(d.Flights, spec, task)
-	}
+	spec, ratio, err := estimation.Choose(d.Flights, task, cfg.Filter == "on")
 	if err != nil {
 		return fmt.Errorf("%s: %w", logs[0].Path, err)
 	}
+	if spec == nil {
+		return nil
+	}
 	gain := ""
-	if !added {
-		ratio, helps, err := estimation.Helps(d.Flights, spec, task)
-		if err != nil {
-			return fmt.Errorf("%s: %w", logs[0].Path, err)
-		}
-		if !helps && cfg.Filter != "on" {
-			return nil
-		}
+	if ratio > 0 {
 		gain = fmt.Sprintf(" On held-out flights the CRPS of difference equations from its estimates is %.2f times that from the measurements.", ratio)
 	}
 	flights, score, err := estimation.Apply(d.Flights, spec, all)
