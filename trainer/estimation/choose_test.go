@@ -58,6 +58,14 @@ func TestSensorsApartAreFiltered(t *testing.T) {
 	if len(spec.Chains) != 2 || spec.Equation.Degree == 0 {
 		t.Fatalf("chains %+v, an equation of degree %d", spec.Chains, spec.Equation.Degree)
 	}
+	x, next := []float64{1, 2, 0.1, -0.3}, make([]float64, 4)
+	step := spec.Equation.Step
+	filter.NewLearned(&spec.Equation, 4, 1).Step(next, make([]float64, 16), make([]float64, 16), x, []float64{1}, step)
+	for k, rate := range map[int]int{0: 1, 2: 3} {
+		if by, want := next[k]-x[k], step/2*(x[rate]+next[rate]); math.Abs(by-want) > 1e-12 {
+			t.Errorf("in a step %s moves by %v, its rate by %v", all[k].Name, by, want)
+		}
+	}
 	held, exact, _ := driven(2, 3, every, 1600)
 	f, err := filter.Of(spec, all, 1)
 	if err != nil {

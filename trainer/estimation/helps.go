@@ -134,7 +134,7 @@ func foldErrors(fold window.Fold, spec *model.Filter, task window.Task) ([][][]f
 // errorsOf returns the errors of measured states in held flights of an equation of each shape (nil = none is determined) that is regressed on others.
 func errorsOf(train, held []window.Flight, task window.Task) (out [][][]float64) {
 	for _, shape := range shapes(train, task) {
-		if e := regress([][]window.Flight{train}, task, shape); e != nil {
+		if e := regress([][]window.Flight{train}, task, shape, nil); e != nil {
 			errors := priordynamics.Errors(e[0], held, task)
 			for i := range errors {
 				if task.States[i%len(task.States)].Estimated {

@@ -7,6 +7,7 @@ import (
 	fitted "github.com/dgm-robotics/dgm/estimator/priordynamics"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -41,13 +42,13 @@ func alternate(flights []window.Flight, spec *model.Filter, task window.Task) (*
 	if err != nil || best.equations[0] == nil {
 		return spec, err
 	}
-	shape := shapeOf(best.equations[0])
+	shape, moved := shapeOf(best.equations[0]), integrated(best.equations[0], Pairs(task.States, true))
 	if fit, judge := ends(flights); len(judge) > 0 && len(folds) > 1 {
 		states, err := smooth(fit, best.of(0), task.States)
 		if err != nil {
 			return nil, err
 		}
-		if equations := regress([][]window.Flight{states}, task, shape); equations != nil {
+		if equations := regress([][]window.Flight{states}, task, shape, moved); equations != nil {
 			last := []part{{fit, judge}}
 			if found := withEquations(last, spec, equations, task, math.Inf(-1)); found.spec != nil {
 				best = found.tuned(last, task)
@@ -75,13 +76,20 @@ func alternated(folds []part, spec *model.Filter, task window.Task) (judged, err
 			}
 		}
 		found := judged{height: math.Inf(-1)}
-		for _, shape := range shapes(states[0], task) {
-			if equations := regress(states, task, shape); equations != nil {
+		try := func(shape priordynamics.Shape, pairs []Pair) {
+			if equations := regress(states, task, shape, pairs); equations != nil {
 				found = found.orBetter(withEquations(folds, spec, equations, task, found.height))
 			}
 		}
+		all, estimated := Pairs(task.States, true), Pairs(task.States, false)
+		for _, shape := range shapes(states[0], task) {
+			try(shape, all)
+		}
 		if found.spec == nil {
 			break
+		}
+		if len(estimated) < len(all) { // a measured rate may be that of another point or axis
+			try(shapeOf(found.equations[0]), estimated)
 		}
 		if found = found.tuned(folds, task); found.height < best.height+better {
 			break
