@@ -16,6 +16,11 @@
 // The row of the channel is computed as hᵀ P R / S, which avoids cancellation. If after a sample a
 // variance is not positive or a correlation exceeds 1, the filter restarts.
 //
+// If Config.Adapts, R follows a sensor whose noise is another one than that of the configuration, by the slope of the likelihood
+// with half of the square of the difference of successive z = ν/√S in place of z², which errors of the process do not raise:
+//
+//	R ← R exp(R/S (½(zᵢ − zᵢ₋₁)² − 1)/200)
+//
 // A measurement with ν² > Gate² S is an outlier: it is counted and not used. The filter restarts,
 // and returns the reason, after a number of outliers in a row, after a gap, and if a number is not
 // finite.

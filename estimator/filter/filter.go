@@ -31,6 +31,7 @@ type Config struct {
 	Settled  []float64 // (optional) K, variances of states up to which an estimate counts; 0 = any
 	Sensors  []bool    // (optional) K, channels that sensors measure: an estimate counts once each of them was
 	Attitude *Attitude // (optional) channels that are the attitude of a body
+	Adapts   bool      // follows sensors whose noise is another one than R, see package comment
 	MaxGap   float64   // s without a sample, after which the filter restarts
 }
 
@@ -131,8 +132,14 @@ func New(c Config, inputs int) (*Filter, error) {
 	}, nil
 }
 
-// Reset forgets the state, as before the first sample. Counters are kept.
-func (f *Filter) Reset() { f.began = false }
+// Reset forgets the state and what was found of the sensors, as before the first sample. Counters are kept.
+func (f *Filter) Reset() {
+	f.began = false
+	f.state.forget()
+}
+
+// KeepNoise makes the sensors' noise that of the configuration.
+func (f *Filter) KeepNoise() { f.cfg.Adapts = false }
 
 // Rejected returns the number of outliers of each channel (K). It is valid until the next call.
 func (f *Filter) Rejected() []int { return f.total }
@@ -216,6 +223,7 @@ func (f *Filter) begin(t int64, y, u []float64, why Reset) Result {
 	clear(f.x)
 	clear(f.p)
 	clear(f.row)
+	clear(f.run)
 	clear(f.known)
 	for i, v := range f.cfg.Start {
 		f.p[i*f.n+i] = v
@@ -234,17 +242,6 @@ func (f *Filter) begin(t int64, y, u []float64, why Reset) Result {
 	f.late.keep(f, y)
 	return Result{Used: used, Reset: why}
 }
-
-// first begins a channel with its first measurement.
-func (f *Filter) first(k int, y float64) {
-	for i := range f.n {
-		f.p[i*f.n+k], f.p[k*f.n+i] = 0, 0
-	}
-	f.x[k], f.p[k*f.n+k], f.known[k], f.before[k] = y, math.Max(f.cfg.Channels[k].R, tiny*f.cfg.Start[k]), true, math.NaN()
-}
-
-// tiny is the least variance, as a part of that of the start.
-const tiny = 1e-14
 
 func (f *Filter) hold(t int64, u []float64) {
 	f.last = t
@@ -284,95 +281,6 @@ func (f *Filter) move(dt float64) {
 		}
 	}
 }
-
-// measure updates by the measurement y of channel k. The first one of a channel that another sensor gives than began is
-// where it begins.
-func (f *Filter) measure(k int, y float64, r *Result) {
-	if !f.known[k] {
-		f.first(k, y)
-		r.Used++
-		return
-	}
-	n, c := f.n, &f.cfg.Channels[k]
-	nu := y - f.x[k]
-	if c.Period > 0 {
-		turn := c.Period * math.Round(nu/c.Period)
-		nu -= turn
-		f.x[k] += turn // near the measurements
-	}
-	noise := math.Max(c.R, tiny*f.cfg.Start[k])
-	s := f.p[k*n+k] + noise
-	z2 := nu * nu / s
-	f.nu[k], f.ratio[k] = nu, z2/f.gate2
-	if z2 > f.gate2 && !f.plausible(k, nu, noise) {
-		f.row[k]++
-		f.before[k] = math.NaN()
-		f.side[k] = math.Copysign(1, nu)
-		f.total[k]++
-		r.Rejected++
-		r.Log -= 0.5 * (f.gate2 + math.Log(2*math.Pi*s))
-		return
-	}
-	if z2 > f.gate2 {
-		s = f.p[k*n+k] + noise
-		z2 = nu * nu / s
-	}
-	f.row[k] = 0
-	r.Used++
-	if !c.Free {
-		f.judge(k, nu, s, r)
-	}
-	r.Log -= 0.5 * (z2 + math.Log(2*math.Pi*s))
-	for i := range n {
-		f.column[i] = f.p[i*n+k]
-		f.x[i] += f.column[i] / s * nu
-	}
-	for i := range n { // with the best gain Joseph's form is P − P h hᵀ P / S, in row k P h R/S
-		for j := range i + 1 {
-			v := f.p[i*n+j] - f.column[i]*f.column[j]/s
-			if i == k || j == k {
-				v = f.column[i+j-k] * noise / s
-			}
-			f.p[i*n+j], f.p[j*n+i] = v, v
-		}
-	}
-}
-
-// judge counts innovation ν of channel k, of variance s.
-func (f *Filter) judge(k int, nu, s float64, r *Result) {
-	z := nu / math.Sqrt(s)
-	r.Judged++
-	r.NIS += z * z
-	if !math.IsNaN(f.before[k]) {
-		r.Lagged += z * f.before[k]
-		r.Pairs++
-	}
-	f.before[k] = z
-}
-
-// elsewhere is how many standard deviations off a measurement is at most that the robot's motion may explain.
-const elsewhere = 50
-
-// plausible reports whether a measurement of channel k beyond the gate, ν off, is the second in a row on one side: then it was not the
-// sensor, but the robot moves otherwise than the process, and the covariance is made as large as that shows.
-func (f *Filter) plausible(k int, nu, noise float64) bool {
-	p := f.p[k*f.n+k]
-	most := elsewhere * elsewhere * (p + noise)
-	if f.row[k] == 0 || f.side[k] != math.Copysign(1, nu) || nu*nu > most || p == 0 {
-		return false
-	}
-	grow := (nu*nu/f.gate2 - noise) / p
-	for i := range f.p {
-		f.p[i] *= grow
-	}
-	for k, most := range f.cfg.Settled {
-		f.settled = f.settled && (most == 0 || f.p[k*f.n+k] <= unlike*most)
-	}
-	return true
-}
-
-// unlike is how many times the variance up to which an estimate begins to count it has when it counts no more.
-const unlike = 16
 
 func (f *Filter) lost() bool {
 	for _, n := range f.row {

@@ -60,7 +60,7 @@ func Of(spec *model.Filter, states []channel.Channel, inputs int) (*Filter, erro
 	if spec == nil {
 		return nil, nil
 	}
-	c := Config{Start: spec.Start, MaxGap: spec.Gap, Settled: make([]float64, len(states)), Sensors: make([]bool, len(states))}
+	c := Config{Start: spec.Start, MaxGap: spec.Gap, Adapts: true, Settled: make([]float64, len(states)), Sensors: make([]bool, len(states))}
 	add, chains := make([]float64, len(states)), make([]Chain, 0, len(spec.Chains))
 	for k, s := range states {
 		c.Sensors[k] = !s.Estimated

@@ -30,7 +30,13 @@ type moment struct {
 type state struct {
 	x, p    []float64 // n, n×n
 	row     []int     // K, outliers in a row
+	run     []int     // K, of these the last ones on one side
 	side    []float64 // K, sign of the last outlier
+	odd     []float64 // K, outliers among the last measurements, of which there were
+	seen    []float64 // K, so many
+	scale   []float64 // K, variance of the sensor over R
+	value   []float64 // K, the last measurement
+	still   []int     // K, for how many measurements the sensor's noise does not show
 	total   []int     // K, outliers so far
 	known   []bool    // K, whether a channel was measured since the last reset
 	before  []float64 // K, ν/√S of the last measurement; NaN = it was not used
@@ -40,19 +46,45 @@ type state struct {
 
 // newState allocates that of a process of n states and k channels.
 func newState(n, k int) state {
-	return state{x: make([]float64, n), p: make([]float64, n*n), row: make([]int, k), side: make([]float64, k), total: make([]int, k), known: make([]bool, k), before: make([]float64, k)}
+	var s state
+	for _, v := range s.numbers() {
+		*v = make([]float64, k)
+	}
+	for _, v := range s.counts() {
+		*v = make([]int, k)
+	}
+	s.x, s.p, s.known = make([]float64, n), make([]float64, n*n), make([]bool, k)
+	s.forget()
+	return s
 }
+
+// forget makes sensors those of the configuration.
+func (s *state) forget() {
+	for k := range s.scale {
+		s.scale[k], s.odd[k], s.seen[k] = 1, 0, 0
+	}
+}
+
+// numbers and counts are the vectors of length K.
+func (s *state) numbers() [6]*[]float64 {
+	return [...]*[]float64{&s.side, &s.odd, &s.seen, &s.scale, &s.value, &s.before}
+}
+func (s *state) counts() [4]*[]int { return [...]*[]int{&s.row, &s.run, &s.total, &s.still} }
 
 // set makes it equal to another one.
 func (s *state) set(o *state) {
 	s.samples, s.settled = o.samples, o.settled
 	copy(s.x, o.x)
 	copy(s.p, o.p)
-	copy(s.row, o.row)
-	copy(s.side, o.side)
-	copy(s.total, o.total)
 	copy(s.known, o.known)
-	copy(s.before, o.before)
+	of := o.numbers()
+	for i, v := range s.numbers() {
+		copy(*v, *of[i])
+	}
+	counted := o.counts()
+	for i, v := range s.counts() {
+		copy(*v, *counted[i])
+	}
 }
 
 // KeepLate makes the filter keep its last samples, as many as given, so that samples may come late. It allocates

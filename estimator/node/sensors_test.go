@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"testing"
 	"time"
@@ -28,9 +29,10 @@ type sensing struct {
 	sent  uint64
 	seq   [2]uint64
 	late  []wire.State
-	apart int64 // ns, clock of the encoder less that of the gyroscope
-	delay int64 // ns, of the encoder
-	blind bool  // the encoder is silent
+	apart int64   // ns, clock of the encoder less that of the gyroscope
+	delay int64   // ns, of the encoder
+	blind bool    // the encoder is silent
+	noise float64 // standard deviation of the gyroscope
 }
 
 // step lets 5 ms pass and calls each after every state that arrives.
@@ -52,6 +54,7 @@ func (r *sensing) step(each func(s *wire.State)) {
 		r.late = append(r.late, wire.State{Sensor: "encoder", Seq: r.seq[0], T: r.c.unix + r.apart, X: []float64{angle, nan}})
 	}
 	_, rate := at(now)
+	rate += r.noise * rand.New(rand.NewPCG(1, r.sent)).NormFloat64()
 	r.seq[1]++
 	receive(wire.State{Sensor: "gyro", Seq: r.seq[1], T: r.c.unix, X: []float64{nan, rate}, U: []float64{0.3}})
 	if len(r.late) > 0 && r.c.unix+r.apart-r.late[0].T >= r.delay {
@@ -120,7 +123,7 @@ func TestASensorFallsSilent(t *testing.T) {
 	m := twoSensors()
 	m.Filter.R[1], m.Filter.Usual = 0.04, []float64{4e-5, 2e-4, 2e-4, 7e-3}
 	n, c, nc, predictions := offlineWith(t, Config{RobotClock: true}, m)
-	r := sensing{n: n, c: c, delay: 34 * ms}
+	r := sensing{n: n, c: c, delay: 34 * ms, noise: math.Sqrt(m.Filter.R[1])}
 	width := func(steps int) (std float64) {
 		for range steps {
 			r.step(func(s *wire.State) {

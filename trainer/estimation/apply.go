@@ -239,6 +239,7 @@ func likelihood(flights []window.Flight, spec *model.Filter, states []channel.Ch
 	if err != nil {
 		return math.Inf(-1), 1
 	}
+	f.KeepNoise()
 	l := newLayout(spec, states, flights[0].K)
 	used, rejected := 0, 0
 	for i := range flights {
