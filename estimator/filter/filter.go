@@ -17,9 +17,10 @@ type Process interface {
 
 // Channel is one channel of the filter.
 type Channel struct {
-	Period float64 // of an angle, in its unit; 0 = none
-	R      float64 // variance of its sensor, unit²; not read where nothing measures it
-	Free   bool    // its estimate is the measurement, whose innovations say nothing of the filter
+	Period  float64 // of an angle, in its unit; 0 = none
+	R       float64 // variance of its sensor, unit²; not read where nothing measures it
+	Free    bool    // its estimate is the measurement, whose innovations say nothing of the filter
+	Changes bool    // its sensor never measures one value twice in a row: a repeated one is no measurement
 }
 
 // Config describes a filter.
@@ -199,7 +200,7 @@ func (f *Filter) Update(t int64, y, u []float64) (r Result) {
 	f.over(y)
 	f.trace.predicted(f)
 	for k, v := range y {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) && f.fresh(k, v) {
 			f.measure(k, v, &r)
 		}
 	}

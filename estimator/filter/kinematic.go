@@ -67,6 +67,9 @@ func Of(spec *model.Filter, states []channel.Channel, inputs int) (*Filter, erro
 		add[k] = free * spec.Start[k]
 		c.Channels = append(c.Channels, Channel{Period: s.Period, R: spec.R[k], Free: true})
 	}
+	for _, k := range spec.Changing {
+		c.Channels[k].Changes = true
+	}
 	for _, ch := range spec.Chains {
 		add[ch.Position], add[ch.Rate] = 0, 0
 		c.Channels[ch.Position].Free, c.Channels[ch.Rate].Free = false, false

@@ -7,7 +7,7 @@ func (f *Filter) first(k int, y float64) {
 	for i := range f.n {
 		f.p[i*f.n+k], f.p[k*f.n+i] = 0, 0
 	}
-	f.x[k], f.p[k*f.n+k], f.known[k], f.before[k] = y, math.Max(f.cfg.Channels[k].R, tiny*f.cfg.Start[k]), true, math.NaN()
+	f.x[k], f.p[k*f.n+k], f.known[k], f.before[k], f.value[k] = y, math.Max(f.cfg.Channels[k].R, tiny*f.cfg.Start[k]), true, math.NaN(), y
 }
 
 // tiny is the least variance, as a part of that of the start.
@@ -53,7 +53,7 @@ func (f *Filter) measure(k int, y float64, r *Result) {
 	f.row[k], f.run[k] = 0, 0
 	r.Used++
 	if !c.Free {
-		f.judge(k, y, nu, s, noise, r)
+		f.judge(k, nu, s, noise, r)
 	}
 	r.Log -= 0.5 * (z2 + math.Log(2*math.Pi*s))
 	for i := range n {
@@ -71,17 +71,17 @@ func (f *Filter) measure(k int, y float64, r *Result) {
 	}
 }
 
-// judge counts innovation ν of measurement y of channel k, of variance s, of which the sensor has the share noise.
-func (f *Filter) judge(k int, y, nu, s, noise float64, r *Result) {
+// judge counts innovation ν of channel k, of variance s, of which the sensor has noise.
+func (f *Filter) judge(k int, nu, s, noise float64, r *Result) {
 	z := nu / math.Sqrt(s)
 	r.Judged++
 	r.NIS += z * z
 	if !math.IsNaN(f.before[k]) {
 		r.Lagged += z * f.before[k]
 		r.Pairs++
-		f.adapt(k, y, z-f.before[k], noise/s)
+		f.adapt(k, z-f.before[k], noise/s)
 	}
-	f.before[k], f.value[k] = z, y
+	f.before[k] = z
 }
 
 const (
@@ -93,14 +93,19 @@ const (
 	still = 4
 )
 
-// adapt follows the noise of the sensor of channel k by the difference d of its normalised innovations y − x⁻, whose share of the sensor's noise
-// is given: half of the mean of d² is 1 where R is right. What the process errs in is alike from one sample to the next, and is no noise.
-func (f *Filter) adapt(k int, y, d, share float64) {
-	if f.still[k]--; y == f.value[k] {
+// fresh notes measurement y of channel k, and reports whether it is one, see Channel.Changes.
+func (f *Filter) fresh(k int, y float64) bool {
+	same := y == f.value[k]
+	if f.value[k], f.still[k] = y, max(0, f.still[k]-1); same {
 		f.still[k] = still
 	}
-	if f.cfg.Adapts && f.still[k] <= 0 {
-		f.still[k] = 0
+	return !same || !f.cfg.Channels[k].Changes
+}
+
+// adapt follows the noise of the sensor of channel k by the difference d of successive normalised innovations, in which the sensor has a share:
+// half of the mean of d² is 1 where R is right. What the process errs in is alike from one sample to the next, and is no noise.
+func (f *Filter) adapt(k int, d, share float64) {
+	if f.cfg.Adapts && f.still[k] == 0 {
 		f.scale[k] = math.Min(math.Max(f.scale[k]*math.Exp(share*(d*d/2-1)/memory), quieter), louder)
 	}
 }

@@ -75,3 +75,34 @@ func TestRestIsNoNoise(t *testing.T) {
 		t.Errorf("the variance at rest goes from %v to %v", before, p[0])
 	}
 }
+
+// A sensor that always measures another value and now repeats one is frozen: the estimate goes on without it, as uncertain as its covariance says,
+// and takes it in again.
+func TestFrozenSensor(t *testing.T) {
+	for _, changes := range []bool{true, false} {
+		f, err := filter.New(filter.Config{
+			Channels: []filter.Channel{{R: 1e-4, Changes: changes}, {}}, Process: &filter.Kinematic{K: 2, Chains: []filter.Chain{{Position: 0, Rate: 1, Q: 100}}},
+			Start: []float64{4, 9, 25}, MaxGap: 1, Adapts: true,
+		}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng, y, p := rand.New(rand.NewPCG(11, 12)), 0., make([]float64, 4)
+		worst, resets := 0., 0
+		for i := range 600 {
+			x := math.Sin(0.03 * float64(i))
+			if i < 400 || i > 430 {
+				y = x + 0.01*rng.NormFloat64()
+			}
+			if r := f.Update(int64(i)*interval, []float64{y, math.NaN()}, nil); i > 0 && r.Reset != filter.None {
+				resets++
+			}
+			if f.Covariance(p); i > 20 {
+				worst = math.Max(worst, math.Abs(f.Estimate()[0]-x)/math.Sqrt(p[0]))
+			}
+		}
+		if good := worst < 4.5 && resets == 0; good != changes {
+			t.Errorf("the sensor always changes: %v; off by up to %.1f standard deviations, %d resets", changes, worst, resets)
+		}
+	}
+}

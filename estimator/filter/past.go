@@ -1,5 +1,7 @@
 package filter
 
+import "math"
+
 // late holds what the filter knew after its last samples, so that one that comes late takes its place among them.
 type late struct {
 	after []moment // ring
@@ -61,7 +63,7 @@ func newState(n, k int) state {
 // forget makes sensors those of the configuration.
 func (s *state) forget() {
 	for k := range s.scale {
-		s.scale[k], s.odd[k], s.seen[k] = 1, 0, 0
+		s.scale[k], s.odd[k], s.seen[k], s.value[k] = 1, 0, 0, math.NaN()
 	}
 }
 

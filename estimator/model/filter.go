@@ -20,6 +20,8 @@ type Filter struct {
 	// sensors.
 	Smoothed bool
 
+	Changing []int // (optional) states whose sensor never measures one value twice in a row: a repeated one is none
+
 	Equation priordynamics.Model // (optional) process in place of accelerations that wander; degree 0 = none
 }
 
@@ -74,6 +76,9 @@ func (m *Model) checkFilter(c *checker) {
 		c.length("filter.usual", f.Usual, m.K*m.K)
 		c.finite("filter.usual", f.Usual)
 	}
+	for _, k := range f.Changing {
+		c.that(k >= 0 && k < m.K, "filter.changing", "state %d is outside 0…%d", k, m.K-1)
+	}
 	follows := make([]bool, m.K)
 	for i, ch := range f.Chains {
 		field := fmt.Sprintf("filter.chains[%d]", i)
@@ -109,6 +114,9 @@ func filterFields(f *Filter, c *coder) {
 	}
 	if c.optional("smoothed", f.Smoothed) {
 		c.flag("smoothed", &f.Smoothed)
+	}
+	if c.optional("changing", len(f.Changing) > 0) {
+		c.ints("changing", &f.Changing, maxChannels-1)
 	}
 	if c.optional("equation", f.Equation.Degree > 0) {
 		c.object("equation", func(c *coder) { equationFields(&f.Equation, c) })

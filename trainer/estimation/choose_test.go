@@ -3,6 +3,7 @@ package estimation_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -58,6 +59,9 @@ func TestSensorsApartAreFiltered(t *testing.T) {
 	if len(spec.Chains) != 2 || spec.Equation.Degree == 0 {
 		t.Fatalf("chains %+v, an equation of degree %d", spec.Chains, spec.Equation.Degree)
 	}
+	if !slices.Equal(spec.Changing, []int{2, 0, 1}) && !slices.Equal(spec.Changing, []int{0, 1, 2}) {
+		t.Errorf("states whose values never repeat: %v", spec.Changing)
+	}
 	x, next := []float64{1, 2, 0.1, -0.3}, make([]float64, 4)
 	step := spec.Equation.Step
 	filter.NewLearned(&spec.Equation, 4, 1).Step(next, make([]float64, 16), make([]float64, 16), x, []float64{1}, step)
@@ -108,6 +112,9 @@ func TestExactPairsAreLeft(t *testing.T) {
 	spec, ratio, err := estimation.Choose(train, window.Task{States: all, Inputs: 1, Horizon: 0.5}, false)
 	if err != nil || len(spec.Chains) != 1 || spec.Chains[0].Position != 2 || ratio != 0 {
 		t.Errorf("%+v, %v: %v", spec, ratio, err)
+	}
+	if !slices.Equal(spec.Changing, []int{2}) {
+		t.Errorf("states whose values never repeat: %v", spec.Changing)
 	}
 	spec, _, err = estimation.Choose(train[:2], window.Task{States: all, Inputs: 1, Horizon: 0.5}, true)
 	if err != nil || len(spec.Chains) != 2 {

@@ -60,7 +60,41 @@ func learned(flights []window.Flight, pairs []Pair, task window.Task) (*model.Fi
 	if err != nil {
 		return nil, err
 	}
-	return Learn(flights, spec, task)
+	if spec, err = Learn(flights, spec, task); err != nil {
+		return nil, err
+	}
+	for _, c := range spec.Chains {
+		for _, k := range [...]int{c.Position, c.Rate} {
+			if spec.R[k] > simulated*simulated*spec.Start[k] && repeated(flights, task.States, k) < seldom {
+				spec.Changing = append(spec.Changing, k)
+			}
+		}
+	}
+	return spec, nil
+}
+
+const (
+	// seldom is the share of values that repeat the one before up to which a noisy sensor never does so by itself.
+	seldom = 1e-3
+	// simulated is the standard deviation of a sensor, over the rms of what it measures, from which on it is noisy: exact values repeat at rest.
+	simulated = 1e-5
+)
+
+// repeated returns the share of the values of state k of flights that repeat the one before.
+func repeated(flights []window.Flight, states []channel.Channel, k int) float64 {
+	same, all := 0., 1.
+	for i := range flights {
+		f, last := &flights[i], math.NaN()
+		for j := k; j < len(f.X) && !states[k].Estimated; j += f.K {
+			if v := f.X[j]; !math.IsNaN(v) {
+				if all++; v == last {
+					same++
+				}
+				last = v
+			}
+		}
+	}
+	return same / all
 }
 
 // apartFrom is the share of the samples of either that have one of a position and its measured rate from which on they come apart.

@@ -71,8 +71,9 @@ func (e *estimate) take(a *intake.Arrival, past *past, learned *adaptation) {
 	}
 	a.Unsettled = !e.filter.State(s.X, a.Measured)
 	s.P0 = append(s.P0[:0], e.filter.StartCovariance()...)
+	innovation, _ := e.filter.Filter.Innovations()
 	for k, y := range a.Measured {
-		if math.IsNaN(y) {
+		if math.IsNaN(innovation[k]) { // of what was not measured, or by a frozen sensor
 			y = s.X[k]
 		}
 		a.Compared = append(a.Compared, y)
