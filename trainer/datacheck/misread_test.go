@@ -8,7 +8,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
-// Values in another unit, held ones and wrong clocks are misread; what is right but slow, and a
+// Values in another unit, irregularly held ones and wrong clocks are misread; what is right but slow, regularly held, or a
 // short freeze that is left out, is not.
 func TestMisread(t *testing.T) {
 	t.Parallel()
@@ -31,7 +31,12 @@ func TestMisread(t *testing.T) {
 				seg.X[i] *= 57.3
 			}
 		}, Unit, true},
-		{"held samples", 100, hold(1, 0, 6000, 10), Rate, true},
+		{"held samples", 100, hold(1, 0, 6000, 10), Rate, false},
+		{"samples held for 8 to 11", 100, func(seg *flightlog.Segment) {
+			for i, j := 0, 0; i < 6000; i, j = i+8+j%4, j+1 {
+				hold(1, i, min(6000, i+8+j%4), 11)(seg)
+			}
+		}, Rate, true},
 		{"stamps in another unit", 100, func(seg *flightlog.Segment) {
 			for i := range seg.T {
 				seg.T[i] = seg.T[0] + (seg.T[i]-seg.T[0])/1000

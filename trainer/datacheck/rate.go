@@ -3,6 +3,7 @@ package datacheck
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -79,7 +80,8 @@ func (r *recording) jitter(s *segment) {
 }
 
 // held reports a channel that is held between fewer true samples: most of its values
-// repeat the one before, in runs of about one length. Inputs are held by nature.
+// repeat the one before, in runs of about one length. Where that is one length or two next to each other, repeated
+// values count as not measured. Inputs are held by nature.
 func (s series) held() {
 	if s.Role == channel.Input {
 		return
@@ -87,33 +89,52 @@ func (s series) held() {
 	tracks := s.tracks()
 	step := resolution(sketch(values(tracks)))
 	for _, seg := range s.segs {
-		var lengths, steps []float64
-		same, n := 0, 0
-		for _, tr := range tracks {
-			if tr.seg != seg {
-				continue
-			}
-			n += len(tr.x)
-			same += repeats(tr.x)
+		own := slices.DeleteFunc(slices.Clone(tracks), func(tr track) bool { return tr.seg != seg })
+		length, regular := heldFor(own, step)
+		if length == 0 {
+			continue
+		}
+		what := "Log NaN between measurements, or log at its rate."
+		if regular {
+			what = "Repeated values count as not measured."
+		}
+		p := s.add(Rate, Note, s.k, seg.whole(),
+			"%s changes only about every %d samples (%s per second): it is measured more slowly than the log is sampled, and held between measurements. %s",
+			s.Name, int(length), num(1/(length*seg.dt)), what)
+		p.Misread = s.Role != channel.Aux && !regular
+		for _, tr := range own {
 			for i, j := range equalRuns(tr.x) {
-				if i > 0 && j < len(tr.x) {
-					lengths = append(lengths, float64(j-i))
-					steps = append(steps, math.Abs(tr.x[j]-tr.x[i]))
+				if regular && i+1 < j {
+					tr.span(i+1, j).mark(s.k, Missing)
 				}
 			}
 		}
-		// What moves by single steps of its sensor is measured at each sample and slow.
-		if len(lengths) < 20 || same*5 < n*2 || quantile(sketch(steps), 0.9) < 1.5*step {
-			continue
-		}
-		l := sorted(lengths)
-		held := quantile(l, 0.5)
-		if held < 2 || quantile(l, 0.9) > 1.5*held+1 || quantile(l, 0.1) < 0.5*held {
-			continue
-		}
-		p := s.add(Rate, Note, s.k, seg.whole(),
-			"%s changes only about every %d samples (%s per second): it is measured more slowly than the log is sampled, and held between measurements. Log NaN between measurements, or log at its rate.",
-			s.Name, int(held), num(1/(held*seg.dt)))
-		p.Misread = s.Role != channel.Aux
 	}
+}
+
+// heldFor returns the length of runs of equal values in tracks if most values are in runs of about one length, and whether it is one length or
+// two next to each other; else 0. step is that of the sensor.
+func heldFor(tracks []track, step float64) (length float64, regular bool) {
+	var lengths, steps []float64
+	same, n := 0, 0
+	for _, tr := range tracks {
+		n += len(tr.x)
+		same += repeats(tr.x)
+		for i, j := range equalRuns(tr.x) {
+			if i > 0 && j < len(tr.x) {
+				lengths = append(lengths, float64(j-i))
+				steps = append(steps, math.Abs(tr.x[j]-tr.x[i]))
+			}
+		}
+	}
+	// What moves by single steps of its sensor is measured at each sample and slow.
+	if len(lengths) < 20 || same*5 < n*2 || quantile(sketch(steps), 0.9) < 1.5*step {
+		return 0, false
+	}
+	l := sorted(lengths)
+	length = quantile(l, 0.5)
+	if length < 2 || quantile(l, 0.9) > 1.5*length+1 || quantile(l, 0.1) < 0.5*length {
+		return 0, false
+	}
+	return length, quantile(l, 0.95)-quantile(l, 0.05) <= 1
 }

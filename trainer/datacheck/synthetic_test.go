@@ -255,6 +255,18 @@ func TestPoorLogs(t *testing.T) {
 			t.Errorf("%s: stop is %v:%s", tc.name, r.Stop() != nil, describe(r))
 		}
 	}
+	measured := 0
+	for i, r := range Check(held, Options{}).Masks[0][1] {
+		if r&Missing == 0 {
+			measured++
+			if i%4 != 0 {
+				t.Fatalf("sample %d, held since %d, counts as measured", i, i-i%4)
+			}
+		}
+	}
+	if measured != 750 {
+		t.Errorf("%d of 750 measured values count", measured)
+	}
 	if p := find(Check(clipped, Options{}), Clipped); len(p) > 0 {
 		at := 0
 		for _, q := range p {

@@ -67,7 +67,7 @@ func withoutBadValues(x []float64, mask datacheck.Mask) []float64 {
 	clean := x
 	for c, col := range mask {
 		for i, r := range col {
-			if r&datacheck.BadValue == 0 {
+			if r&(datacheck.BadValue|datacheck.Missing) == 0 {
 				continue
 			}
 			if &clean[0] == &x[0] {
