@@ -84,7 +84,7 @@ func (l *loaded) update(t int64, y, u []float64, e *estimate) error {
 		e.p0Used = copy(e.p0, of.StartCovariance())
 	}
 	if len(e.p) > 0 {
-		of.Filter.Covariance(e.p)
+		of.Covariance(e.p)
 	}
 	nu, ratio := of.Filter.Innovations()
 	copy(e.innovation, nu)

@@ -80,6 +80,16 @@ func (e *Estimator) State(dst, y []float64) (settled bool) {
 	return settled
 }
 
+// Covariance writes the covariance of the estimate to dst (K×K): that of the filter, and of a state that is as it was measured, the sensor's.
+func (e *Estimator) Covariance(dst []float64) {
+	e.Filter.Covariance(dst)
+	for k, c := range e.Filter.cfg.Channels {
+		if c.Free && k < len(e.model.Sensor) {
+			dst[k*e.model.K+k] += e.model.Sensor[k]
+		}
+	}
+}
+
 // unusual is how many times its usual one a variance is at least when predictions have what it has more: a sensor is silent.
 const unusual = 1.5
 

@@ -37,3 +37,22 @@ func TestFreeChannelsAreNotJudged(t *testing.T) {
 		t.Errorf("normalised innovations squared are %.3f of what they must be", mean)
 	}
 }
+
+// The covariance of a state that no chain moves is that of its sensor.
+func TestFreeChannelsHaveTheirSensorsVariance(t *testing.T) {
+	m := &model.Model{
+		K: 3, Channels: []channel.Channel{{Name: "angle", Derivative: "rate"}, {Name: "level"}, {Name: "rate", Estimated: true}}, Sensor: []float64{0.01, 0.04, 0},
+		Filter: &model.Filter{R: []float64{0.01, 0, 0}, Start: []float64{1, 2, 100, 1}, Gap: 1, Chains: []model.FilterChain{{Position: 0, Rate: 2, Q: 50}}},
+	}
+	e, err := filter.NewEstimator(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := make([]float64, 9)
+	for i := range 100 {
+		e.Take(int64(i)*interval, []float64{0.1 * math.Sin(float64(i)), 1 + 0.2*math.Cos(float64(i)), math.NaN()}, nil, false)
+	}
+	if e.Covariance(p); math.Abs(p[4]-0.04) > 1e-6 || !(p[0] > 0) || p[0] > 0.01 {
+		t.Errorf("variances %v and %v of sensors of 0.01 and 0.04", p[0], p[4])
+	}
+}

@@ -19,36 +19,68 @@ const enough = 0.9
 // exact is the standard deviation of a sensor, over the rms of what it measures, up to which no filter makes its measurements better.
 const exact = 1e-3
 
-// noisy reports whether a measured sensor of a filter is worth filtering.
-func noisy(spec *model.Filter, states []channel.Channel) bool {
-	return slices.ContainsFunc(spec.Chains, func(c model.FilterChain) bool {
-		loud := func(k int) bool { return spec.R[k] > exact*exact*spec.Start[k] }
-		return !states[c.Rate].Estimated && (loud(c.Position) || loud(c.Rate))
-	})
+// noisy reports whether a sensor of a filter is worth filtering.
+func noisy(spec *model.Filter) bool {
+	for _, c := range spec.Chains {
+		for _, k := range []int{c.Position, c.Rate} {
+			if spec.R[k] > exact*exact*spec.Start[k] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
-// Choose returns the filter that flights are worth: of all pairs of a position and its rate, measured ones too, if all is set, if sensors
-// measure both apart (see apart), or if Helps says so; else of the pairs whose rate nothing measures, nil without one. The ratio is
-// that of Helps, 0 where it was not asked.
+// Helps compares predictions from what a filter makes of flights, all of whose states are measured, with those from the
+// measurements, by the CRPS of what each fold leaves out: of difference equations that are regressed on the rest of the
+// flights, smoothed or as measured, with the errors in the other folds as their spread. It returns the CRPS with the filter
+// over that without, and whether that is worth a filter: where sensors are exact it is not.
+func Helps(flights []window.Flight, spec *model.Filter, task window.Task) (ratio float64, helps bool, err error) {
+	if !noisy(spec) {
+		return 1, false, nil
+	}
+	var plain, filtered [][][][]float64 // fold, shape, horizon and state: errors
+	for _, fold := range window.Folds(flights, task.Horizon, crossings) {
+		states, err := smooth(fold.Train, spec, task.States)
+		if err != nil {
+			return 1, false, err
+		}
+		held, err := estimated(fold.Held, equationOf(spec, states, task), task.States)
+		if err != nil {
+			return 1, false, err
+		}
+		plain, filtered = append(plain, errorsOf(fold.Train, fold.Held, task)), append(filtered, errorsOf(states, held, task))
+	}
+	if len(plain) == 0 {
+		return 1, false, nil
+	}
+	with, without := bestCRPS(filtered), bestCRPS(plain)
+	if math.IsInf(with, 1) || math.IsInf(without, 1) {
+		return 1, false, nil
+	}
+	ratio = math.Exp(with - without)
+	return ratio, ratio < enough, nil
+}
+
+// Choose returns the filter that flights are worth: of all pairs of a position and its rate, measured ones too, if all is set or sensors
+// measure a pair apart; else of the pairs whose rate nothing measures; where there is none of all pairs, if Helps says so, or nil. The ratio is that
+// of Helps, 0 where it was not asked.
 func Choose(flights []window.Flight, task window.Task, all bool) (spec *model.Filter, ratio float64, err error) {
 	pairs := slices.DeleteFunc(Pairs(task.States, true), func(p Pair) bool { return Constant(flights, p.Position) })
-	needed := slices.DeleteFunc(slices.Clone(pairs), func(p Pair) bool { return !task.States[p.Rate].Estimated })
-	if !all && len(needed) < len(pairs) && !slices.ContainsFunc(pairs, func(p Pair) bool { return apart(flights, task.States, p) }) {
-		least, err := learned(flights, needed, task)
-		if err != nil {
-			return nil, 0, err
-		}
-		spec, err := learned(flights, pairs, task)
-		if err != nil {
-			return least, 0, nil // as measured
-		}
-		if ratio, helps, err := Helps(flights, spec, least, task); helps || err != nil {
-			return spec, ratio, err
-		}
-		return least, 0, nil
+	all = all || slices.ContainsFunc(pairs, func(p Pair) bool { return apart(flights, task.States, p) })
+	needed := slices.DeleteFunc(slices.Clone(pairs), func(p Pair) bool { return !all && !task.States[p.Rate].Estimated })
+	if len(needed) > 0 || len(pairs) == 0 {
+		spec, err = learned(flights, needed, task)
+		return spec, 0, err
 	}
-	spec, err = learned(flights, pairs, task)
-	return spec, 0, err
+	if spec, err = learned(flights, pairs, task); err != nil {
+		return nil, 0, err
+	}
+	ratio, helps, err := Helps(flights, spec, task)
+	if !helps {
+		return nil, 0, err
+	}
+	return spec, ratio, err
 }
 
 // learned returns the filter of pairs, with an equation where that is better; nil without pairs.
@@ -118,64 +150,11 @@ func apart(flights []window.Flight, states []channel.Channel, p Pair) bool {
 	return float64(one) > apartFrom*float64(any)
 }
 
-// Helps compares predictions from what a filter makes of flights with those from another one's estimates, or from the measurements (nil)
-// where all states are measured, by the CRPS of what each fold leaves out: of difference equations that are regressed on the rest of the
-// flights, smoothed or as measured, with the errors in the other folds as their spread. It returns the CRPS with the filter
-// over that without, and whether that is worth a filter: where sensors are exact it is not.
-func Helps(flights []window.Flight, spec, other *model.Filter, task window.Task) (ratio float64, helps bool, err error) {
-	if !noisy(spec, task.States) {
-		return 1, false, nil
-	}
-	var plain, filtered [][][][]float64 // fold, shape, horizon and state: errors
-	for _, fold := range window.Folds(flights, task.Horizon, crossings) {
-		with, err := foldErrors(fold, spec, task)
-		if err != nil {
-			return 1, false, err
-		}
-		without, err := foldErrors(fold, other, task)
-		if err != nil {
-			return 1, false, err
-		}
-		plain, filtered = append(plain, without), append(filtered, with)
-	}
-	if len(plain) == 0 {
-		return 1, false, nil
-	}
-	with, without := bestCRPS(filtered), bestCRPS(plain)
-	if math.IsInf(with, 1) || math.IsInf(without, 1) {
-		return 1, false, nil
-	}
-	ratio = math.Exp(with - without)
-	return ratio, ratio < enough, nil
-}
-
-// foldErrors returns errorsOf a fold as a filter estimates it; nil = as it was measured.
-func foldErrors(fold window.Fold, spec *model.Filter, task window.Task) ([][][]float64, error) {
-	if spec == nil {
-		return errorsOf(fold.Train, fold.Held, task), nil
-	}
-	states, err := smooth(fold.Train, spec, task.States)
-	if err != nil {
-		return nil, err
-	}
-	held, err := estimated(fold.Held, equationOf(spec, states, task), task.States)
-	if err != nil {
-		return nil, err
-	}
-	return errorsOf(states, held, task), nil
-}
-
-// errorsOf returns the errors of measured states in held flights of an equation of each shape (nil = none is determined) that is regressed on others.
+// errorsOf returns the errors in held flights of an equation of each shape (nil = none is determined) that is regressed on others.
 func errorsOf(train, held []window.Flight, task window.Task) (out [][][]float64) {
 	for _, shape := range shapes(train, task) {
 		if e := regress([][]window.Flight{train}, task, shape, nil); e != nil {
-			errors := priordynamics.Errors(e[0], held, task)
-			for i := range errors {
-				if task.States[i%len(task.States)].Estimated {
-					errors[i] = nil
-				}
-			}
-			out = append(out, errors)
+			out = append(out, priordynamics.Errors(e[0], held, task))
 		} else {
 			out = append(out, nil)
 		}

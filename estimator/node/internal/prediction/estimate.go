@@ -125,7 +125,7 @@ func (e *Engine) AppendEstimate(dst []byte, a *intake.Arrival) []byte {
 	o.Vehicle, o.Model, o.Instance, o.Channels, o.Units = m.Vehicle, m.Model, m.Instance, m.Channels, m.Units
 	o.Seq, o.T, o.Sensor, o.X, o.Settled = a.State.Seq, a.State.T, a.State.Sensor, of.filter.Filter.Estimate(), !a.Unsettled
 	o.Innovation, o.Ratio = of.filter.Filter.Innovations()
-	of.filter.Filter.Covariance(o.P)
+	of.filter.Covariance(o.P)
 	o.NIS, o.Rejected, o.Sensors = of.report.NIS, of.report.Rejected, o.Sensors[:0]
 	for k, y := range a.Measured {
 		if !math.IsNaN(y) {
