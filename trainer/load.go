@@ -218,6 +218,9 @@ func (d *Data) estimated(c model.FilterChain) string {
 	if !rate.Estimated {
 		text = fmt.Sprintf("%s and %s: filtered. Their sensors have standard deviations of %.2g %s and %.2g %s", p.Name, rate.Name, math.Sqrt(r[c.Position]), p.Unit, math.Sqrt(r[c.Rate]), rate.Unit)
 	}
+	if c.Offset != 0 {
+		text += fmt.Sprintf("; %s shows %.2g %s more than the slope of %s", rate.Name, c.Offset, rate.Unit, p.Name)
+	}
 	return text + fmt.Sprintf("; the mean of the normalised innovations squared is %.2f (1 if the filter is consistent), the correlation of successive innovations %.2f (0 if consistent), %d of %d measurements were outliers.", d.Filtered.NIS, d.Filtered.Whiteness, d.Filtered.Rejected, d.Filtered.Used+d.Filtered.Rejected)
 }
 

@@ -9,6 +9,7 @@ import (
 type Chain struct {
 	Position, Rate int     // places of the channels
 	Q              float64 // intensity of the white noise that drives the acceleration, unit²/s⁵
+	Offset         float64 // of the rate's sensor from the slope of the position
 }
 
 // Kinematic is the process of positions without known dynamics: each chain is an integrated Wiener process
@@ -38,7 +39,7 @@ func (m *Kinematic) Step(next, f, q, x, _ []float64, dt float64) {
 	for i := range m.Chains {
 		c := &m.Chains[i]
 		p, v, a := c.Position, c.Rate, m.K+i
-		next[p] += dt*x[v] + half*x[a]
+		next[p] += dt*(x[v]-c.Offset) + half*x[a]
 		next[v] += dt * x[a]
 		f[p*n+v], f[p*n+a], f[v*n+a] = dt, half, dt
 		t2, t3 := dt*dt, dt*dt*dt // Q ∫ G(s) G(s)ᵀ ds with G(s) = (s²/2, s, 1)
@@ -73,7 +74,7 @@ func Of(spec *model.Filter, states []channel.Channel, inputs int) (*Filter, erro
 	for _, ch := range spec.Chains {
 		add[ch.Position], add[ch.Rate] = 0, 0
 		c.Channels[ch.Position].Free, c.Channels[ch.Rate].Free = false, false
-		chains = append(chains, Chain{ch.Position, ch.Rate, ch.Q})
+		chains = append(chains, Chain{ch.Position, ch.Rate, ch.Q, ch.Offset})
 		c.Settled[ch.Rate] = ch.Settled
 	}
 	if c.Process = (&Kinematic{K: len(states), Chains: chains, Free: add}); spec.Equation.Degree > 0 {

@@ -30,6 +30,7 @@ type FilterChain struct {
 	Position, Rate int     // states
 	Q              float64 // intensity of the noise that drives the acceleration, unit²/s⁵; with an equation the rate, unit²/s³
 	Settled        float64 // variance of the rate up to which its estimate counts; 0 = any
+	Offset         float64 // (optional) by how much the rate's sensor shows more than the slope of the position, on average
 }
 
 // Measured returns the states that are measured, then the inputs: the channels of logs and state messages.
@@ -106,6 +107,9 @@ func filterFields(f *Filter, c *coder) {
 		c.int("rate", &ch.Rate)
 		c.float("q", &ch.Q)
 		c.float("settled", &ch.Settled)
+		if c.optional("offset", ch.Offset != 0) {
+			c.float("offset", &ch.Offset)
+		}
 	})
 	c.floats("start", &f.Start)
 	c.float("gap", &f.Gap)

@@ -100,6 +100,39 @@ func TestSensorsApartAreFiltered(t *testing.T) {
 	}
 }
 
+// A gyroscope with an offset does not move the angle: it is found, and the angle is as good as without it.
+func TestOffsetOfARate(t *testing.T) {
+	const every, offset = 20, 0.1
+	train, exact, states := driven(1, 3, every, 1600)
+	for i := range train {
+		for j := 1; j < len(train[i].X); j += 3 {
+			train[i].X[j] += offset
+		}
+	}
+	spec, err := estimation.Fit(train, states, []estimation.Pair{{Position: 0, Rate: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, score, err := estimation.Apply(train, spec, states)
+	if err != nil {
+		t.Fatal(err)
+	}
+	square, n := 0., 0.
+	for i := range out {
+		for j := 200; j < out[i].N(); j++ {
+			e := math.Remainder(out[i].X[3*j]-exact[i][4*j], 2*math.Pi)
+			square, n = square+e*e, n+1
+		}
+	}
+	if rms, c := math.Sqrt(square/n), spec.Chains[0]; math.Abs(c.Offset-offset) > 0.01 || math.Abs(math.Sqrt(spec.R[0])-0.005) > 0.001 || rms > 0.004 || math.Abs(score.NIS-1) > 0.1 {
+		t.Errorf("offset %.3f, noise of the angle %.4f; off by %.4f; normalised innovations squared %.2f", c.Offset, math.Sqrt(spec.R[0]), rms, score.NIS)
+	}
+	train, _, _ = driven(1, 3, every, 1600)
+	if spec, err = estimation.Fit(train, states, []estimation.Pair{{Position: 0, Rate: 1}}); err != nil || spec.Chains[0].Offset != 0 {
+		t.Errorf("without an offset one of %v is found: %v", spec.Chains[0].Offset, err)
+	}
+}
+
 // Where all is measured at once and exactly, rates that nothing measures are all that is filtered.
 func TestExactPairsAreLeft(t *testing.T) {
 	train, exact, states := driven(1, 3, 1, 800)

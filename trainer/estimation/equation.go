@@ -47,16 +47,16 @@ func shapeOf(e *fitted.Model) priordynamics.Shape {
 	return priordynamics.Shape{Step: e.Step, Degree: e.Degree, Ridge: ridge}
 }
 
-// regress fits an equation, in which rates move pairs, to the states of each part; nil where one is not determined, as too little moves.
-func regress(states [][]window.Flight, task window.Task, shape priordynamics.Shape, pairs []Pair) (out []*fitted.Model) {
+// regress fits an equation, in which rates move the positions of chains, to the states of each part; nil where one is not determined, as too little moves.
+func regress(states [][]window.Flight, task window.Task, shape priordynamics.Shape, chains []model.FilterChain) (out []*fitted.Model) {
 	for i := range states {
 		e, err := priordynamics.Regress(states[i], task, shape)
 		if err != nil || e.Check(len(task.States), task.Inputs) != nil {
 			return nil
 		}
-		for _, p := range pairs {
-			for j, w := range integral(e, p) {
-				e.Weights[j*len(task.States)+p.Position] = w
+		for _, c := range chains {
+			for j, w := range integral(e, c) {
+				e.Weights[j*len(task.States)+c.Position] = w
 			}
 		}
 		out = append(out, e)
@@ -64,28 +64,30 @@ func regress(states [][]window.Flight, task window.Task, shape priordynamics.Sha
 	return out
 }
 
-// integral returns the weights by which the position of a pair moves in a step by the mean of its rate before and after it; the slope of the
-// parabola in between is the rate then. A position that is regressed by itself has errors of its own, which add up while nothing measures it.
-func integral(e *fitted.Model, p Pair) (weights []float64) {
+// integral returns the weights by which the position of a chain moves in a step by the mean of its rate before and after it, less its offset; the
+// slope of the parabola in between is the rate then. A position that is regressed by itself has errors of its own, which add up while nothing
+// measures it.
+func integral(e *fitted.Model, c model.FilterChain) (weights []float64) {
 	K := len(e.Weights) / e.Terms()
-	for j := p.Rate; j < len(e.Weights); j += K {
+	for j := c.Rate; j < len(e.Weights); j += K {
 		weights = append(weights, e.Step/2*e.Weights[j])
 	}
 	for l, k := range e.Lift.Of {
-		if k == p.Rate {
+		if k == c.Rate {
 			weights[0] += e.Step * e.Lift.Mean[l]
 			weights[1+l] += e.Step * e.Lift.Std[l]
 		}
 	}
+	weights[0] -= e.Step * c.Offset
 	return weights
 }
 
-// integrated returns those of pairs that an equation moves by the integral.
-func integrated(e *fitted.Model, pairs []Pair) []Pair {
+// integrated returns those of chains that an equation moves by the integral.
+func integrated(e *fitted.Model, chains []model.FilterChain) []model.FilterChain {
 	K := len(e.Weights) / e.Terms()
-	return slices.DeleteFunc(slices.Clone(pairs), func(p Pair) bool {
-		for j, w := range integral(e, p) {
-			if e.Weights[j*K+p.Position] != w {
+	return slices.DeleteFunc(slices.Clone(chains), func(c model.FilterChain) bool {
+		for j, w := range integral(e, c) {
+			if e.Weights[j*K+c.Position] != w {
 				return true
 			}
 		}
@@ -97,7 +99,7 @@ func integrated(e *fitted.Model, pairs []Pair) []Pair {
 func equationOf(spec *model.Filter, states []window.Flight, task window.Task) *model.Filter {
 	out := *spec
 	if spec.Equation.Degree > 0 {
-		if equations := regress([][]window.Flight{states}, task, shapeOf(&spec.Equation), integrated(&spec.Equation, Pairs(task.States, true))); equations != nil {
+		if equations := regress([][]window.Flight{states}, task, shapeOf(&spec.Equation), integrated(&spec.Equation, spec.Chains)); equations != nil {
 			out.Equation = *equations[0]
 		}
 	}

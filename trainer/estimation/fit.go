@@ -40,9 +40,10 @@ func Fit(flights []window.Flight, states []channel.Channel, pairs []Pair) (*mode
 			return nil, fmt.Errorf("%s has no rate, and %d values are too few to estimate one", states[k].Name, s.n)
 		}
 		f := newChainFit(s, states[k].Period)
+		f.offset = s.offset(states[k].Period)
 		best := f.maximise()
 		out.R[k], out.R[pair.Rate] = best.r, best.rate
-		out.Chains = append(out.Chains, model.FilterChain{Position: k, Rate: pair.Rate, Q: best.q})
+		out.Chains = append(out.Chains, model.FilterChain{Position: k, Rate: pair.Rate, Q: best.q, Offset: f.offset})
 		out.Start[k], out.Start[pair.Rate], out.Start[len(states)+i] = f.start[0], f.start[1], f.start[2]
 		out.Gap = math.Max(out.Gap, f.gap)
 	}
@@ -117,10 +118,49 @@ func collect(flights []window.Flight, k, rate int) (s series) {
 	return s
 }
 
+// certain is how many standard deviations an offset is from 0 at least.
+const certain = 5
+
+// offset returns by how much the rate is more than the slope of the position on average; 0 if that is not certain.
+func (s *series) offset(period float64) float64 {
+	sum, squares, time := 0., 0., 0.
+	for i, t := range s.t {
+		x, since, v, moved := math.NaN(), int64(0), math.NaN(), math.NaN()
+		for j, y := range s.x[i] {
+			if j > 0 {
+				mean := v
+				if w := s.v[i][j]; !math.IsNaN(w) {
+					mean = 0.5 * (v + w)
+				}
+				moved += mean * float64(t[j]-t[j-1]) * 1e-9
+			}
+			if w := s.v[i][j]; !math.IsNaN(w) {
+				v = w
+			}
+			if math.IsNaN(y) {
+				continue
+			}
+			left := moved - (y - x)
+			if period > 0 {
+				left = math.Remainder(left, period)
+			}
+			if !math.IsNaN(left) {
+				sum, squares, time = sum+left, squares+left*left, time+float64(t[j]-since)*1e-9
+			}
+			x, since, moved = y, t[j], 0
+		}
+	}
+	if !(math.Abs(sum) > certain*math.Sqrt(squares)) {
+		return 0
+	}
+	return sum / time
+}
+
 // chainFit is the likelihood of one position as a function of R and Q.
 type chainFit struct {
 	series
 	period float64
+	offset float64 // of the rate's sensor
 	start  [order]float64
 	gap    float64 // s
 	begin  noises  // where to begin
@@ -233,7 +273,7 @@ func (f *chainFit) maximise() (best noises) {
 // likelihood returns the logarithm of the likelihood of all innovations; of an outlier that at the gate.
 func (f *chainFit) likelihood(n noises) (sum float64) {
 	k, err := filter.New(filter.Config{
-		Channels: []filter.Channel{{Period: f.period, R: n.r}, {R: n.rate}}, Process: &filter.Kinematic{K: 2, Chains: []filter.Chain{{Position: 0, Rate: 1, Q: n.q}}},
+		Channels: []filter.Channel{{Period: f.period, R: n.r}, {R: n.rate}}, Process: &filter.Kinematic{K: 2, Chains: []filter.Chain{{Position: 0, Rate: 1, Q: n.q, Offset: f.offset}}},
 		Start: f.start[:], MaxGap: f.gap,
 	}, 0)
 	if err != nil {

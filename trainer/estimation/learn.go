@@ -42,7 +42,7 @@ func alternate(flights []window.Flight, spec *model.Filter, task window.Task) (*
 	if err != nil || best.equations[0] == nil {
 		return spec, err
 	}
-	shape, moved := shapeOf(best.equations[0]), integrated(best.equations[0], Pairs(task.States, true))
+	shape, moved := shapeOf(best.equations[0]), integrated(best.equations[0], spec.Chains)
 	if fit, judge := ends(flights); len(judge) > 0 && len(folds) > 1 {
 		states, err := smooth(fit, best.of(0), task.States)
 		if err != nil {
@@ -76,19 +76,19 @@ func alternated(folds []part, spec *model.Filter, task window.Task) (judged, err
 			}
 		}
 		found := judged{height: math.Inf(-1)}
-		try := func(shape priordynamics.Shape, pairs []Pair) {
-			if equations := regress(states, task, shape, pairs); equations != nil {
+		try := func(shape priordynamics.Shape, chains []model.FilterChain) {
+			if equations := regress(states, task, shape, chains); equations != nil {
 				found = found.orBetter(withEquations(folds, spec, equations, task, found.height))
 			}
 		}
-		all, estimated := Pairs(task.States, true), Pairs(task.States, false)
+		estimated := slices.DeleteFunc(slices.Clone(spec.Chains), func(c model.FilterChain) bool { return !task.States[c.Rate].Estimated })
 		for _, shape := range shapes(states[0], task) {
-			try(shape, all)
+			try(shape, spec.Chains)
 		}
 		if found.spec == nil {
 			break
 		}
-		if len(estimated) < len(all) { // a measured rate may be that of another point or axis
+		if len(estimated) < len(spec.Chains) { // a measured rate may be that of another point or axis
 			try(shapeOf(found.equations[0]), estimated)
 		}
 		if found = found.tuned(folds, task); found.height < best.height+better {
