@@ -104,3 +104,28 @@ func TestFilterIsChosen(t *testing.T) {
 		t.Errorf("with exact sensors: %+v", d.Problems)
 	}
 }
+
+// An angle that comes late beside its rate is said to be.
+func TestLatePositionsAreSaid(t *testing.T) {
+	t.Parallel()
+	cfg := small()
+	cfg.Filter = "auto"
+	for _, late := range []int{0, 3} {
+		log := swings(1, 4, [2]float64{0.005, 0.05})
+		for i := range log.Segments {
+			x := log.Segments[i].X
+			for j := len(x)/2 - 1; j >= 0; j-- {
+				if j%5 == 0 && j >= late {
+					x[2*j] = x[2*(j-late)]
+				} else {
+					x[2*j] = math.NaN()
+				}
+			}
+		}
+		d := load(t, log, cfg)
+		text := d.Problems[len(d.Problems)-1].Text
+		if said := strings.Contains(text, "theta does not move as omega says"); d.Filter == nil || said != (late > 0) {
+			t.Errorf("late by %d samples: %s", late, text)
+		}
+	}
+}

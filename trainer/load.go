@@ -211,6 +211,9 @@ func (d *Data) estimate(logs []*flightlog.Log, cfg Config) error {
 	return nil
 }
 
+// unlikeRate is the correlation of successive innovations of a position from which on its measured rate does not explain how it moves.
+const unlikeRate = 0.5
+
 // estimated says what the filter makes of a position.
 func (d *Data) estimated(c model.FilterChain) string {
 	p, rate, r := &d.Channels[c.Position], &d.Channels[c.Rate], d.Filter.R
@@ -221,7 +224,12 @@ func (d *Data) estimated(c model.FilterChain) string {
 	if c.Offset != 0 {
 		text += fmt.Sprintf("; %s shows %.2g %s more than the slope of %s", rate.Name, c.Offset, rate.Unit, p.Name)
 	}
-	return text + fmt.Sprintf("; the mean of the normalised innovations squared is %.2f (1 if the filter is consistent), the correlation of successive innovations %.2f (0 if consistent), %d of %d measurements were outliers.", d.Filtered.NIS, d.Filtered.Whiteness, d.Filtered.Rejected, d.Filtered.Used+d.Filtered.Rejected)
+	of := &d.Filtered.States[c.Position]
+	text += fmt.Sprintf("; the mean of the normalised innovations squared of %s is %.2f (1 if the filter is consistent), the correlation of successive ones %.2f (0 if consistent), %d of %d measurements were outliers.", p.Name, of.NIS, of.Whiteness, of.Rejected, of.Used+of.Rejected)
+	if !rate.Estimated && of.Whiteness > unlikeRate {
+		text += fmt.Sprintf(" %s does not move as %s says: one of both may be late, or that of another axis or point.", p.Name, rate.Name)
+	}
+	return text
 }
 
 // write hashes slices of numbers, which does not fail.

@@ -20,6 +20,36 @@ type Score struct {
 	Pairs     int     // of such
 
 	Covariance []float64 // K×K, mean of those of the estimates
+	States     []Score   // K, of the measurements of each state alone; without a covariance
+}
+
+// mean makes sums of a number of measurements that are judged means.
+func (s *Score) mean(judged int) {
+	s.NIS /= math.Max(1, float64(judged))
+	if s.Pairs > 0 && s.NIS > 0 {
+		s.Whiteness /= float64(s.Pairs) * s.NIS
+	}
+}
+
+// add adds the innovations of a filter's last sample to those of each state; last (K) has those before over their standard deviations, NaN = none.
+func (s *Score) add(f *filter.Filter, last []float64) {
+	nu, ratio := f.Innovations()
+	for k := range s.States {
+		of := &s.States[k]
+		switch z := math.Copysign(filter.DefaultGate*math.Sqrt(ratio[k]), nu[k]); {
+		case ratio[k] > 1:
+			of.Rejected++
+			last[k] = math.NaN()
+		case !math.IsNaN(z):
+			of.Used++
+			of.NIS += z * z
+			if !math.IsNaN(last[k]) {
+				of.Whiteness += z * last[k]
+				of.Pairs++
+			}
+			last[k] = z
+		}
+	}
 }
 
 // layout is how the states of a model lie among those of flights, which are measured, or all (K).
@@ -83,11 +113,11 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 	}
 	l, K := newLayout(spec, states, flights[0].K), len(states)
 	p, n, judged := make([]float64, K*K), 0., 0
-	score.Covariance = make([]float64, K*K)
+	score.Covariance, score.States = make([]float64, K*K), make([]Score, K)
 	out := make([]window.Flight, len(flights))
 	for i := range flights {
 		of := &flights[i]
-		x, settled := make([]float64, of.N()*K), make([]bool, of.N())
+		x, settled, last := make([]float64, of.N()*K), make([]bool, of.N()), slices.Repeat([]float64{math.NaN()}, K)
 		y := l.run(f, of, func(j int, r filter.Result) {
 			if settled[j] = f.Settled(); settled[j] {
 				score.NIS += r.NIS
@@ -96,6 +126,7 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 				score.Rejected += r.Rejected
 				score.Whiteness += r.Lagged
 				score.Pairs += r.Pairs
+				score.add(f, last)
 				f.Covariance(p)
 				n++
 				for i, v := range p {
@@ -114,9 +145,9 @@ func Apply(flights []window.Flight, spec *model.Filter, states []channel.Channel
 		}
 		out[i] = of.Estimated(x, y, l.like)
 	}
-	score.NIS /= math.Max(1, float64(judged))
-	if score.Pairs > 0 && score.NIS > 0 {
-		score.Whiteness /= float64(score.Pairs) * score.NIS
+	score.mean(judged)
+	for k := range score.States {
+		score.States[k].mean(score.States[k].Used)
 	}
 	return out, score, nil
 }
