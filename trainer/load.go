@@ -185,16 +185,22 @@ func (d *Data) estimate(logs []*flightlog.Log, cfg Config) error {
 		return fmt.Errorf("%s: filter is \"on\", and no state is a position: give angles and lengths their units, or set filter to \"auto\"", logs[0].Path)
 	}
 	task := window.Task{States: all, Inputs: len(d.Channels) - len(states), Horizon: cfg.Horizon.Seconds()}
-	spec, ratio, err := estimation.Choose(d.Flights, task, cfg.Filter == "on")
+	choice, err := estimation.Choose(d.Flights, task, cfg.Filter == "on")
 	if err != nil {
 		return fmt.Errorf("%s: %w", logs[0].Path, err)
 	}
+	note := func(k int, text string) {
+		d.Problems = append(d.Problems, Problem{logs[0].Path, datacheck.Problem{Kind: Estimated, Index: -1, Channel: all[k].Name, Severity: datacheck.Note, Text: text}})
+	}
+	for _, p := range choice.Unlike {
+		note(p.Position, fmt.Sprintf("%[1]s: not filtered. It does not move as %[2]s says: one of both may be late, or %[2]s that of another axis or point. Predictions start where %[1]s is measured.", all[p.Position].Name, all[p.Rate].Name))
+	}
+	spec, gain := choice.Filter, ""
 	if spec == nil {
 		return nil
 	}
-	gain := ""
-	if ratio > 0 {
-		gain = fmt.Sprintf(" On held-out flights the CRPS of difference equations from its estimates is %.2f times that from the measurements.", ratio)
+	if choice.Ratio > 0 {
+		gain = fmt.Sprintf(" On held-out flights the CRPS of difference equations from its estimates is %.2f times that from the measurements.", choice.Ratio)
 	}
 	flights, score, err := estimation.Apply(d.Flights, spec, all)
 	if err != nil {
@@ -206,13 +212,10 @@ func (d *Data) estimate(logs []*flightlog.Log, cfg Config) error {
 	spec.Usual, spec.Smoothed = score.Covariance, true
 	d.Filter, d.Filtered, d.Flights, d.Channels = spec, score, flights, append(all, d.Channels[len(states):]...)
 	for _, c := range spec.Chains {
-		d.Problems = append(d.Problems, Problem{logs[0].Path, datacheck.Problem{Kind: Estimated, Index: -1, Channel: all[c.Rate].Name, Severity: datacheck.Note, Text: d.estimated(c) + gain}})
+		note(c.Rate, d.estimated(c)+gain)
 	}
 	return nil
 }
-
-// unlikeRate is the correlation of successive innovations of a position from which on its measured rate does not explain how it moves.
-const unlikeRate = 0.5
 
 // estimated says what the filter makes of a position.
 func (d *Data) estimated(c model.FilterChain) string {
@@ -225,11 +228,7 @@ func (d *Data) estimated(c model.FilterChain) string {
 		text += fmt.Sprintf("; %s shows %.2g %s more than the slope of %s", rate.Name, c.Offset, rate.Unit, p.Name)
 	}
 	of := &d.Filtered.States[c.Position]
-	text += fmt.Sprintf("; the mean of the normalised innovations squared of %s is %.2f (1 if the filter is consistent), the correlation of successive ones %.2f (0 if consistent), %d of %d measurements were outliers.", p.Name, of.NIS, of.Whiteness, of.Rejected, of.Used+of.Rejected)
-	if !rate.Estimated && of.Whiteness > unlikeRate {
-		text += fmt.Sprintf(" %s does not move as %s says: one of both may be late, or that of another axis or point.", p.Name, rate.Name)
-	}
-	return text
+	return text + fmt.Sprintf("; the mean of the normalised innovations squared of %s is %.2f (1 if the filter is consistent), the correlation of successive ones %.2f (0 if consistent), %d of %d measurements were outliers.", p.Name, of.NIS, of.Whiteness, of.Rejected, of.Used+of.Rejected)
 }
 
 // write hashes slices of numbers, which does not fail.

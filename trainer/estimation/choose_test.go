@@ -52,10 +52,11 @@ func TestSensorsApartAreFiltered(t *testing.T) {
 	const every = 20
 	train, _, states := driven(1, 4, every, 1600)
 	all := estimation.WithRates(states, []int{2})
-	spec, _, err := estimation.Choose(train, window.Task{States: all, Inputs: 1, Horizon: 0.5}, false)
+	choice, err := estimation.Choose(train, window.Task{States: all, Inputs: 1, Horizon: 0.5}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
+	spec := choice.Filter
 	if len(spec.Chains) != 2 || spec.Equation.Degree == 0 {
 		t.Fatalf("chains %+v, an equation of degree %d", spec.Chains, spec.Equation.Degree)
 	}
@@ -142,15 +143,19 @@ func TestExactPairsAreLeft(t *testing.T) {
 		}
 	}
 	all := estimation.WithRates(states, []int{2})
-	spec, ratio, err := estimation.Choose(train, window.Task{States: all, Inputs: 1, Horizon: 0.5}, false)
-	if err != nil || len(spec.Chains) != 1 || spec.Chains[0].Position != 2 || ratio != 0 {
-		t.Errorf("%+v, %v: %v", spec, ratio, err)
+	choice, err := estimation.Choose(train, window.Task{States: all, Inputs: 1, Horizon: 0.5}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := choice.Filter
+	if len(spec.Chains) != 1 || spec.Chains[0].Position != 2 || choice.Ratio != 0 {
+		t.Errorf("%+v, %v", spec, choice.Ratio)
 	}
 	if !slices.Equal(spec.Changing, []int{2}) {
 		t.Errorf("states whose values never repeat: %v", spec.Changing)
 	}
-	spec, _, err = estimation.Choose(train[:2], window.Task{States: all, Inputs: 1, Horizon: 0.5}, true)
-	if err != nil || len(spec.Chains) != 2 {
-		t.Errorf("all: %+v: %v", spec, err)
+	choice, err = estimation.Choose(train[:2], window.Task{States: all, Inputs: 1, Horizon: 0.5}, true)
+	if err != nil || len(choice.Filter.Chains) != 2 {
+		t.Errorf("all: %+v: %v", choice.Filter, err)
 	}
 }

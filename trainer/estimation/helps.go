@@ -62,26 +62,56 @@ func Helps(flights []window.Flight, spec *model.Filter, task window.Task) (ratio
 	return ratio, ratio < enough, nil
 }
 
-// Choose returns the filter that flights are worth: of all pairs of a position and its rate, measured ones too, if all is set or sensors
-// measure a pair apart; else of the pairs whose rate nothing measures; where there is none of all pairs, if Helps says so, or nil. The ratio is that
-// of Helps, 0 where it was not asked.
-func Choose(flights []window.Flight, task window.Task, all bool) (spec *model.Filter, ratio float64, err error) {
-	pairs := slices.DeleteFunc(Pairs(task.States, true), func(p Pair) bool { return Constant(flights, p.Position) })
-	all = all || slices.ContainsFunc(pairs, func(p Pair) bool { return apart(flights, task.States, p) })
-	needed := slices.DeleteFunc(slices.Clone(pairs), func(p Pair) bool { return !all && !task.States[p.Rate].Estimated })
-	if len(needed) > 0 || len(pairs) == 0 {
-		spec, err = learned(flights, needed, task)
-		return spec, 0, err
-	}
-	if spec, err = learned(flights, pairs, task); err != nil {
-		return nil, 0, err
-	}
-	ratio, helps, err := Helps(flights, spec, task)
-	if !helps {
-		return nil, 0, err
-	}
-	return spec, ratio, err
+// Choice is what Choose returns.
+type Choice struct {
+	Filter *model.Filter // nil = none
+	Ratio  float64       // that of Helps, 0 where it was not asked
+	Unlike []Pair        // left as measured: the position does not move as its measured rate says
 }
+
+// Choose returns the filter that flights are worth: of all pairs of a position and its rate, measured ones too, if all is set or sensors
+// measure a pair apart, less those that are unlike; else of the pairs whose rate nothing measures; where there is none, of all pairs if Helps
+// says so, or none.
+func Choose(flights []window.Flight, task window.Task, all bool) (c Choice, err error) {
+	pairs := slices.DeleteFunc(Pairs(task.States, true), func(p Pair) bool { return Constant(flights, p.Position) })
+	measured := func(p Pair) bool { return !task.States[p.Rate].Estimated }
+	needed := pairs
+	if separate := slices.ContainsFunc(pairs, func(p Pair) bool { return apart(flights, task.States, p) }); !all && !separate {
+		needed = slices.DeleteFunc(slices.Clone(pairs), measured)
+	}
+	if len(needed) > 0 || len(pairs) == 0 {
+		c.Filter, err = learned(flights, needed, task)
+		if err != nil || all || !slices.ContainsFunc(needed, measured) {
+			return c, err
+		}
+		_, score, err := Apply(flights, c.Filter, task.States)
+		if err != nil {
+			return c, err
+		}
+		like := slices.DeleteFunc(slices.Clone(needed), func(p Pair) bool {
+			unlike := measured(p) && score.States[p.Position].Whiteness > unlikeRate
+			if unlike {
+				c.Unlike = append(c.Unlike, p)
+			}
+			return unlike
+		})
+		if len(like) < len(needed) {
+			c.Filter, err = learned(flights, like, task)
+		}
+		return c, err
+	}
+	if c.Filter, err = learned(flights, pairs, task); err != nil {
+		return c, err
+	}
+	helps := false
+	if c.Ratio, helps, err = Helps(flights, c.Filter, task); !helps {
+		return Choice{}, err
+	}
+	return c, err
+}
+
+// unlikeRate is the correlation of successive innovations of a position from which on its measured rate does not explain how it moves.
+const unlikeRate = 0.5
 
 // learned returns the filter of pairs, with an equation where that is better; nil without pairs.
 func learned(flights []window.Flight, pairs []Pair, task window.Task) (*model.Filter, error) {
