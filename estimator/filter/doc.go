@@ -17,9 +17,11 @@
 // variance is not positive or a correlation exceeds 1, the filter restarts.
 //
 // If Config.Adapts, R follows a sensor whose noise is another one than that of the configuration, by the slope of the likelihood
-// with half of the square of the difference of successive z = ν/√S in place of z², which errors of the process do not raise:
+// with the difference of successive innovations in place of these, which slow errors of the process do not raise:
 //
-//	R ← R exp(R/S (½(zᵢ − zᵢ₋₁)² − 1)/200)
+//	R ← R exp(R/Sᵢ ((νᵢ − νᵢ₋₁)²/(Sᵢ + Sᵢ₋₁) − 1)/200)
+//
+// While innovations of a channel have a correlation above ½ the process errs, and R returns to that of the configuration.
 //
 // A measurement with ν² > Gate² S is an outlier: it is counted and not used. The filter restarts,
 // and returns the reason, after a number of outliers in a row, after a gap, and if a number is not

@@ -1,6 +1,9 @@
 package filter
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // first begins a channel with its first measurement.
 func (f *Filter) first(k int, y float64) {
@@ -77,11 +80,14 @@ func (f *Filter) judge(k int, nu, s, noise float64, r *Result) {
 	r.Judged++
 	r.NIS += z * z
 	if !math.IsNaN(f.before[k]) {
-		r.Lagged += z * f.before[k]
+		product := z * f.before[k]
+		r.Lagged += product
 		r.Pairs++
-		f.adapt(k, z-f.before[k], noise/s)
+		f.alike[k] += (product - alike*z*z - f.alike[k]) * 4 / memory
+		d := nu - f.before[k]*math.Sqrt(f.spread[k])
+		f.adapt(k, d*d/(s+f.spread[k]), noise/s)
 	}
-	f.before[k] = z
+	f.before[k], f.spread[k] = z, s
 }
 
 const (
@@ -91,6 +97,8 @@ const (
 	quieter, louder = 1. / 16, 1e4
 	// still is for how many measurements a sensor's noise is not known after one that repeats another: its steps are seen.
 	still = 4
+	// alike is the correlation of successive innovations from which on the process errs, and noises do not show.
+	alike = 0.5
 )
 
 // fresh notes measurement y of channel k, and reports whether it is one, see Channel.Changes.
@@ -102,11 +110,16 @@ func (f *Filter) fresh(k int, y float64) bool {
 	return !same || !f.cfg.Channels[k].Changes
 }
 
-// adapt follows the noise of the sensor of channel k by the difference d of successive normalised innovations, in which the sensor has a share:
-// half of the mean of d² is 1 where R is right. What the process errs in is alike from one sample to the next, and is no noise.
-func (f *Filter) adapt(k int, d, share float64) {
-	if f.cfg.Adapts && f.still[k] == 0 {
-		f.scale[k] = math.Min(math.Max(f.scale[k]*math.Exp(share*(d*d/2-1)/memory), quieter), louder)
+// adapt follows the noise of the sensor of channel k, which has a share of the variance of its innovations, by the square of the difference of
+// successive ones over the sum of their variances: its mean is 1 where R is right. What the process errs in is alike from one sample to the next,
+// and is no noise.
+func (f *Filter) adapt(k int, square, share float64) {
+	switch {
+	case !f.cfg.Adapts:
+	case slices.Max(f.alike) > 0: // no sensor is trusted less than in training then
+		f.scale[k] = math.Pow(f.scale[k], 1-4./memory)
+	case f.still[k] == 0:
+		f.scale[k] = math.Min(math.Max(f.scale[k]*math.Exp(share*(square-1)/memory), quieter), louder)
 	}
 }
 
@@ -137,6 +150,7 @@ func (f *Filter) plausible(k int, nu, noise float64) bool {
 	for i := range f.p {
 		f.p[i] *= grow
 	}
+	f.still[k] = still
 	for k, most := range f.cfg.Settled {
 		f.settled = f.settled && (most == 0 || f.p[k*f.n+k] <= unlike*most)
 	}

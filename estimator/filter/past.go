@@ -38,6 +38,8 @@ type state struct {
 	seen    []float64 // K, so many
 	scale   []float64 // K, variance of the sensor over R
 	value   []float64 // K, the last measurement
+	spread  []float64 // K, S of that of before
+	alike   []float64 // K, mean of the products of successive ν/√S, less those at which the process errs
 	still   []int     // K, for how many measurements the sensor's noise does not show
 	total   []int     // K, outliers so far
 	known   []bool    // K, whether a channel was measured since the last reset
@@ -63,13 +65,13 @@ func newState(n, k int) state {
 // forget makes sensors those of the configuration.
 func (s *state) forget() {
 	for k := range s.scale {
-		s.scale[k], s.odd[k], s.seen[k], s.value[k] = 1, 0, 0, math.NaN()
+		s.scale[k], s.odd[k], s.seen[k], s.alike[k], s.value[k] = 1, 0, 0, 0, math.NaN()
 	}
 }
 
 // numbers and counts are the vectors of length K.
-func (s *state) numbers() [6]*[]float64 {
-	return [...]*[]float64{&s.side, &s.odd, &s.seen, &s.scale, &s.value, &s.before}
+func (s *state) numbers() [8]*[]float64 {
+	return [...]*[]float64{&s.alike, &s.spread, &s.side, &s.odd, &s.seen, &s.scale, &s.value, &s.before}
 }
 func (s *state) counts() [4]*[]int { return [...]*[]int{&s.row, &s.run, &s.total, &s.still} }
 
