@@ -47,7 +47,7 @@ func TestTimesOfThirtyTwoBits(t *testing.T) {
 	log := newLog().format("pos:uint64_t timestamp;float x;").subscribe(1, 0, "pos")
 	var want []int64
 	for i := range 40 {
-		us := uint64(1<<32 - 20_000 + 1000*i)
+		us := uint64(1<<32-20_000) + uint64(1000*i)
 		log.data(1, le64(us%(1<<32)), le32f(float32(i)))
 		want = append(want, int64(us)*1000)
 	}
@@ -57,7 +57,7 @@ func TestTimesOfThirtyTwoBits(t *testing.T) {
 	}
 	again := newLog().format("pos:uint64_t timestamp;float x;").subscribe(1, 0, "pos")
 	for i := range 40 {
-		again.data(1, le64(uint64(1_000_000_000+1000*i)%1_000_020_000), le32f(float32(i)))
+		again.data(1, le64((1_000_000_000+1000*uint64(i))%1_000_020_000), le32f(float32(i)))
 	}
 	if g := read(t, again.Bytes()); g.times[20] != 0 {
 		t.Error(g.times)
