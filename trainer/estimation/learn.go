@@ -75,7 +75,8 @@ func alternated(folds []part, spec *model.Filter, task window.Task) (judged, err
 				return best, err
 			}
 		}
-		found := judged{height: math.Inf(-1)}
+		none := judged{height: math.Inf(-1)}
+		found := none
 		try := func(shape priordynamics.Shape, chains []model.FilterChain) {
 			if equations := regress(states, task, shape, chains); equations != nil {
 				found = found.orBetter(withEquations(folds, spec, equations, task, found.height))
@@ -85,13 +86,16 @@ func alternated(folds []part, spec *model.Filter, task window.Task) (judged, err
 		for _, shape := range shapes(states[0], task) {
 			try(shape, spec.Chains)
 		}
-		if found.spec == nil {
-			break
-		}
-		if len(estimated) < len(spec.Chains) { // a measured rate may be that of another point or axis
+		if found.spec != nil && len(estimated) < len(spec.Chains) { // a measured rate may be that of another point or axis
 			try(shapeOf(found.equations[0]), estimated)
 		}
-		if found = found.tuned(folds, task); found.height < best.height+better {
+		integrals := found
+		found = none
+		for _, shape := range shapes(states[0], task) {
+			try(shape, nil) // where a rate turns within a step, its mean is not what the position moves by
+		}
+		found = integrals.tuned(folds, task).orClearly(found.tuned(folds, task))
+		if found.height < best.height+better {
 			break
 		}
 		best = found
@@ -130,6 +134,14 @@ func (j judged) with(parts []part, spec *model.Filter, task window.Task) judged 
 	return out
 }
 
+// orClearly returns another where there is none, or that is clearly better.
+func (j judged) orClearly(o judged) judged {
+	if j.spec == nil || o.height >= j.height+better {
+		return o
+	}
+	return j
+}
+
 func (j judged) orBetter(o judged) judged {
 	if o.height > j.height {
 		return o
@@ -149,8 +161,11 @@ func scaled(spec *model.Filter, i int, q float64) *model.Filter {
 	return &out
 }
 
-// tuned returns the filter with intensities, all and then chain by chain, and noises of sensors that are more likely.
+// tuned returns the filter, if there is one, with intensities, all and then chain by chain, and noises of sensors that are more likely.
 func (j judged) tuned(parts []part, task window.Task) judged {
+	if j.spec == nil {
+		return j
+	}
 	try := func(i int, q float64) { j = j.orBetter(j.with(parts, scaled(j.spec, i, q), task)) }
 	for _, factor := range []float64{math.Sqrt(10), 1 / math.Sqrt(10)} {
 		try(-1, factor)
