@@ -8,7 +8,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/filter"
 )
 
-// swing takes a swing of which a sensor of standard deviation std has the angle through a filter that is told 0.01, and returns the errors of
+// swing takes a swing of which a sensor of standard deviation std has the angle through a filter whose setting is 0.01, and returns the errors of
 // angle and rate and the mean of the normalised innovations squared in the second half.
 func swing(t *testing.T, std, q float64, adapts bool) (angle, rate, nis float64) {
 	f, err := filter.New(filter.Config{
@@ -52,7 +52,7 @@ func TestSlowErrorsAreNoNoise(t *testing.T) {
 	}
 }
 
-// An encoder of a robot at rest repeats one value: that says nothing of its noise when the robot moves again.
+// An encoder of a robot at rest repeats one value. Its noise is unknown until the robot moves again.
 func TestRestIsNoNoise(t *testing.T) {
 	f, err := filter.New(filter.Config{
 		Channels: []filter.Channel{{R: 1e-4}, {}}, Process: &filter.Kinematic{K: 2, Chains: []filter.Chain{{Position: 0, Rate: 1, Q: 100}}},

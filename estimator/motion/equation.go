@@ -47,6 +47,7 @@ type kind struct {
 	name     string
 	required []string // roles; "#" stands for a number from 1 on
 	optional []string
+	mass     bool             // forces, apart from gravity, accelerate it by its mass alone
 	rates    func(b *builder) // appends f
 }
 
@@ -221,7 +222,8 @@ var Together = [][]string{{"x", "y", "z", "vx", "vy", "vz"}, {"east", "north"}}
 // HasMass reports whether forces, apart from gravity, accelerate the robot by its mass alone, so that a load changes them and not
 // the torques: a rigid body with a velocity.
 func (e *Equation) HasMass() bool {
-	return (e.Kind == multirotor.name || e.Kind == fixedWing.name) && e.has("vx")
+	k := kindOf(e.Kind)
+	return k != nil && k.mass && e.has("vx")
 }
 
 // Increment appends the increment of a step of h seconds from states x (K×any) under mean inputs u (P; None without

@@ -13,7 +13,7 @@ import (
 //
 // the derivatives of aerodynamic coefficients, over mass and moments of inertia (Beard & McLain 2012, chapter 4, linear
 // in the angles of attack and sideslip). It needs position and velocity.
-var fixedWing = kind{name: "fixed wing", required: slices.Concat(rigidRoles, rigidOptional), rates: func(b *builder) {
+var fixedWing = kind{name: "fixed wing", required: slices.Concat(rigidRoles, rigidOptional), mass: true, rates: func(b *builder) {
 	b.rigid(func(s rigidState) (force, torque []term) {
 		square := b.Affine(1, nil, program.Part{X: b.Function(program.Square, s.velocity), M: []float64{1, 1, 1}})
 		by := b.scale(b.Stack(s.velocity, s.rates), b.Function(program.Sqrt, square))

@@ -14,7 +14,7 @@ var (
 //	ω̇_i = c_i − d_i ω_i + g_i ω_j ω_k + Σ t_ij u_j
 //
 // Without position and velocity only the second line is there.
-var multirotor = kind{name: "multirotor", required: rigidRoles, optional: rigidOptional, rates: func(b *builder) {
+var multirotor = kind{name: "multirotor", required: rigidRoles, optional: rigidOptional, mass: true, rates: func(b *builder) {
 	b.rigid(func(s rigidState) (force, torque []term) {
 		if s.velocity != program.None {
 			for i, axis := range axes {
