@@ -98,15 +98,18 @@ func Step(m *priordynamics.Model, K, P int) *program.Program {
 		}
 		return p.Affine(K, nil, all...)
 	}
-	increment := func(x program.Reg) program.Reg {
-		return Increment(p, m, x, u, sum(bias, p.Times(damping, x)), mass)
+	var d [2]program.Reg
+	for i := range d {
+		at := x
+		if i > 0 {
+			at = sum(x, d[0])
+		}
+		d[i] = Increment(p, m, at, u, sum(bias, p.Times(damping, at)), mass)
 	}
-	d0 := increment(x)
-	d1 := increment(sum(x, d0))
 	terms := make([]program.Term, K)
 	for i := range terms {
 		terms[i] = program.Term{Row: i, A: i, S: 1}
 	}
-	p.Output(Next, sum(x, p.Products(K, d0, first, terms), p.Products(K, d1, second, terms)))
+	p.Output(Next, sum(x, p.Products(K, d[0], first, terms), p.Products(K, d[1], second, terms)))
 	return p
 }

@@ -57,9 +57,14 @@ func (m *Model) Usual() int {
 
 // hasEquation reports whether an equation is of a kind.
 func (m *Model) hasEquation(is func(e *priordynamics.Model) bool) bool {
-	return is(&m.Adaptation.Equation) || m.Filter != nil && is(&m.Filter.Equation) || slices.ContainsFunc(m.Stack, func(c Component) bool {
-		return slices.ContainsFunc(c.Members, func(e priordynamics.Model) bool { return is(&e) })
-	})
+	for i := range m.Stack {
+		for j := range m.Stack[i].Members {
+			if is(&m.Stack[i].Members[j]) {
+				return true
+			}
+		}
+	}
+	return is(&m.Adaptation.Equation) || m.Filter != nil && is(&m.Filter.Equation)
 }
 
 // The reasons for refusing a file, for errors.Is.

@@ -243,21 +243,18 @@ func Increment(p *program.Program, e *Equation, x, u, theta, mass program.Reg, h
 		return p.Affine(K, nil, parts...)
 	}
 	var b *builder
-	rates := func(moved ...part) program.Reg {
+	var k [4]program.Reg
+	for i, after := range [...]float64{0, h / 2, h / 2, h} {
 		from := func(x program.Reg) program.Reg {
-			if len(moved) == 0 {
+			if i == 0 {
 				return x
 			}
-			return sum(append([]part{{x, 1}}, moved...)...)
+			return sum(part{x, 1}, part{k[i-1], after})
 		}
 		b = &builder{Program: p, e: e, x: from(bounded), u: u, theta: theta, mass: mass, exact: func() program.Reg { return from(x) }, free: program.None}
-		return b.derivative()
+		k[i] = b.derivative()
 	}
-	k1 := rates()
-	k2 := rates(part{k1, h / 2})
-	k3 := rates(part{k2, h / 2})
-	k4 := rates(part{k3, h})
-	return b.slowed(sum(part{k1, h / 6}, part{k2, h / 3}, part{k3, h / 3}, part{k4, h / 6}), bounded, h)
+	return b.slowed(sum(part{k[0], h / 6}, part{k[1], h / 3}, part{k[2], h / 3}, part{k[3], h / 6}), bounded, h)
 }
 
 type part struct {

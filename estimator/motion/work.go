@@ -19,32 +19,32 @@ type machine[T program.Float] struct {
 }
 
 // NewWork takes the memory for steps of h seconds, K states and P inputs; nil without an equation.
-func NewWork(e *Equation, K, P int, h float64) *Work {
+func NewWork(e *Equation, K, P int, h float64) *Work { return newWork(e, K, P, h, false) }
+
+// NewLoadedWork is NewWork for a robot whose mass changes, see Equation.HasMass.
+func NewLoadedWork(e *Equation, K, P int, h float64) *Work { return newWork(e, K, P, h, e.HasMass()) }
+
+func newWork(e *Equation, K, P int, h float64, loaded bool) *Work {
 	if e.Empty() {
 		return nil
 	}
-	w := &Work{k: K, p: P, matrix: make([]float64, (K+P)*K)}
-	w.value, w.along, w.by = compile[float64](e, K, P, h, false, program.Options{}), compile[float64](e, K, P, h, false, program.Options{Seeds: 1}), compile[float64](e, K, P, h, false, program.Options{Seeds: K + P})
-	w.by.unitDirections(K, P)
-	return w
-}
-
-// NewLoadedWork is NewWork for a robot whose mass changes, see Equation.HasMass. It has no JVP and no Adjoint.
-func NewLoadedWork(e *Equation, K, P int, h float64) *Work {
-	if !e.HasMass() {
-		return NewWork(e, K, P, h)
+	w, seeds := &Work{k: K, p: P, matrix: make([]float64, (K+P)*K)}, K+P
+	if loaded {
+		seeds++
 	}
-	w := &Work{k: K, p: P}
-	w.value, w.by = compile[float64](e, K, P, h, true, program.Options{}), compile[float64](e, K, P, h, true, program.Options{Seeds: K + P + 1})
+	w.value, w.along, w.by = compile[float64](e, K, P, h, loaded, program.Options{}), compile[float64](e, K, P, h, loaded, program.Options{Seeds: 1}), compile[float64](e, K, P, h, loaded, program.Options{Seeds: seeds})
 	w.by.unitDirections(K, P)
-	w.by.SetTangent(w.by.mass, 0, 0, K+P, 1)
+	if loaded {
+		w.by.SetTangent(w.by.mass, 0, 0, K+P, 1)
+	}
 	return w
 }
 
 // SetMass sets by what part of its mass the robot of NewLoadedWork is heavier.
 func (w *Work) SetMass(v float64) {
-	w.value.Set(w.value.mass, 0, 0, 0, v)
-	w.by.Set(w.by.mass, 0, 0, 0, v)
+	for _, m := range []*machine[float64]{&w.value, &w.along, &w.by} {
+		m.Set(m.mass, 0, 0, 0, v)
+	}
 }
 
 // compile returns the machine of a step of h seconds; loaded has the mass as an input.
