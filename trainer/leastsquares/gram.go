@@ -60,6 +60,23 @@ func (g *Gram) Add(row []float64) {
 	g.n++
 }
 
+// Part returns the Gram of some of the columns, of which the first V are regressed on.
+func (g *Gram) Part(columns []int, V int) *Gram {
+	out := New(V, len(columns)-V, nil)
+	out.n = g.n
+	from, to, w := g.products.Sums(), out.products.Sums(), len(columns)
+	for a, i := range columns {
+		if g.centre != nil {
+			out.centre = append(out.centre, g.centre[i])
+		}
+		out.sum[a] = g.sum[i]
+		for b, j := range columns[:a+1] {
+			to.Data[a*w+b] = from.Data[max(i, j)*from.Stride+min(i, j)]
+		}
+	}
+	return out
+}
+
 // Merge adds the rows of o, which has the same columns and the same centre.
 func (g *Gram) Merge(o *Gram) {
 	g.n += o.n

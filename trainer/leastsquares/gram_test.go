@@ -171,3 +171,24 @@ func TestLeverage(t *testing.T) {
 		}
 	}
 }
+
+// Part of a Gram is the Gram of those columns.
+func TestPart(t *testing.T) {
+	whole, alone := New(3, 1, nil), New(2, 1, nil)
+	for _, r := range rows(300) {
+		whole.Add(r)
+		alone.Add([]float64{r[1], r[2], r[0]})
+	}
+	part := whole.Part([]int{1, 2, 0}, 2)
+	got, gotOffset, ok := part.Solve(2, 0.1)
+	want, wantOffset, _ := alone.Solve(2, 0.1)
+	if !ok || part.N() != alone.N() {
+		t.Fatalf("%d rows, solved %v", part.N(), ok)
+	}
+	close(t, "weight", got[0], want[0], 1e-12)
+	close(t, "weight of a column that does not vary", got[1], 0, 0)
+	close(t, "offset", gotOffset[0], wantOffset[0], 1e-6)
+	if part.Add([]float64{1, 7, 2}); whole.N() != 300 {
+		t.Error("a row of the part is one of the whole")
+	}
+}

@@ -59,8 +59,6 @@ func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task
 	}
 	every := append(held[:len(held):len(held)], all)
 	cores.Each(len(every), func(i int) { every[i].read(cfg) })
-	copy(held, every)
-	all = every[len(held)]
 	if slices.ContainsFunc(every, func(p part) bool { return p.diverged }) {
 		cfg.Base = nil // what it leaves no map knows
 	}
@@ -72,18 +70,20 @@ func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task
 		m.Derivative = slices.Repeat([]int{-1}, len(m.Derivative)) // it is the base that moves on
 		f.Residuals = framed(m, len(held))
 	}
-	for _, readout := range cfg.Readouts {
-		for _, rows := range slices.Concat([]int{0}, cfg.Rows) {
-			err := f.addLevel(ctx, all, held, cfg, direct.Level{Readout: int(readout), Rows: rows, Degree: 1, Times: cfg.Times})
-			if errors.Is(err, ErrTooFew) && rows > 0 {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
+	if err := f.addLevels(ctx, cfg.levels(), every, cfg); err != nil {
+		return nil, err
 	}
 	return f, nil
+}
+
+// levels returns those to fit: of each readout, ascending in history.
+func (c *Config) levels() (out []direct.Level) {
+	for _, readout := range c.Readouts {
+		for _, rows := range slices.Concat([]int{0}, c.Rows) {
+			out = append(out, direct.Level{Readout: int(readout), Rows: rows, Degree: 1, Times: c.Times})
+		}
+	}
+	return out
 }
 
 // thin returns the windows' share of the most that are used, of so many in all.
@@ -136,15 +136,36 @@ func (p *part) read(cfg Config) {
 	}
 }
 
-// addLevel fits a level to all windows and, for every fold, to those that it does not hold
-// out.
-func (f *Fitted) addLevel(ctx context.Context, all part, held []part, cfg Config, l direct.Level) error {
-	fits, errs := make([]timeFit, len(l.Times)), make([]error, len(l.Times))
-	cores.Each(len(l.Times), func(i int) {
-		if errs[i] = ctx.Err(); errs[i] == nil {
-			fits[i], errs[i] = fitTime(&f.Model, l, cfg, i, all, held)
+// addLevels fits the levels to all windows, the last part, and, for every fold, to those that it does not hold out.
+func (f *Fitted) addLevels(ctx context.Context, levels []direct.Level, parts []part, cfg Config) error {
+	fits, errs := make([][]timeFit, len(levels)), make([][]error, len(levels)) // of each level at each time
+	for n := range levels {
+		fits[n], errs[n] = make([]timeFit, len(cfg.Times)), make([]error, len(cfg.Times))
+	}
+	cores.Each(len(cfg.Times), func(i int) {
+		for n, g := range gatherAll(&f.Model, levels, cfg, i, parts) {
+			if errs[n][i] = ctx.Err(); errs[n][i] == nil {
+				fits[n][i], errs[n][i] = fitTime(g, cfg)
+			}
 		}
 	})
+	short := -1 // readout whose flights are too short for more history
+	for n, l := range levels {
+		if l.Readout == short {
+			continue
+		}
+		err := f.addLevel(l, fits[n], errs[n], cfg)
+		if errors.Is(err, ErrTooFew) && l.Rows > 0 {
+			short = l.Readout
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addLevel adds a level by its fits at all times.
+func (f *Fitted) addLevel(l direct.Level, fits []timeFit, errs []error, cfg Config) error {
 	logError := 0.0
 	for i, err := range errs {
 		if err != nil {

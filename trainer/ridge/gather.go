@@ -11,30 +11,37 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/replay"
 )
 
-// gatherer gathers the rows of one level, one time ahead after the other.
+// gatherer gathers the rows of one level at one time ahead. Levels whose columns others have, too, take the products of
+// these and gather what is left.
 type gatherer struct {
 	K, P            int
-	linear, columns int // columns of degree 1, all columns; without the constant
-	targets         int // K, or with those of what the base leaves 2K
-	at              int // which time ahead
+	linear, columns int             // columns of degree 1, all columns; without the constant
+	bases           []model.Readout // whose bases leave K more targets each
+	at              int             // which time ahead
 	spec            history.Spec
 	level           direct.Level
 	m               *direct.Model
+
+	centre []float64            // of columns and targets; nil before the first row
+	sums   []*leastsquares.Gram // of each part that is held out, then of all windows
+	used   [][]bool             // of each of these, the windows that count
 }
 
+func (g *gatherer) readout() model.Readout { return model.Readout(g.level.Readout) }
+
 // newGatherer returns a gatherer of the level's columns, with products where there are few
-// enough columns to multiply.
-func newGatherer(m *direct.Model, l direct.Level, cfg Config) *gatherer {
+// enough columns to multiply, at one of the times ahead.
+func newGatherer(m *direct.Model, l direct.Level, cfg Config, at int) *gatherer {
 	K, P := len(m.Derivative), len(m.UMean)
 	l.Degree = 1
-	g := &gatherer{K: K, P: P, targets: K, linear: m.Columns(&l) - 1, spec: history.Spec{Edges: cfg.History.Edges[:l.Rows]}}
+	g := &gatherer{K: K, P: P, m: m, at: at, level: l, linear: m.Columns(&l) - 1, spec: history.Spec{Edges: cfg.History.Edges[:l.Rows]}}
 	if cfg.Base != nil {
-		g.targets = 2 * K
+		g.bases = []model.Readout{g.readout()}
 	}
 	if g.linear-l.Rows*(K+P) <= cfg.Products {
 		l.Degree = 2
 	}
-	g.columns, g.level, g.m = m.Columns(&l)-1, l, m
+	g.columns, g.level = m.Columns(&l)-1, l
 	return g
 }
 
@@ -51,40 +58,46 @@ func (g *gatherer) shorter(most int) (columns []int) {
 	return columns
 }
 
-// gram gathers the windows of a part that have the level's history and a value of every
-// channel h seconds ahead, about the given centre (nil = that of the first row). Slow channels
+// targets is how many columns are predicted: K, and with a base K of what each leaves.
+func (g *gatherer) targets() int { return g.K * (1 + len(g.bases)) }
+
+// gram gathers the windows of a part that are not used yet, have the level's history, and have a value of every
+// channel at the time ahead. Slow channels
 // are rarely measured at the same time: what is between their samples is a target, too.
-func (g *gatherer) gram(p part, h float64, centre []float64) *leastsquares.Gram {
-	out := leastsquares.New(g.columns, g.targets, centre)
-	if len(p.flights) == 0 {
+func (g *gatherer) gram(p part, used []bool) *leastsquares.Gram {
+	out, h := leastsquares.New(g.columns, g.targets(), g.centre), g.level.Times[g.at]
+	if !slices.Contains(used, false) {
 		return out
 	}
 	one := *g.m
 	one.Levels = []direct.Level{g.level}
 	columns := direct.New(&one, g.K, h)
-	row, d := make([]float64, 1+g.columns+g.targets), make([]float64, g.K) // the constant, columns, targets
+	row, d := make([]float64, 1+g.columns+g.targets()), make([]float64, g.K) // the constant, columns, targets
 	for w := range replay.Each(p.flights, p.windows, []float64{h}) {
 		past := p.past[w.Number]
-		if n := g.level.Rows * (g.K + g.P); len(past) >= n {
-			past = past[:n]
-		} else {
+		n := g.level.Rows * (g.K + g.P)
+		if used[w.Number] || len(past) < n {
 			continue
 		}
-		columns.Run(w.X0, w.Signal(model.Readout(g.level.Readout)), g.level.Readout, past)
+		columns.Run(w.X0, w.Signal(g.readout()), g.level.Readout, past[:n])
 		columns.ColumnsAt(row, h)
 		w.Flight.Displacement(d, w.Start, h)
+		to := row[1+g.columns:]
+		for i, r := range g.bases {
+			for k, y := range d {
+				to[g.K*(1+i)+k] = (y - p.base[r][w.Number][g.at*g.K+k]) / h
+			}
+		}
 		for k, y := range d {
-			if g.targets > g.K {
-				row[1+g.columns+g.K+k] = (y - p.base[g.level.Readout][w.Number][g.at*g.K+k]) / h
-			}
-			y /= h
+			to[k] = y / h
 			if v := g.m.Derivative[k]; v >= 0 {
-				y -= w.X0[v]
+				to[k] -= w.X0[v]
 			}
-			row[1+g.columns+k] = y
 		}
 		if finite(row) {
+			used[w.Number] = true
 			out.Add(row[1:])
+			g.centre = out.Centre()
 		}
 	}
 	return out

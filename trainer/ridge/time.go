@@ -3,11 +3,9 @@ package ridge
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/trainer/leastsquares"
 )
 
@@ -67,30 +65,30 @@ func (g *gatherer) candidates(shorter int) (out []candidate) {
 	return out
 }
 
-// fitTime fits the candidates to all rows, whose mean is taken with shares by the parts that
+// fitTime fits the candidates of a level at one time ahead to all rows, whose mean is taken with shares by the parts that
 // are held out in turn, for each channel.
-func fitTime(m *direct.Model, l direct.Level, cfg Config, at int, all part, held []part) (timeFit, error) {
-	g := newGatherer(m, l, cfg)
-	h := l.Times[at]
-	g.at = at
-	whole, parts := g.grams(all, held, h)
+func fitTime(g *gatherer, cfg Config) (timeFit, error) {
+	whole := g.whole()
 	if total := whole.N(); total <= g.linear+1 {
 		return timeFit{}, fmt.Errorf("%w: %d for %d columns", ErrTooFew, total, g.linear)
 	}
 	out := timeFit{degree: 1, candidates: g.candidates(cfg.Shorter)}
-	grams := slices.Concat([]*leastsquares.Gram{whole}, without(parts, g.columns, g.targets, whole.Centre()))
+	grams, parts := []*leastsquares.Gram{whole}, g.sums[:len(g.sums)-1]
+	for i := range parts {
+		grams = append(grams, g.merged(i))
+	}
 	var err error
 	if out.solutions, err = solve(grams, out.candidates); err != nil {
 		return timeFit{}, err
 	}
-	scores, still, err := validate(parts, grams[1:], out.candidates, out.solutions, g.targets)
+	scores, still, err := validate(parts, grams[1:], out.candidates, out.solutions, g.targets())
 	if err != nil {
 		return timeFit{}, err
 	}
-	if at == len(l.Times)-1 {
+	if g.at == len(g.level.Times)-1 {
 		out.grams = grams
 	}
-	for y := range g.targets {
+	for y := range g.targets() {
 		shares, least := cfg.share(scores, y)
 		for c, s := range shares {
 			if s > 0 {
@@ -103,30 +101,6 @@ func fitTime(m *direct.Model, l direct.Level, cfg Config, at int, all part, held
 		out.shares = append(out.shares, shares)
 	}
 	return out, nil
-}
-
-// grams gathers all windows, and those of each part that is held out. Where the parts have all of the windows, as whole
-// flights do, their sum is the one of all.
-func (g *gatherer) grams(all part, held []part, h float64) (whole *leastsquares.Gram, parts []*leastsquares.Gram) {
-	var centre []float64 // that of the first row
-	if all.windows != nil {
-		whole = g.gram(all, h, nil)
-		centre = whole.Centre()
-	}
-	for _, p := range held {
-		part := g.gram(p, h, centre)
-		if centre == nil {
-			centre = part.Centre()
-		}
-		parts = append(parts, part)
-	}
-	if whole == nil {
-		whole = leastsquares.New(g.columns, g.targets, centre)
-		for _, p := range parts {
-			whole.Merge(p)
-		}
-	}
-	return whole, parts
 }
 
 // leastShare of a candidate in the mean; one with less has none.
@@ -191,21 +165,6 @@ func alike(smaller, larger [][]float64, k int) bool {
 		mean += more / float64(len(larger))
 	}
 	return mean <= moreInMean
-}
-
-// without returns the merged parts without each of them.
-func without(parts []*leastsquares.Gram, columns, targets int, centre []float64) []*leastsquares.Gram {
-	var out []*leastsquares.Gram
-	for i := range parts {
-		others := leastsquares.New(columns, targets, centre)
-		for j, q := range parts {
-			if j != i {
-				others.Merge(q)
-			}
-		}
-		out = append(out, others)
-	}
-	return out
 }
 
 // solve returns the solutions of the candidates for every gram that has rows, penalty by penalty.
