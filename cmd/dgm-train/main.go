@@ -4,6 +4,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -14,15 +15,22 @@ import (
 	"github.com/dgm-robotics/dgm/trainer"
 )
 
-// collected is from how much garbage on, in per cent of what is used, it is collected: with the usual 100 long logs take a third more memory, and
-// no less time. GOGC sets another.
-const collected = 40
+// Garbage is collected when it is collected per cent of what is used: with the usual 100 long logs take a third more memory, and
+// no less time. The ballast counts as used, though it is never written to and takes no memory, so that short logs, which use less than
+// that, are not collected a thousand times. GOGC sets another percentage, without ballast.
+const (
+	collected = 40
+	ballast   = 128 << 20
+)
 
 func main() {
+	var unused []byte
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collected)
+		unused = make([]byte, ballast)
 	}
 	cli.Main(command())
+	runtime.KeepAlive(unused)
 }
 
 func command() *cobra.Command {
