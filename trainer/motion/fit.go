@@ -53,14 +53,14 @@ func (s Settings) Coarse(task window.Task) Settings {
 
 // Choose fits the proposed equation that fits a few windows best. It returns nil where none is proposed, or none can be fitted.
 func Choose(ctx context.Context, flights []window.Flight, task window.Task, proposed []motion.Equation, set Settings) (best *motion.Equation, objective float64, err error) {
-	objective = math.Inf(1)
+	leader := []float64{math.Inf(1), math.Inf(1)}
 	for _, e := range proposed {
-		f, err := screen(ctx, flights, task, e, set, objective)
+		f, objectives, err := screen(ctx, flights, task, e, set, leader)
 		if err != nil {
 			return nil, 0, err
 		}
-		if f.objective < objective {
-			best, objective = f.e, f.objective
+		if f.objective < leader[1] {
+			best, leader = f.e, objectives
 		}
 	}
 	if best == nil {
@@ -69,16 +69,16 @@ func Choose(ctx context.Context, flights []window.Flight, task window.Task, prop
 	return Fit(ctx, flights, task, *best, set, values(best))
 }
 
-// screen fits an equation to few windows, as far as it can be better than the leader.
-func screen(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, leader float64) (*problem, error) {
+// screen fits an equation to few windows, as far as it can be better than the leader, and returns the objectives of both stages.
+func screen(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, leader []float64) (*problem, []float64, error) {
 	set = set.Coarse(task)
 	set.windows = few
-	f, err := fit(ctx, flights, task, e, set, nil, leader)
+	f, objectives, err := fit(ctx, flights, task, e, set, nil, leader)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	f.report(set)
-	return f, nil
+	return f, objectives, nil
 }
 
 func values(e *motion.Equation) (out []float64) {
@@ -91,7 +91,7 @@ func values(e *motion.Equation) (out []float64) {
 // Fit fits an equation to flights, from the parameters start, and returns it with the objective that it reaches: the mean
 // logarithm of its error over that of holding.
 func Fit(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, start []float64) (*motion.Equation, float64, error) {
-	f, err := fit(ctx, flights, task, e, set, start, math.Inf(1))
+	f, _, err := fit(ctx, flights, task, e, set, start, []float64{math.Inf(1)})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -111,8 +111,12 @@ func (f *problem) report(set Settings) {
 	}
 }
 
-// fit is Fit without what follows the descent, which ends where the equation cannot be better than the leader.
-func fit(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, start []float64, leader float64) (*problem, error) {
+// behind is by how much the objective of a short roll-out exceeds the leader's for a longer one not to be tried.
+const behind = 0.2
+
+// fit is Fit without what follows the descent, by roll-outs of a few nodes, then of all, and of all only from given parameters. It ends where
+// the equation cannot be better than the leader, by whose objectives of these stages it is judged, and returns its own.
+func fit(ctx context.Context, flights []window.Flight, task window.Task, e motion.Equation, set Settings, start, leader []float64) (f *problem, objectives []float64, err error) {
 	K := len(task.States)
 	e.Parameters = slices.Clone(e.Parameters)
 	e.Bound = bounds(flights, K, task.Inputs, &e)
@@ -122,22 +126,27 @@ func fit(ctx context.Context, flights []window.Flight, task window.Task, e motio
 	if start != nil {
 		stages, tolerance = stages[1:], fine
 	}
-	var f *problem
-	for _, nodes := range stages {
+	for i, nodes := range stages {
 		nodes = min(nodes, set.Nodes)
 		s := paths.Gather(&priordynamics.Body{}, flights, task, set.Step, nodes, set.windows)
 		if s.N < least {
-			return nil, ErrTooFew
+			return nil, nil, ErrTooFew
 		}
 		f = newProblem(&e, s, noise)
 		f.theta = theta
-		if nodes < set.Nodes {
-			f.descend(ctx, tolerance, math.Inf(1))
+		last := i == len(stages)-1
+		if last {
+			f.descend(ctx, tolerance, leader[i])
 		} else {
-			f.descend(ctx, tolerance, leader)
+			f.descend(ctx, tolerance, math.Inf(1))
+		}
+		objectives = append(objectives, f.objective)
+		if !last && f.objective > leader[i]+behind {
+			f.objective = math.Inf(1)
+			break
 		}
 	}
-	return f, nil
+	return f, objectives, nil
 }
 
 // alone returns the objective of the measured starts.
