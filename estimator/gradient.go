@@ -1,7 +1,6 @@
 package estimator
 
 import (
-	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/dynamics"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -166,26 +165,7 @@ func (a *adjointMachine[T]) set(p *Predictor, q *Query) {
 		}
 		machine.Set(a.past, i, 0, 0, v)
 	}
-	acting := p.prior.actuators.Start(&p.plan, q.History)
-	for i, spans := range a.means.Spans {
-		signal := channel.Signal(&p.plan)
-		if a.means.Acting[i] {
-			signal = acting
-		}
-		for j, at := range spans {
-			switch {
-			case at.Factor == 0:
-				clear(a.input)
-			case at.To > at.From:
-				signal.Mean(a.input, at.From, at.To)
-			default:
-				signal.At(a.input, at.From)
-			}
-			for c, u := range a.input {
-				machine.Set(a.means.Regs[i], c, j, 0, at.Factor*u)
-			}
-		}
-	}
+	dynamics.SetMeans(machine, a.means, 0, &p.plan, p.prior.actuators.Start(&p.plan, q.History), a.input)
 }
 
 // Steps of the differences, over the scale of a number: of the double precision of a

@@ -50,8 +50,18 @@ func CompileMeans(m *model.Model, s Spec) (*program.Program, *Means) {
 	return compile(m, s, from), from
 }
 
-func compile(m *model.Model, s Spec, from *Means) *program.Program {
-	c := &compiler{Program: &program.Program{}, m: m, s: s, past: program.None}
+// CompilePrior returns the program of the prior dynamics of a model alone, with means of the input as CompileMeans.
+func CompilePrior(m *model.Model, s Spec) (*program.Program, *Means) {
+	from := &Means{}
+	c := newCompiler(m, s, from)
+	c.Output(Prior, c.stack().displacement)
+	c.Prune()
+	return c.Program, from
+}
+
+// newCompiler returns a compiler with the inputs of a program.
+func newCompiler(m *model.Model, s Spec, from *Means) *compiler {
+	c := &compiler{Program: &program.Program{}, m: m, s: s, times: s.Times, past: program.None}
 	c.x = c.Input(X, m.K, 1)
 	if rows := m.History.Rows(); rows > 0 && int(s.Condition) < model.Readouts {
 		c.past = c.Input(Past, rows*(m.K+m.P), 1)
@@ -66,7 +76,11 @@ func compile(m *model.Model, s Spec, from *Means) *program.Program {
 		}
 		c.input = newSignal(c, c.Input(Plan, m.P, rows), rows, step)
 	}
-	c.times = s.Times
+	return c
+}
+
+func compile(m *model.Model, s Spec, from *Means) *program.Program {
+	c := newCompiler(m, s, from)
 	ratio := usesRMS(m)
 	if ratio {
 		c.times = slices.Clone(s.Times)

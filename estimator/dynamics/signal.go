@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/program"
 )
@@ -44,6 +45,29 @@ func (m *Means) reg(c *compiler, spans []Span, acting bool) program.Reg {
 	m.Regs = append(m.Regs, c.Input(fmt.Sprint(Plan, len(m.Regs)), c.m.P, len(spans)))
 	m.Spans, m.Acting = append(m.Spans, spans), append(m.Acting, acting)
 	return m.Regs[len(m.Regs)-1]
+}
+
+// SetMeans sets the means in a lane of a machine to those of a command, or of what acts of it. input (P) is overwritten.
+func SetMeans[T program.Float](to *program.Machine[T], m *Means, lane int, command, acting channel.Signal, input []float64) {
+	for i, spans := range m.Spans {
+		signal := command
+		if m.Acting[i] {
+			signal = acting
+		}
+		for j, at := range spans {
+			switch {
+			case at.Factor == 0:
+				clear(input)
+			case at.To > at.From:
+				signal.Mean(input, at.From, at.To)
+			default:
+				signal.At(input, at.From)
+			}
+			for c, u := range input {
+				to.Set(m.Regs[i], c, j, lane, at.Factor*u)
+			}
+		}
+	}
 }
 
 // means appends the means over spans, each times its factor: P×len(spans).

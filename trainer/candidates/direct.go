@@ -5,11 +5,11 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/actuator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/ridge"
+	"github.com/dgm-robotics/dgm/trainer/rollouts"
 	"github.com/dgm-robotics/dgm/trainer/stack"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -29,8 +29,8 @@ func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []
 	}
 	cfg := p.direct
 	if base != nil {
-		spec := estimator.PriorDynamicsSpec{Stack: []model.Component{base.Whole}, History: cfg.History, Actuators: p.set.Actuators, Knots: p.set.Knots, Horizon: p.task.Horizon}
-		cfg.Base = func() ridge.Base { return estimator.NewPriorDynamics(p.task.States, p.task.Inputs, spec) }
+		spec := rollouts.Spec{Component: base.Whole, Actuators: p.set.Actuators, History: cfg.History, Times: cfg.Times}
+		cfg.Base = func() ridge.Base { return rollouts.New(p.task, spec) }
 	}
 	f, err := ridge.Fit(ctx, flights, parts, p.task, cfg)
 	b.Work("prior dynamics: direct map", b.Direct)

@@ -31,10 +31,12 @@ type Config struct {
 	Windows int     // (optional) at most so many windows, spread evenly
 }
 
-// Base predicts the displacement that a map adds to, see estimator.PriorDynamics.
+// Base predicts the displacements that a map adds to, from many starts at once.
 type Base interface {
-	Start(x0 []float64, u channel.Command, r model.Readout, history []float64)
-	At(displacement, rate []float64, t float64)
+	Lanes() int                                                         // starts at once
+	Start(lane int, x0 []float64, u channel.Command, history []float64) // sets one
+	Run()                                                               // predicts from all
+	Displacements(dst []float64, lane int)                              // from one, at Config.Times: T×K
 }
 
 func (c *Config) check(horizon float64) error {

@@ -110,29 +110,32 @@ type part struct {
 // read sets what precedes the windows, and what the map adds to.
 func (p *part) read(cfg Config) {
 	p.past = make([][]float64, len(p.windows))
-	var base Base
-	if cfg.Base != nil {
-		base = cfg.Base()
-	}
 	for w := range replay.Each(p.flights, p.windows, nil) {
-		past := slices.Clone(w.History(cfg.History))
-		p.past[w.Number] = past
-		if base == nil {
-			continue
-		}
-		for _, r := range cfg.Readouts {
-			base.Start(w.X0, w.Signal(r), r, past)
-			K := len(w.X0)
-			d := make([]float64, len(cfg.Times)*K)
-			for i, t := range cfg.Times {
-				base.At(d[i*K:(i+1)*K], nil, t)
+		p.past[w.Number] = slices.Clone(w.History(cfg.History))
+	}
+	if cfg.Base == nil {
+		return
+	}
+	base := cfg.Base()
+	for _, r := range cfg.Readouts {
+		p.base[r] = make([][]float64, len(p.windows))
+		var started []int // windows, by lane
+		run := func() {
+			base.Run()
+			for lane, number := range started {
+				d := make([]float64, len(cfg.Times)*p.flights[0].K)
+				base.Displacements(d, lane)
+				p.base[r][number], p.diverged = d, p.diverged || !finite(d)
 			}
-			p.diverged = p.diverged || !finite(d)
-			if p.base[r] == nil {
-				p.base[r] = make([][]float64, len(p.windows))
-			}
-			p.base[r][w.Number] = d
+			started = started[:0]
 		}
+		for w := range replay.Each(p.flights, p.windows, nil) {
+			base.Start(len(started), w.X0, w.Signal(r), p.past[w.Number])
+			if started = append(started, w.Number); len(started) == base.Lanes() {
+				run()
+			}
+		}
+		run()
 	}
 }
 

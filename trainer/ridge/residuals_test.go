@@ -16,19 +16,31 @@ import (
 // bend moves by −sin(3x) per second, without its input, and may diverge.
 type bend struct {
 	x        float64
+	times    []float64
 	diverges bool
 }
 
-func (b *bend) Start(x0 []float64, _ channel.Command, _ model.Readout, _ []float64) { b.x = x0[0] }
+func (b *bend) Lanes() int { return 1 }
 
-func (b *bend) At(displacement, _ []float64, t float64) {
+func (b *bend) Start(_ int, x0 []float64, _ channel.Command, _ []float64) { b.x = x0[0] }
+
+func (b *bend) Run() {}
+
+func (b *bend) Displacements(dst []float64, _ int) {
+	for i := range dst {
+		dst[i] = b.after(b.times[i])
+	}
+}
+
+func (b *bend) after(t float64) float64 {
 	x := b.x
 	for range int(math.Round(t / step)) {
 		x -= step * math.Sin(3*x)
 	}
-	if displacement[0] = x - b.x; b.diverges && math.Abs(x) > 1 {
-		displacement[0] = math.Inf(1)
+	if b.diverges && math.Abs(x) > 1 {
+		return math.Inf(1)
 	}
+	return x - b.x
 }
 
 // What a base leaves is linear where the robot is not: with the map of its residuals it is right, and a map alone is not.
@@ -51,7 +63,7 @@ func TestResiduals(t *testing.T) {
 	for i := range 8 {
 		flights = append(flights, bent(i))
 	}
-	m := fit(t, flights, Config{Times: []float64{5 * step, 10 * step}, Base: func() Base { return &bend{} }})
+	m := fit(t, flights, Config{Times: []float64{5 * step, 10 * step}, Base: func() Base { return &bend{times: []float64{5 * step, 10 * step}} }})
 	if len(m.Residuals.Folds) != 4 || len(m.Residuals.Model.Levels) != len(m.Model.Levels) {
 		t.Fatalf("%d folds, %d levels", len(m.Residuals.Folds), len(m.Residuals.Model.Levels))
 	}
@@ -61,8 +73,8 @@ func TestResiduals(t *testing.T) {
 		run.Run(w.X0, &w.Input, int(model.Plan), nil)
 		run.At(out, nil, 10*step)
 		e := w.Measured[1] - out[0]
-		base.Start(w.X0, nil, model.Plan, nil)
-		base.At(out, nil, 10*step)
+		base.Start(0, w.X0, nil, nil)
+		out[0] = base.after(10 * step)
 		sum += (e - out[0]) * (e - out[0])
 		n++
 	}
@@ -73,7 +85,7 @@ func TestResiduals(t *testing.T) {
 	if with := math.Sqrt(sum / hold); !(with < 0.4*alone) || n < 300 {
 		t.Errorf("%v of the error of holding, %v without a base", with, alone)
 	}
-	wild := fit(t, flights, Config{Times: []float64{5 * step, 10 * step}, Base: func() Base { return &bend{diverges: true} }})
+	wild := fit(t, flights, Config{Times: []float64{5 * step, 10 * step}, Base: func() Base { return &bend{times: []float64{5 * step, 10 * step}, diverges: true} }})
 	if len(wild.Residuals.Model.Levels) > 0 || !reflect.DeepEqual(wild.Model, m.Model) {
 		t.Error("a base that diverges has a map, or changes that of the robot")
 	}

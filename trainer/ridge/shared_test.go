@@ -16,7 +16,7 @@ func TestSharedProductsAreEachLevelsOwn(t *testing.T) {
 		"products":            {Products: 24},
 		"products with hold":  {Products: 3},
 		"linear":              {},
-		"with a base":         {Products: 3, Base: func() Base { return &bend{} }},
+		"with a base":         {Products: 3, Base: func() Base { return &bend{times: []float64{2 * step, 5 * step}} }},
 		"parts are the whole": {Stride: step},
 	} {
 		cfg.Times, cfg.History, cfg.Rows, cfg.Blocks = []float64{2 * step, 5 * step}, lags(3), []int{1, 3}, 2

@@ -15,6 +15,7 @@ import (
 	prior "github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/ridge"
+	"github.com/dgm-robotics/dgm/trainer/rollouts"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -226,7 +227,7 @@ func TestResiduals(t *testing.T) {
 	f, err := ridge.Fit(context.Background(), all, folds, task.Task, ridge.Config{
 		Times: []float64{0.1, 0.5}, Readouts: []model.Readout{model.Plan}, Blocks: 2,
 		Base: func() ridge.Base {
-			return estimator.NewPriorDynamics(one, 0, estimator.PriorDynamicsSpec{Stack: []model.Component{slow}, Knots: task.Knots, Horizon: task.Horizon})
+			return rollouts.New(task.Task, rollouts.Spec{Component: slow, Times: []float64{0.1, 0.5}})
 		},
 	})
 	if err != nil {
