@@ -28,7 +28,7 @@ type Config struct {
 	Base func() Base // (optional) a new one for each caller: a second map is of what it leaves
 
 	Stride  float64 // s between training windows; 0 = every sample
-	Windows int     // (optional) at most so many windows, spread evenly
+	Windows int     // (optional) at most so many windows, spread evenly, or a multiple of the columns if that is more
 }
 
 // Base predicts the displacements that a map adds to, from many starts at once.

@@ -49,10 +49,10 @@ func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task
 		held = append(held, part{flights: fold.Held, windows: window.Cut(fold.Held, task.Horizon, cfg.Stride)})
 		apart += len(held[len(held)-1].windows)
 	}
-	all := part{flights: flights, windows: cfg.thin(windows, len(windows))}
+	all := part{flights: flights, windows: cfg.thin(windows, len(windows), task)}
 	m := frame(flights, all.windows, task, cfg.Blocks)
 	for i := range held {
-		held[i].windows = cfg.thin(held[i].windows, apart)
+		held[i].windows = cfg.thin(held[i].windows, apart, task)
 	}
 	if apart == len(windows) {
 		all.windows = nil // they are those of the parts
@@ -86,12 +86,20 @@ func (c *Config) levels() (out []direct.Level) {
 	return out
 }
 
+// each is how many windows there are at least for a column: with less, many inputs cost more than they tell.
+const each = 40
+
 // thin returns the windows' share of the most that are used, of so many in all.
-func (c *Config) thin(windows []window.Window, of int) []window.Window {
-	if c.Windows == 0 || of <= c.Windows {
-		return windows
+func (c *Config) thin(windows []window.Window, of int, task window.Task) []window.Window {
+	rows := 0
+	if len(c.Rows) > 0 {
+		rows = slices.Max(c.Rows)
 	}
-	return window.Thin(windows, max(1, len(windows)*c.Windows/of))
+	columns := (1+rows)*(len(task.States)+task.Inputs) + c.Blocks*task.Inputs
+	if most := max(c.Windows, each*columns); c.Windows > 0 && of > most {
+		return window.Thin(windows, max(1, len(windows)*most/of))
+	}
+	return windows
 }
 
 // ErrTooFew is the error where there are not enough windows or folds for a fit.
