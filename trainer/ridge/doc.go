@@ -10,7 +10,8 @@
 // differs between flights. The weights are the mean of theirs, each with a share by its mean square
 // error on what the folds hold out, geometric mean over folds, so that one in which every fit
 // extrapolates does not decide alone. Of penalties that no fold distinguishes the largest alone has a
-// share: small ones err many times as much on manoeuvres that the folds do not have. Every fold's own
+// share: small ones err many times as much on manoeuvres that the folds do not have. For the same reason a channel does not read
+// the level of a state on which no fold shows it to depend. Every fold's own
 // map, fitted without what the fold holds out, is kept beside the map of all flights: calibration and
 // weights read it.
 package ridge

@@ -23,6 +23,8 @@ type timeFit struct {
 // where there is none.
 type solution struct {
 	offset, weights []float64
+	inverse         []float64 // (levels of states)×columns, see leastsquares.Solver.Inverse
+	mean            []float64 // of the columns
 	ok              bool
 }
 
@@ -78,7 +80,7 @@ func fitTime(g *gatherer, cfg Config) (timeFit, error) {
 		grams = append(grams, g.merged(i))
 	}
 	var err error
-	if out.solutions, err = solve(grams, out.candidates); err != nil {
+	if out.solutions, err = solve(grams, out.candidates, g.m.Lift.Dim()); err != nil {
 		return timeFit{}, err
 	}
 	scores, still, err := validate(parts, grams[1:], out.candidates, out.solutions, g.targets())
@@ -100,6 +102,7 @@ func fitTime(g *gatherer, cfg Config) (timeFit, error) {
 		}
 		out.shares = append(out.shares, shares)
 	}
+	g.leaveUnread(&out, parts, scores)
 	return out, nil
 }
 
@@ -168,7 +171,11 @@ func alike(smaller, larger [][]float64, k int) bool {
 }
 
 // solve returns the solutions of the candidates for every gram that has rows, penalty by penalty.
-func solve(grams []*leastsquares.Gram, candidates []candidate) ([][]solution, error) {
+func solve(grams []*leastsquares.Gram, candidates []candidate, levels int) ([][]solution, error) {
+	var states []int
+	for l := range levels {
+		states = append(states, l)
+	}
 	out := make([][]solution, len(candidates))
 	for i := range out {
 		out[i] = make([]solution, len(grams))
@@ -183,6 +190,9 @@ func solve(grams []*leastsquares.Gram, candidates []candidate) ([][]solution, er
 				s := &out[i][g]
 				if s.weights, s.offset, s.ok = solver.Solve(choice.columns, penalty); !s.ok && gram.N() > 0 {
 					return nil, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, gram.N())
+				}
+				if s.ok && choice.degree == 1 {
+					s.inverse, s.mean = solver.Inverse(choice.columns, states)
 				}
 			}
 		}
