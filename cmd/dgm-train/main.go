@@ -19,8 +19,8 @@ import (
 // no less time. The ballast counts as used, though it is never written to and takes no memory, so that short logs, which use less than
 // that, are not collected a thousand times. GOGC sets another percentage, without ballast.
 const (
-	collected = 40
-	ballast   = 128 << 20
+	collected = 15
+	ballast   = 256 << 20
 )
 
 func main() {

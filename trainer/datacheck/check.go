@@ -8,13 +8,17 @@ import (
 // Options is what the check needs to know about what follows. The zero value is good.
 type Options struct {
 	Horizon float64 // (optional) s, the horizon to be trained; 0 = unknown, and nothing is called too short for it
+
+	taking bool // see newRecording
 }
 
 // Check looks at a log. The result is a function of the log and the options alone: same
 // log, same list, in the same order. What one detector finds is set aside for those
-// after it.
+// after it. The samples of the log are not to be read meanwhile; afterwards they are as before.
 func Check(log *flightlog.Log, opt Options) Result {
+	opt.taking = true
 	r := newRecording(log, opt)
+	defer r.giveBack(log)
 	r.invalid(log.Notes)
 	usual := medianInterval(r.segs...)
 	for _, s := range r.segs {

@@ -26,19 +26,24 @@ type segment struct {
 	dt    float64     // s, median interval
 }
 
-// newRecording splits the row-major blocks of a log into columns.
+// newRecording splits the row-major blocks of a log into columns. With opt.taking they are taken from it until giveBack, so that a log of hours
+// is not twice in memory.
 func newRecording(log *flightlog.Log, opt Options) *recording {
 	r := &recording{channels: log.Channels, kinematics: log.Kinematics, horizon: opt.Horizon, found: &findings{}}
-	for i, seg := range log.Segments {
+	for i := range log.Segments {
+		seg := &log.Segments[i]
 		s := &segment{name: seg.Name, index: i, ns: seg.T, t: make([]float64, len(seg.T))}
 		for j, ns := range seg.T {
 			s.t[j] = float64(ns-seg.T[0]) / 1e9
 		}
 		s.col, s.mask = make([][]float64, len(r.channels)), make(Mask, len(r.channels))
-		for role, block := range map[channel.Role][]float64{channel.State: seg.X, channel.Input: seg.U, channel.Aux: seg.Aux} {
+		for role, block := range blocksOf(seg) {
 			places := r.places(role)
 			for j, k := range places {
-				s.col[k], s.mask[k] = takeColumn(block[j:], len(places), s.n())
+				s.col[k], s.mask[k] = takeColumn((*block)[j:], len(places), s.n())
+			}
+			if opt.taking {
+				*block = nil
 			}
 		}
 		r.segs = append(r.segs, s)
@@ -47,6 +52,29 @@ func newRecording(log *flightlog.Log, opt Options) *recording {
 		s.dt = medianInterval(s)
 	}
 	return r
+}
+
+// giveBack makes the blocks of the log again, and ends the recording.
+func (r *recording) giveBack(log *flightlog.Log) {
+	for i, s := range r.segs {
+		for role, block := range blocksOf(&log.Segments[i]) {
+			places := r.places(role)
+			if *block = make([]float64, len(places)*s.n()); len(places) == 0 {
+				*block = nil
+			}
+			for j, k := range places {
+				for n, v := range s.col[k] {
+					(*block)[n*len(places)+j] = v
+				}
+				s.col[k] = nil
+			}
+		}
+	}
+}
+
+// blocksOf returns the blocks of a segment.
+func blocksOf(seg *flightlog.Segment) map[channel.Role]*[]float64 {
+	return map[channel.Role]*[]float64{channel.State: &seg.X, channel.Input: &seg.U, channel.Aux: &seg.Aux}
 }
 
 // takeColumn copies every stride-th value of a row-major block.
