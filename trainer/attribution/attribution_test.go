@@ -77,7 +77,7 @@ func TestNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	offset := 8 * math.Sqrt(m.Sensor[0])
+	offset := 3 * math.Sqrt(m.Sensor[0])
 	for i, c := range []struct {
 		robot
 		kind, name string

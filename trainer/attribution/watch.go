@@ -1,13 +1,13 @@
 package attribution
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -29,11 +29,12 @@ type Found struct {
 
 // Nominal is what the evidence for faults is in flights without one.
 type Nominal struct {
-	faults     []Fault
-	threshold  []float64 // of each fault: evidence beyond which something has changed
-	dispersion float64   // typical largest evidence in a block for a fault that did not happen
-	Seconds    float64   // of the flights
-	Rate       float64   // false alarms per hour for which the threshold is set
+	faults    []Fault
+	whitening *whitening
+	threshold []float64 // of each fault and range of ages: evidence beyond which something has changed
+	excess    []float64 // of each as well: the mean of the evidence beyond the tail's beginning
+	Seconds   float64   // of the flights
+	Rate      float64   // false alarms per hour for which the threshold is set
 }
 
 // Rate of false alarms that is asked for, per hour; and the share of blocks in the tail.
@@ -60,50 +61,91 @@ func NewNominal(ctx context.Context, m *model.Model, flights []window.Flight) (*
 	if len(n.faults) == 0 {
 		return nil, fmt.Errorf("%w: the model has no inputs, and no state moves in flights of %.3g s", ErrTooShort, window.Duration(flights))
 	}
-	blocks := make([][]float64, len(n.faults))
-	for i := range flights {
-		all, err := moments(ctx, m, n.faults, &flights[i])
-		if err != nil {
-			return nil, err
-		}
-		w, largest, until := &watcher{faults: n.faults, edges: m.History.Edges}, make([]float64, len(n.faults)), math.NaN()
-		for j := range all {
-			if math.IsNaN(until) {
-				until = all[j].end + memory
-			}
-			for f, e := range w.add(&all[j]) {
-				largest[f] = math.Max(largest[f], e.D)
-			}
-			if all[j].end >= until {
-				for f, v := range largest {
-					blocks[f] = append(blocks[f], v)
-				}
-				clear(largest)
-				until += memory
-				n.Seconds += memory
-			}
+	h, err := n.halves(ctx, m, flights)
+	if err != nil {
+		return nil, err
+	}
+	each, both, err := h.whitenings(m.K)
+	if err != nil {
+		return nil, err
+	}
+	n.whitening = both
+	blocks := make([][]float64, len(n.faults)*len(ages))
+	for i, parts := range h {
+		for _, part := range parts {
+			n.Seconds += newWatcher(each[1-i], n.faults, m.History.Edges).blocks(blocks, part)
 		}
 	}
 	if n.Seconds < leastNominal {
 		return nil, fmt.Errorf("%w: %.3g s of flights without a fault, at least %g s are needed to know how often they look like one", ErrTooShort, n.Seconds, leastNominal)
 	}
-	var typical, pooled []float64
-	for _, b := range blocks {
-		slices.Sort(b)
-		usual := math.Max(stat.Quantile(0.5, stat.Empirical, b, nil), 1)
-		floats.Scale(1/usual, b)
-		typical, pooled = append(typical, usual), append(pooled, b...)
-	}
-	slices.Sort(pooled)
-	perHour := 3600 / memory * float64(len(n.faults)) * tailShare
-	tail, excess := exponentialTail(pooled)
-	for j, b := range blocks {
-		ownTail, ownExcess := exponentialTail(b) // of a channel whose disturbances come and go
-		n.threshold = append(n.threshold, typical[j]*(math.Max(tail, ownTail)+math.Max(excess, ownExcess)*math.Log(math.Max(perHour/n.Rate, 1))))
-	}
-	slices.Sort(typical)
-	n.dispersion = stat.Quantile(0.5, stat.Empirical, typical, nil)
+	n.setThresholds(blocks)
 	return n, nil
+}
+
+// halves predicts the flights, and splits them where half of the time has passed.
+func (n *Nominal) halves(ctx context.Context, m *model.Model, flights []window.Flight) (out halves, err error) {
+	half, passed := window.Duration(flights)/2, 0.0
+	for i := range flights {
+		all, err := moments(ctx, m, n.faults, &flights[i])
+		if err != nil {
+			return out, err
+		}
+		end := flights[i].InSegment(0) + half - passed
+		at := slices.IndexFunc(all, func(m moment) bool { return m.end > end })
+		if at < 0 {
+			at = len(all)
+		}
+		out[0], out[1] = append(out[0], all[:at]), append(out[1], all[at:])
+		passed += flights[i].Duration()
+	}
+	return out, nil
+}
+
+// blocks appends the largest evidence in blocks of time of a part of a flight, and returns their duration, s.
+func (w *watcher) blocks(dst [][]float64, part []moment) (seconds float64) {
+	largest, until := make([]float64, len(dst)), math.NaN()
+	for i := range part {
+		if math.IsNaN(until) {
+			until = part[i].end + memory
+		}
+		for f, e := range w.add(&part[i]) {
+			largest[f] = math.Max(largest[f], e.D)
+		}
+		if part[i].end >= until {
+			for f, v := range largest {
+				dst[f] = append(dst[f], v)
+			}
+			clear(largest)
+			until += memory
+			seconds += memory
+		}
+	}
+	return seconds
+}
+
+// setThresholds sets them by the tails of the largest evidence in blocks of time: those of all faults at ages of one range, and of
+// each its own, of a channel whose disturbances come and go.
+func (n *Nominal) setThresholds(blocks [][]float64) {
+	typical, pooled := make([]float64, len(blocks)), make([][]float64, len(ages))
+	for i, b := range blocks {
+		slices.Sort(b)
+		typical[i] = math.Max(stat.Quantile(0.5, stat.Empirical, b, nil), 1)
+		for _, v := range b {
+			pooled[i%len(ages)] = append(pooled[i%len(ages)], v/typical[i])
+		}
+	}
+	n.threshold, n.excess = make([]float64, len(blocks)), make([]float64, len(blocks))
+	number := math.Log(math.Max(3600/memory*float64(len(blocks))*tailShare/n.Rate, 1))
+	for age, p := range pooled {
+		slices.Sort(p)
+		tail, excess := exponentialTail(p)
+		for i := age; i < len(blocks); i += len(ages) {
+			ownTail, ownExcess := exponentialTail(blocks[i])
+			n.excess[i] = max(typical[i]*excess, ownExcess, leastExcess)
+			n.threshold[i] = math.Max(typical[i]*tail, ownTail) + number*n.excess[i]
+		}
+	}
 }
 
 // exponentialTail returns where the tail of values, ascending, begins, and the mean of what is beyond it.
@@ -111,12 +153,12 @@ func exponentialTail(sorted []float64) (from, excess float64) {
 	from = stat.Quantile(1-tailShare, stat.Empirical, sorted, nil)
 	i, _ := slices.BinarySearch(sorted, from)
 	beyond := sorted[i:]
-	return from, math.Max(stat.Mean(beyond, nil)-from, leastExcess)
+	return from, stat.Mean(beyond, nil) - from
 }
 
-// leastExcess is that of errors that are independent: the evidence of a fault that did not
-// happen is half a χ² of one degree, about two typical blocks.
-const leastExcess = 0.5
+// leastExcess is that of innovations that are normal and independent: the evidence of a fault that did not
+// happen is half a χ² of one degree.
+const leastExcess = 1.0
 
 // offsetStep returns the step of an offset's signature: a hundredth of the channel's spread.
 func offsetStep(flights []window.Flight, k int) float64 {
@@ -131,19 +173,26 @@ func offsetStep(flights []window.Flight, k int) float64 {
 	return stat.StdDev(x, nil) / 100
 }
 
-// order returns the faults with the most evidence, and whether that for any is beyond its threshold.
-func (n *Nominal) order(all []evidence) (first, second int, changed bool) {
-	second = min(1, len(all)-1)
-	for j, e := range all {
-		changed = changed || e.D > n.threshold[j]
-		switch {
-		case e.D > all[first].D:
-			first, second = j, first
-		case j != first && (e.D > all[second].D || second == first):
-			second = j
+// candidate is a fault with its evidence at the age where it is most beyond the threshold.
+type candidate struct {
+	evidence
+	at     int // fault and range of ages
+	beyond float64
+}
+
+// order returns all faults, the one whose evidence is farthest beyond its threshold first.
+func (n *Nominal) order(all []evidence) []candidate {
+	out := make([]candidate, len(n.faults))
+	for j := range out {
+		out[j].beyond = math.Inf(-1)
+		for i := j * len(ages); i < (j+1)*len(ages); i++ {
+			if beyond := all[i].D - n.threshold[i]; beyond > out[j].beyond {
+				out[j] = candidate{all[i], i, beyond}
+			}
 		}
 	}
-	return first, second, changed
+	slices.SortFunc(out, func(a, b candidate) int { return cmp.Compare(b.beyond, a.beyond) })
+	return out
 }
 
 // settle is how long after the threshold is passed the fault is named, s: at first the
@@ -157,24 +206,28 @@ func (n *Nominal) Watch(ctx context.Context, m *model.Model, f *window.Flight) (
 	if err != nil {
 		return nil, err
 	}
-	w, passed := &watcher{faults: n.faults, edges: m.History.Edges}, math.Inf(1)
+	w, passed := newWatcher(n.whitening, n.faults, m.History.Edges), math.Inf(1)
 	for i := range all {
 		one := &all[i]
-		evidence := w.add(one)
-		first, second, changed := n.order(evidence)
-		if changed {
+		order := n.order(w.add(one))
+		first := order[0]
+		if first.beyond > 0 {
 			passed = math.Min(passed, one.end)
 		}
 		if math.IsInf(passed, 1) || one.end < passed+settle && i < len(all)-1 {
 			continue
 		}
-		total, e, fault := 0.0, evidence[first], &n.faults[first]
-		for _, other := range evidence {
-			total += math.Exp(2 * (other.D - e.D) / n.dispersion)
+		if first.beyond <= 0 { // what came next contradicts it
+			passed = math.Inf(1)
+			continue
+		}
+		total, fault := 0.0, &n.faults[first.at/len(ages)]
+		for _, other := range order {
+			total += math.Exp((other.beyond - first.beyond) / n.excess[first.at])
 		}
 		return &Found{
-			Segment: f.Name, T: one.end, Since: e.since, Kind: fault.Kind, Name: fault.Name, Amount: e.amount * fault.step, Unit: fault.Unit,
-			Confidence: 1 / total, Second: n.faults[second].String(),
+			Segment: f.Name, T: one.end, Since: first.since, Kind: fault.Kind, Name: fault.Name, Amount: first.amount * fault.step, Unit: fault.Unit,
+			Confidence: 1 / total, Second: n.faults[order[min(1, len(order)-1)].at/len(ages)].String(),
 		}, nil
 	}
 	return nil, nil
