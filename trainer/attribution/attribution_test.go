@@ -104,7 +104,7 @@ func TestNames(t *testing.T) {
 			continue
 		}
 		got := found
-		if got.Kind != c.kind || got.Name != c.name || math.Abs(got.Amount/c.amount-1) > 0.35 {
+		if got.Kind != c.kind || got.Name != c.name || math.Abs(got.Amount/c.amount-1) > 0.15 {
 			t.Errorf("found %+v, expected %s of %s by %.3g", got, c.kind, c.name, c.amount)
 		}
 		if got.T < after || got.T > after+3 || math.Abs(got.Since-after) > 0.5 {

@@ -26,7 +26,7 @@ const shortly = 1e-6
 
 // ages are the ends of the ranges of time since an onset that have thresholds of their own, s: what a model errs adds up over
 // seconds, and hardly resembles the jump when a fault begins.
-var ages = [...]float64{memory / 16, memory / 8, memory / 4, memory / 2, memory}
+var ages = [...]float64{memory / 8, memory / 4, memory / 2, memory}
 
 // watcher gathers the evidence of a flight.
 type watcher struct {
@@ -77,34 +77,38 @@ func (w *watcher) add(m *moment) []evidence {
 }
 
 // signature writes that of a fault since a time to dst (K). An input that changes within a prediction
-// changes what it does after it. An offset shows in the end alone, later in the start and in as much
+// changes what it does after it. An offset shows in the end alone, later in the start. Both show in as much
 // of the history as is younger.
 func (w *watcher) signature(dst []float64, m *moment, j int, since float64) {
-	f, age := &w.faults[j], m.start-since
-	copy(dst, m.signature[j])
-	switch {
-	case f.Kind != Offset:
-		if age < 0 {
-			floats.Scale((m.end-since)/(m.end-m.start), dst)
+	f, age, K := &w.faults[j], m.start-since, len(dst)
+	add := func(weight float64, rows []float64, i int) {
+		if i >= 0 && (i+1)*K <= len(rows) {
+			floats.AddScaled(dst, weight, rows[i*K:(i+1)*K])
 		}
-	case age < 0:
-		clear(dst)
+	}
+	clear(dst)
+	switch {
+	case age >= 0:
+		copy(dst, m.lasting[j])
+		before := 0.0
+		for row, edge := range w.edges {
+			if age < edge {
+				share := (age - before) / (edge - before)
+				add(1-share, m.recent[j], row)
+				add(share, m.recent[j], row+1)
+				return
+			}
+			before = edge
+		}
+	case f.Kind == Offset:
 		dst[f.at] = f.step / m.deviation[f.at]
 	default:
-		K, before := len(dst), 0.0
-		for row, edge := range w.edges {
-			if age >= edge {
-				before = edge
-				continue
-			}
-			recent, share := m.recent[j], (age-before)/(edge-before)
-			if next := (row + 1) * K; next < len(recent) {
-				copy(dst, recent[next:next+K])
-			}
-			for k, v := range recent[row*K : (row+1)*K] {
-				dst[k] = v + share*(dst[k]-v)
-			}
-			return
+		whole, share := math.Modf(parts * (m.end - since) / (m.end - m.start))
+		add(1-share, m.partial[j], int(whole)-1)
+		add(share, m.partial[j], int(whole))
+		if int(whole) == parts-1 {
+			floats.AddScaled(dst, share, m.lasting[j])
+			add(share, m.recent[j], 0)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package attribution
 import (
 	"fmt"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/replay"
@@ -49,8 +51,8 @@ func faults(m *model.Model) (out []Fault) {
 }
 
 // change writes to q the query that base would be if the fault had its step: what acted, or
-// what would be measured with an offset that shows in so many of the newest rows of history.
-func (f *Fault) change(q, base *estimator.Query, w *replay.Window, m *model.Model, rows int) {
+// what would be measured.
+func (f *Fault) change(q, base *estimator.Query, w *replay.Window, m *model.Model) {
 	copy(q.X0, base.X0)
 	copy(q.U, base.U)
 	copy(q.Plan, base.Plan)
@@ -70,10 +72,20 @@ func (f *Fault) change(q, base *estimator.Query, w *replay.Window, m *model.Mode
 		f.delay(q, w, m)
 	case Offset:
 		q.X0[f.at] += f.step
-		for i := f.at; i < min(len(q.History), rows*row); i += row {
+		for i := f.at; i < len(q.History); i += row {
 			q.History[i] += f.step
 		}
 	}
+}
+
+// left writes what is measured with the fault less what would have been predicted of it, to dst (K).
+func (f *Fault) left(dst, changed, nominal []float64) {
+	if f.Kind != Offset {
+		floats.SubTo(dst, changed, nominal)
+		return
+	}
+	floats.SubTo(dst, nominal, changed) // both ends are off
+	dst[f.at] += f.step
 }
 
 // delay writes the input that acts where it acts later by the step: what was commanded before.

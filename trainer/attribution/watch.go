@@ -61,19 +61,18 @@ func NewNominal(ctx context.Context, m *model.Model, flights []window.Flight) (*
 	if len(n.faults) == 0 {
 		return nil, fmt.Errorf("%w: the model has no inputs, and no state moves in flights of %.3g s", ErrTooShort, window.Duration(flights))
 	}
-	h, err := n.halves(ctx, m, flights)
-	if err != nil {
-		return nil, err
-	}
-	each, both, err := h.whitenings(m.K)
+	parts := halves(flights)
+	each, both, err := whitenings(ctx, m, parts)
 	if err != nil {
 		return nil, err
 	}
 	n.whitening = both
 	blocks := make([][]float64, len(n.faults)*len(ages))
-	for i, parts := range h {
-		for _, part := range parts {
-			n.Seconds += newWatcher(each[1-i], n.faults, m.History.Edges).blocks(blocks, part)
+	for i, half := range parts {
+		for f := range half {
+			if err := n.block(ctx, m, newWatcher(each[1-i], n.faults, m.History.Edges), &half[f], blocks); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if n.Seconds < leastNominal {
@@ -83,45 +82,45 @@ func NewNominal(ctx context.Context, m *model.Model, flights []window.Flight) (*
 	return n, nil
 }
 
-// halves predicts the flights, and splits them where half of the time has passed.
-func (n *Nominal) halves(ctx context.Context, m *model.Model, flights []window.Flight) (out halves, err error) {
-	half, passed := window.Duration(flights)/2, 0.0
+// halves splits flights where half of their time has passed.
+func halves(flights []window.Flight) (out [2][]window.Flight) {
+	left := window.Samples(flights) / 2
 	for i := range flights {
-		all, err := moments(ctx, m, n.faults, &flights[i])
-		if err != nil {
-			return out, err
+		f := &flights[i]
+		at := min(max(left, 0), f.N())
+		left -= f.N()
+		for half, part := range [2]window.Flight{f.Slice(0, at), f.Slice(at, f.N())} {
+			if part.N() > 1 {
+				out[half] = append(out[half], part)
+			}
 		}
-		end := flights[i].InSegment(0) + half - passed
-		at := slices.IndexFunc(all, func(m moment) bool { return m.end > end })
-		if at < 0 {
-			at = len(all)
-		}
-		out[0], out[1] = append(out[0], all[:at]), append(out[1], all[at:])
-		passed += flights[i].Duration()
 	}
-	return out, nil
+	return out
 }
 
-// blocks appends the largest evidence in blocks of time of a part of a flight, and returns their duration, s.
-func (w *watcher) blocks(dst [][]float64, part []moment) (seconds float64) {
-	largest, until := make([]float64, len(dst)), math.NaN()
-	for i := range part {
+// block appends the largest evidence in blocks of time of a flight to those of each fault and range of ages.
+func (n *Nominal) block(ctx context.Context, m *model.Model, w *watcher, f *window.Flight, blocks [][]float64) error {
+	largest, until := make([]float64, len(blocks)), math.NaN()
+	for one, err := range moments(ctx, m, n.faults, f) {
+		if err != nil {
+			return err
+		}
 		if math.IsNaN(until) {
-			until = part[i].end + memory
+			until = one.end + memory
 		}
-		for f, e := range w.add(&part[i]) {
-			largest[f] = math.Max(largest[f], e.D)
+		for i, e := range w.add(one) {
+			largest[i] = math.Max(largest[i], e.D)
 		}
-		if part[i].end >= until {
-			for f, v := range largest {
-				dst[f] = append(dst[f], v)
+		if one.end >= until {
+			for i, v := range largest {
+				blocks[i] = append(blocks[i], v)
 			}
 			clear(largest)
 			until += memory
-			seconds += memory
+			n.Seconds += memory
 		}
 	}
-	return seconds
+	return nil
 }
 
 // setThresholds sets them by the tails of the largest evidence in blocks of time: those of all faults at ages of one range, and of
@@ -202,33 +201,36 @@ const settle = 0.5
 // Watch names what changes first in a flight; nil = nothing. What the model predicts after it is of
 // another robot, and is not watched.
 func (n *Nominal) Watch(ctx context.Context, m *model.Model, f *window.Flight) (*Found, error) {
-	all, err := moments(ctx, m, n.faults, f)
-	if err != nil {
-		return nil, err
-	}
 	w, passed := newWatcher(n.whitening, n.faults, m.History.Edges), math.Inf(1)
-	for i := range all {
-		one := &all[i]
+	var found *Found
+	for one, err := range moments(ctx, m, n.faults, f) {
+		if err != nil {
+			return nil, err
+		}
 		order := n.order(w.add(one))
-		first := order[0]
-		if first.beyond > 0 {
-			passed = math.Min(passed, one.end)
+		if order[0].beyond > 0 {
+			passed, found = math.Min(passed, one.end), n.found(order, f, one.end)
 		}
-		if math.IsInf(passed, 1) || one.end < passed+settle && i < len(all)-1 {
+		if one.end < passed+settle {
 			continue
 		}
-		if first.beyond <= 0 { // what came next contradicts it
-			passed = math.Inf(1)
-			continue
+		if order[0].beyond > 0 {
+			return found, nil
 		}
-		total, fault := 0.0, &n.faults[first.at/len(ages)]
-		for _, other := range order {
-			total += math.Exp((other.beyond - first.beyond) / n.excess[first.at])
-		}
-		return &Found{
-			Segment: f.Name, T: one.end, Since: first.since, Kind: fault.Kind, Name: fault.Name, Amount: first.amount * fault.step, Unit: fault.Unit,
-			Confidence: 1 / total, Second: n.faults[order[min(1, len(order)-1)].at/len(ages)].String(),
-		}, nil
+		passed, found = math.Inf(1), nil // what came next contradicts it
 	}
-	return nil, nil
+	return found, nil
+}
+
+// found describes the first of the candidates.
+func (n *Nominal) found(order []candidate, f *window.Flight, t float64) *Found {
+	first, second, total := &order[0], &order[min(1, len(order)-1)], 0.0
+	for i := range order {
+		total += math.Exp((order[i].beyond - first.beyond) / n.excess[first.at])
+	}
+	fault := &n.faults[first.at/len(ages)]
+	return &Found{
+		Segment: f.Name, T: t, Since: first.since, Kind: fault.Kind, Name: fault.Name, Amount: first.amount * fault.step, Unit: fault.Unit,
+		Confidence: 1 / total, Second: n.faults[second.at/len(ages)].String(),
+	}
 }

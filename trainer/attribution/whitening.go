@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -8,21 +9,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 	"github.com/dgm-robotics/dgm/trainer/leastsquares"
+	"github.com/dgm-robotics/dgm/trainer/window"
 )
-
-// spans are those of the past that is regressed on, in times that are predicted over.
-var spans = [...]float64{0.1, 0.5, 2, 8}
-
-// kept returns what the mean over each span keeps of itself after so many times that are predicted over.
-func kept(passed float64) []float64 {
-	out := make([]float64, len(spans))
-	for i, s := range spans {
-		out[i] = math.Exp(-passed / s)
-	}
-	return out
-}
 
 // penalties of the regression; the last one leaves the past aside.
 var penalties = [...]float64{1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 1e6}
@@ -69,28 +60,43 @@ func (m *moment) remember(past, values []float64) {
 	}
 }
 
-// halves of the moments of flights without a fault: what is fitted to one is tried on the other.
-type halves [2][][]moment
+// whitenings returns that of each half of the flights without a fault and that of both. The weights have the penalty with which those of
+// either half leave the least of the other. Where no moment has all measured, values stay as they are.
+func whitenings(ctx context.Context, m *model.Model, flights [2][]window.Flight) (each [2]*whitening, both *whitening, err error) {
+	var halves [2][][]moment
+	for i := range flights {
+		for f := range flights[i] {
+			var part []moment
+			for one, err := range moments(ctx, m, nil, &flights[i][f]) {
+				if err != nil {
+					return each, nil, err
+				}
+				part = append(part, *one)
+			}
+			halves[i] = append(halves[i], part)
+		}
+	}
+	return fit(halves, m.K)
+}
 
-// whitenings returns that of each half and that of both. The weights have the penalty with which those of either half leave the least of
-// the other. Where no moment has all measured, values stay as they are.
-func (h halves) whitenings(K int) (each [2]*whitening, both *whitening, err error) {
+// fit is whitenings for moments.
+func fit(halves [2][][]moment, K int) (each [2]*whitening, both *whitening, err error) {
 	V := len(spans) * K
 	whole, parts := leastsquares.New(V, K, make([]float64, V+K)), [2]*leastsquares.Gram{}
-	for i := range h {
+	for i := range halves {
 		parts[i] = leastsquares.New(V, K, whole.Centre())
-		for _, part := range h[i] {
+		for _, part := range halves[i] {
 			gather(parts[i], part)
 		}
 		whole.Merge(parts[i])
 	}
 	penalty := choose(parts)
-	for i := range h {
-		if each[i], err = newWhitening(parts[i], penalty, h[i]); err != nil {
+	for i := range halves {
+		if each[i], err = newWhitening(parts[i], penalty, halves[i]); err != nil {
 			return each, nil, err
 		}
 	}
-	both, err = newWhitening(whole, penalty, slices.Concat(h[0], h[1]))
+	both, err = newWhitening(whole, penalty, slices.Concat(halves[0], halves[1]))
 	return each, both, err
 }
 

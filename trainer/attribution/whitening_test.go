@@ -22,7 +22,7 @@ func steady(n int, seed uint64) []moment {
 // Innovations of moments that the whitening was not fitted to have variance 1, and depend neither on each other
 // nor on those before, where some were not measured, too.
 func TestWhitening(t *testing.T) {
-	_, w, err := halves{{steady(4000, 1)}, {steady(4000, 2)}}.whitenings(2)
+	_, w, err := fit([2][][]moment{{steady(4000, 1)}, {steady(4000, 2)}}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
