@@ -19,7 +19,7 @@ func (s series) frozen() (slow bool) {
 		return false
 	}
 	sd := sorted(values(tracks))
-	f := freezes{series: s, noisy: noisy(tracks), quantum: resolution(sd), low: sd[0], high: sd[len(sd)-1], steps: map[int]float64{}}
+	f := freezes{series: s, noisy: noisy(tracks), quantum: max(resolution(sd), grid(tracks)), low: sd[0], high: sd[len(sd)-1], steps: map[int]float64{}}
 	type freeze struct {
 		at  span
 		n   int
@@ -108,10 +108,10 @@ func (f *freezes) why(tr track, i, j int) string {
 	noise := alternates(before[max(0, len(before)-noiseReach):]) && alternates(after[:min(len(after), noiseReach)])
 	// What froze while a robot moved jumps then, unless that is commanded step by step, and rests between.
 	stuck := f.Role != channel.State || noise || f.jumps(tr, f.k, i, j) || !f.inputsStay(at)
-	if f.noisy && m >= 2*shortestFreeze && (moved || stuck) {
+	rests := f.rests(tr, i, j) && !f.otherRate(at)
+	if !rests && f.changes(m, noise) && (moved || stuck) {
 		return "although the noise of this sensor never repeats a value"
 	}
-	rests := f.rests(tr, i, j) && !f.otherRate(at)
 	if !rests && odds > 2*frozenLogOdds && noise {
 		return "although the noise of this sensor never pauses for so long"
 	}
@@ -130,6 +130,12 @@ func (f *freezes) why(tr track, i, j int) string {
 		return "and then jumps"
 	}
 	return ""
+}
+
+// changes reports whether a channel would have changed within m samples: its noise never repeats a value, unless what moves by whole steps of
+// its sensor has none.
+func (f *freezes) changes(m int, noise bool) bool {
+	return f.noisy && m >= 2*shortestFreeze && (f.quantum == 0 || noise)
 }
 
 // atLimit reports whether an input is at an end of its range, as it is when it is

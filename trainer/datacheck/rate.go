@@ -19,7 +19,7 @@ func (r *recording) rates(usual float64) {
 			"The log has one sample every %s (%s per second). If the robot was sampled at another rate, the unit of time is wrong: set time.unit in the map.",
 			duration(usual), num(1/usual))
 		p.Misread = true
-	} else if usual > slowSampling {
+	} else if usual > slowSampling && r.horizon < fastEnough*usual {
 		text := ""
 		if r.horizon > 0 {
 			text = fmt.Sprintf(" The horizon of %s has %s.", duration(r.horizon), plural(int(r.horizon/usual+0.5), "sample"))

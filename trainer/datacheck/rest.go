@@ -14,7 +14,7 @@ func (r *recording) rest() {
 	rests := make([][]bool, len(r.segs)) // all channels that have good values move little, and one has
 	moving := make([][]bool, len(r.segs))
 	for i, s := range r.segs {
-		blocks[i] = s.blocks(restBlock)
+		blocks[i] = s.blocks(math.Max(restBlock, (manySamples-0.5)*s.dt))
 		rests[i], moving[i] = make([]bool, len(blocks[i])), make([]bool, len(blocks[i]))
 	}
 	for _, k := range r.places(channel.State) {

@@ -65,7 +65,9 @@ func (s series) smoothOn(cv curve, inside bool) (found []smoothRun, coarse bool)
 	all := values(tracks)
 	coarse = usual < 50*math.Max(2*rounding(meanSize(all)), resolution(sketch(all)))
 	var unique map[float64]bool
-	if coarse {
+	if step := grid(tracks); usual < 50*step {
+		coarse, unique, usual = true, offGrid(sorted(all), step), step/2
+	} else if coarse {
 		unique, usual = uniqueValues(sorted(all), off)
 	}
 	if usual == 0 {
@@ -144,7 +146,51 @@ func uniqueValues(sv []float64, off [][]float64) (unique map[float64]bool, scale
 	return unique, step / 2
 }
 
-// mostlyUnique reports whether most of x are values that occur nowhere else.
+// grid returns the step of a sensor whose values are whole numbers of steps, as those of an encoder, however rarely it repeats one; 0 of
+// others. What moves smoothly changes its pace by few steps from sample to sample.
+func grid(tracks []track) float64 {
+	var bends, gaps []float64
+	least := rounding(meanSize(sketch(values(tracks))))
+	for _, tr := range tracks {
+		for i := 1; i+1 < len(tr.x); i++ {
+			bends = append(bends, math.Abs(tr.x[i-1]-2*tr.x[i]+tr.x[i+1]))
+		}
+	}
+	bends = sketch(bends)
+	for i := 1; i < len(bends); i++ {
+		if d := bends[i] - bends[i-1]; d > 4*least {
+			gaps = append(gaps, d)
+		}
+	}
+	step, on := median(gaps), 0
+	for _, b := range bends {
+		if steps := b / step; math.Abs(steps-math.Round(steps)) <= onGrid {
+			on++
+		}
+	}
+	if len(gaps) == 0 || 4*len(gaps) > len(bends) || float64(on) < gridShare*float64(len(bends)) {
+		return 0
+	}
+	return step
+}
+
+// offGrid returns the values that are off the grid of a sensor with steps: the grid that most of them are on.
+func offGrid(sv []float64, step float64) (off map[float64]bool) {
+	for _, p := range []float64{0.1, 0.3, 0.5, 0.7, 0.9} {
+		origin, these := quantile(sv, p), map[float64]bool{}
+		for _, v := range sv {
+			if steps := (v - origin) / step; math.Abs(steps-math.Round(steps)) > onGrid {
+				these[v] = true
+			}
+		}
+		if off == nil || len(these) < len(off) {
+			off = these
+		}
+	}
+	return off
+}
+
+// mostlyUnique reports whether most of x are values that occur nowhere else, or are off the sensor's grid.
 func mostlyUnique(x []float64, unique map[float64]bool) bool {
 	n := 0
 	for _, v := range x {

@@ -38,3 +38,46 @@ func TestSlowChannelWithFewDecimalsIsMeasured(t *testing.T) {
 		}
 	}
 }
+
+// axis is a motor with an encoder of 1440 steps a turn, alone in its log: its rate changes smoothly, then is the same for 0.7 s, or it rests.
+func axis() (stamps, x []float64, channels []channel.Channel) {
+	stamps = even(60, 100)
+	angle, to := 0.0, 0.0
+	for i := range stamps {
+		if i%500 < 430 {
+			s := 0.01 * float64(i)
+			to = 14*math.Sin(1.7*s) + 9*math.Sin(4.1*s) + 5*math.Sin(0.6*s)
+			if i/500%2 == 0 && i%500 > 415 {
+				to = 0
+			}
+		}
+		angle += 0.01 * to
+		x = append(x, encoder*math.Round(angle/encoder))
+	}
+	return stamps, x, []channel.Channel{{Name: "angle", Unit: "rad", Role: channel.State, Period: channel.Angle}}
+}
+
+const encoder = 2 * math.Pi / 1440
+
+// What an encoder measures of a motor that turns at a constant rate is on a straight line, and of one that rests the same value; neither was filled in,
+// nor is the encoder frozen.
+func TestAnEncoderOnAStraightLineIsMeasured(t *testing.T) {
+	stamps, x, channels := axis()
+	if r := Check(build(channels, stamps, nil, [][]float64{x}), Options{}); len(r.Problems) > 0 {
+		t.Error(describe(r))
+	}
+}
+
+// Gaps that were filled in with straight lines are off an encoder's steps.
+func TestAGapOfAnEncoderIsFound(t *testing.T) {
+	stamps, x, channels := axis()
+	for i := 120; i+40 < len(x); i += 1000 {
+		for j := range 40 {
+			x[i+j] = x[i] + float64(j)/41*(x[i+41]-x[i])
+		}
+	}
+	r := Check(build(channels, stamps, nil, [][]float64{x}), Options{})
+	if len(places(find(r, Gap))) != 6 {
+		t.Error(describe(r))
+	}
+}

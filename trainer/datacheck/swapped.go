@@ -115,6 +115,9 @@ func (w *swaps) report(s *segment, a, b int, swaps []int) {
 		from = to
 	}
 	lesser := slices.MinFunc([][]span{parts[1], parts[0]}, func(a, b []span) int { return total(a) - total(b) })
+	if len(swaps) == 1 && total(lesser) < fewSamples {
+		return // what begins with a jump, or ends with one
+	}
 	x, y := w.channels[a].Name, w.channels[b].Name
 	commanded := slices.ContainsFunc(swaps, func(i int) bool { return w.commanded(s, i) })
 	for _, p := range lesser {

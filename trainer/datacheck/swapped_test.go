@@ -119,3 +119,23 @@ func TestWheelsAreNotReportedAsSwapped(t *testing.T) {
 		}
 	}
 }
+
+// Two pressures of which each begins where the other goes on are not swapped, however far both jump at the second sample.
+func TestAStartThatJumpsIsNotSwapped(t *testing.T) {
+	channels := []channel.Channel{{Name: "a", Unit: "bar", Role: channel.State}, {Name: "b", Unit: "bar", Role: channel.State}, {Name: "u", Role: channel.Input}}
+	rng := rand.New(rand.NewPCG(5, 6))
+	stamps := even(60, 100)
+	cols := make([][]float64, 3)
+	for i, at := range stamps {
+		a, b := 70+3*math.Sin(at), 45+2*math.Sin(0.7*at)
+		if i == 0 {
+			a, b = b, a
+		}
+		for k, v := range []float64{a + 0.1*rng.NormFloat64(), b + 0.1*rng.NormFloat64(), math.Sin(at)} {
+			cols[k] = append(cols[k], v)
+		}
+	}
+	if r := Check(build(channels, stamps, nil, cols), Options{}); len(find(r, Swapped)) > 0 {
+		t.Error(describe(r))
+	}
+}

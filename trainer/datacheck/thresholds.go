@@ -24,7 +24,8 @@ const (
 	fastestRate  = 1.1e-4 // s: shorter or longer intervals are rare for a robot,
 	slowestRate  = 0.4    // s, and usual where the unit of time is wrong by 1000,
 	manySamples  = 10     // unless a horizon has so many
-	slowSampling = 0.052  // s: of a robot that is sampled more slowly much is not seen; 20 Hz with jitter is not
+	slowSampling = 0.052  // s: of a robot that is sampled more slowly much is not seen; 20 Hz with jitter is not,
+	fastEnough   = 20     // unless a horizon has so many samples
 
 	// Missing and wrong values.
 	fewSamples = 5   // in a row count as not measured: windows interpolate across them
@@ -80,6 +81,7 @@ const (
 	longestFilled  = 0.25 // s, a straight stretch that windows may cross
 	smoothLogOdds  = 16   // −ln of the chance of a smooth run
 	onGrid         = 0.02 // steps of the sensor: so near to a whole number of them a value is on its grid
+	gridShare      = 0.9  // of the samples, that are on the grid of a sensor that has one
 	filledShare    = 0.02 // of the samples, from which on filling in is worth a note
 	rateApart      = 2    // times as far as usual apart, a position and its rate, integrated, still agree
 
@@ -145,7 +147,7 @@ const (
 	gravityNear    = 0.5  // of g: a slope that is its own
 
 	// Rest.
-	restBlock   = 0.5  // s
+	restBlock   = 0.5  // s, or manySamples
 	restMove    = 0.02 // of the channel's range within a block is rest,
 	restShare   = 0.7  // of the log, from which on rest is worth a note
 	longestRest = 2.0  // s of rest at either end of a segment that may stay
