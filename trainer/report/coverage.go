@@ -29,12 +29,15 @@ func coverageAspect(t *evaluate.Table, partial string) aspect {
 		}
 		a.level = level
 		a.sentence = strings.TrimSuffix(a.sentence, ".") + fmt.Sprintf(format, args...)
-		a.next = "Record more flights like those to come: the differences between flights determine the width of the intervals."
-		if t.WholeFlights == nil || !*t.WholeFlights {
-			a.next = "Record five flights or more like those to come: the intervals are then calibrated on whole flights."
-		}
-		if partial != "" {
+		switch n := t.CalibrationFlights; {
+		case partial != "":
 			a.next = "Train again with a larger budget."
+		case t.WholeFlights != nil && *t.WholeFlights:
+			a.next = "Record more flights like those to come: the differences between flights determine the width of the intervals."
+		case t.WholeFlights == nil && n != nil && *n >= fewFlights:
+			a.next = unlike
+		default:
+			a.next = "Record five flights or more like those to come: the intervals are then calibrated on whole flights."
 		}
 	}
 	tests := float64(len(t.Horizons))

@@ -21,6 +21,10 @@ func TestAdviceNamesWhatIsMisread(t *testing.T) {
 	blocks := edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.WholeFlights, t.CalibrationFlights = &no, &few })
 	slow := edited(table(0.5, 0.4, 0.95), func(t *evaluate.Table) { t.Slow = []string{"theta"} })
 	trained := edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.Trained = []string{"a.msgpack, segment 1"} })
+	evaluated := func(flights int) *evaluate.Table {
+		return edited(table(0.2, 0.4, 0.6), func(t *evaluate.Table) { t.WholeFlights, t.CalibrationFlights = nil, &flights })
+	}
+	behind := edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.Horizons[1].Channels[0].Ridge = 0.1 })
 	const mend = "Mend this first, and import the logs again: "
 	for _, c := range []struct {
 		name    string
@@ -34,7 +38,9 @@ func TestAdviceNamesWhatIsMisread(t *testing.T) {
 		{"a unit", worse, "", []datacheck.Problem{spike, unit}, mend + unit.Text},
 		{"held samples", worse, "", []datacheck.Problem{held, also, held}, mend + "theta is held. Log NaN. The data check found this kind in omega, too."},
 		{"three kinds", worse, "", []datacheck.Problem{unit, clock, held, clock}, mend + unit.Text + " The clock steps. The data check found more."},
-		{"far behind a baseline", edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.Horizons[1].Channels[0].Ridge = 0.1 }), "", []datacheck.Problem{clock}, mend + clock.Text},
+		{"far behind a baseline", behind, "", []datacheck.Problem{clock}, mend + clock.Text},
+		{"intervals too narrow on another log", evaluated(6), "", nil, unlike},
+		{"the same, of a model of few flights", evaluated(2), "", nil, "Record five flights or more"},
 		{"intervals too narrow", narrow, "", []datacheck.Problem{unit}, mend + unit.Text},
 		{"intervals too narrow for lack of time", narrow, "stopped by hand", []datacheck.Problem{unit}, "Train again with a larger budget."},
 		{"no whole flight", blocks, "", []datacheck.Problem{unit}, mend + unit.Text},

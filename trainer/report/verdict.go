@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
@@ -114,7 +115,7 @@ func Judge(t, hold *evaluate.Table, facts Facts) Verdict {
 	partial := facts.Partial
 	compared, covered := comparison(t), coverageAspect(t, partial)
 	all := []aspect{
-		trainedOn(t), partialAspect(partial), compared, behind(t), covered, centreAspect(t), supported(t, partial), calibrated(t), withoutPlan(t, hold),
+		trainedOn(t), partialAspect(partial), compared, behind(t, facts.Found), covered, centreAspect(t), supported(t, partial), calibrated(t), withoutPlan(t, hold),
 		angles(t), windows(t), flights(t), flagged(t),
 	}
 	if t.TooShort != nil {
@@ -165,14 +166,14 @@ const moreData = "Record more and more varied flights, four or more, in which ev
 
 func comparison(t *evaluate.Table) aspect {
 	name, ratio := t.Geo.Best()
-	noise := t.NoiseShare()
+	measured, noise := ratio, t.NoiseShare()
 	if noise > noisy {
 		name, ratio = t.GeoState.Best()
 	}
 	a := aspect{level: Use, data: true}
 	rank := "is better than"
 	switch {
-	case ratio > loses:
+	case ratio > loses && measured > loses:
 		a.level, a.next, rank = No, moreData, "is worse than"
 	case ratio > beats:
 		a.level, a.next, rank = Care, moreData, "is not clearly better than"
@@ -186,7 +187,7 @@ func comparison(t *evaluate.Table) aspect {
 }
 
 // behind names the channels on which the model is worse than the best baseline.
-func behind(t *evaluate.Table) aspect {
+func behind(t *evaluate.Table, found []datacheck.Problem) aspect {
 	const most = 3
 	a := aspect{level: Use, data: true}
 	var worse []string
@@ -200,7 +201,10 @@ func behind(t *evaluate.Table) aspect {
 			worse = append(worse, fmt.Sprintf("%s (after %s: %s than %s)", r.Channel, evaluate.Seconds(r.T), evaluate.RelativeRMSE(r.Ratio), baselinePhrase[r.Baseline]))
 		}
 		if r.Ratio > farBehind {
-			a.level, a.next = Care, "Do not rely on these channels: there a simple predictor is better. See the findings of the data check for them."
+			a.level, a.next = Care, "Do not rely on these channels: there a simple predictor is better."
+			if slices.ContainsFunc(found, func(p datacheck.Problem) bool { return p.Channel == r.Channel }) {
+				a.next += " See the findings of the data check for them."
+			}
 		}
 	}
 	if more > 0 {

@@ -64,6 +64,7 @@ func TestVerdict(t *testing.T) {
 		{"stopped", table(0.2, 0.4, 0.95), nil, "stopped by hand", Care, "The training ended early: stopped by hand."},
 		{"stopped and far too narrow", table(0.2, 0.4, 0.6), nil, "stopped by hand", No, "far too narrow"},
 		{"mostly noise", noisyTable(0.3), nil, "", Use, "better than the best baseline, the ridge regression: without the noise of the sensors, which is 90 % of its squared error, 67 % lower RMSE"},
+		{"mostly noise, and worse beside it", noisyTable(0.08), nil, "", Care, "not clearly better than the best baseline, the ridge regression: without the noise"},
 		{"mostly noise, and no better", noisyTable(0.11), nil, "", Care, "not clearly better than the best baseline, the ridge regression: without the noise"},
 		{"wide", table(0.2, 0.4, 0.995), nil, "", Care, "wider than necessary after 0.1 s"},
 		{"92 % is not too wide", table(0.2, 0.4, 0.92), nil, "", Use, "covered 92 %"},
