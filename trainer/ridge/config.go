@@ -137,7 +137,7 @@ func Default(flights []window.Flight, task window.Task, readouts int) Config {
 			c.Times = append(c.Times, interval*float64(j+1))
 		}
 	} else {
-		for _, tau := range []float64{0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8} {
+		for _, tau := range []float64{0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.65, 0.8} {
 			c.Times = append(c.Times, tau*H)
 		}
 		c.Times = window.AtSamples(c.Times, H, flights)
