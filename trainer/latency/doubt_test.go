@@ -96,11 +96,29 @@ func TestLatencyOfAnEstimatedRate(t *testing.T) {
 func TestDoubtedApart(t *testing.T) {
 	kind := model.Latency{Known: true, Dead: 0.02, Lag: 0.01}
 	late := model.Latency{Known: true, Dead: 0.19, DeadLow: 0.18, DeadHigh: 0.2, Lag: 0.01, LagLow: 0.005, LagHigh: 0.02}
-	r := Result{Inputs: []model.Latency{late, kind}, Gain: 0.8, gainOfKinds: 0.9, step: 0.01, fitted: []model.Latency{late, kind}, kinds: []model.Latency{kind, kind}}
+	r := Result{Inputs: []model.Latency{late, kind}, Gain: 0.8, gainOfKinds: 0.9, step: 0.01, units: make([]string, 2), fitted: []model.Latency{late, kind}, kinds: []model.Latency{kind, kind}}
 	for described, want := range map[bool]float64{true: late.Dead, false: kind.Dead} {
 		r.Inputs[0].Known = described
 		if of := r.Actuators(); len(of) != 2 || of[0].Dead != want || of[1].Dead != kind.Dead {
 			t.Errorf("described: %v; the motors act after %v, want %v s and %v s", described, of, want, kind.Dead)
+		}
+	}
+}
+
+// Two tracks whose intervals do not distinguish them act alike; one whose interval does, or of another unit, acts by itself.
+func TestInputsThatAreNotDistinguishedActAlike(t *testing.T) {
+	left := model.Latency{Known: true, Dead: 0.12, DeadLow: 0.09, DeadHigh: 0.15, Lag: 0.06, LagLow: 0.03, LagHigh: 0.1}
+	right := model.Latency{Known: true, Dead: 0.1, DeadLow: 0.01, DeadHigh: 0.18, Lag: 0.08, LagHigh: 0.17}
+	clear := model.Latency{Known: true, Dead: 0.1, DeadLow: 0.098, DeadHigh: 0.102, Lag: 0.08, LagLow: 0.05, LagHigh: 0.1}
+	for _, c := range []struct {
+		other model.Latency
+		units []string
+		want  float64
+	}{{right, []string{"m/s", "m/s"}, 0.11}, {clear, []string{"m/s", "m/s"}, 0.12}, {right, []string{"m/s", "rad"}, 0.12}} {
+		both := []model.Latency{left, c.other}
+		r := Result{Inputs: both, Gain: 0.8, gainOfKinds: 0.8, step: 0.01, units: c.units, fitted: both, kinds: both}
+		if of := r.Actuators(); len(of) != 2 || math.Abs(of[0].Dead-c.want) > 1e-9 {
+			t.Errorf("%v of %v: %v, want %v s", c.other, c.units, of, c.want)
 		}
 	}
 }

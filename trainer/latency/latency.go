@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/actuator"
@@ -33,18 +34,34 @@ func (r *Result) Actuators() (out []actuator.Response) {
 	if !(gain < worthwhile) || len(r.kinds) != len(r.fitted) {
 		return nil
 	}
-	for i, l := range r.fitted {
-		of := actuator.Response{}
-		if kind := r.kinds[i]; !each || kind.Known && (!r.Inputs[i].Known || !r.apart(l, kind)) {
-			l = kind
+	read := slices.Clone(r.fitted)
+	for i, kind := range r.kinds {
+		if !each || kind.Known && (!r.Inputs[i].Known || !r.apart(read[i], kind)) {
+			read[i] = kind
 		}
-		if l.Known && l.Dead+l.Lag >= coarse*r.step {
-			of = actuator.Response{Dead: l.Dead, Lag: l.Lag}
-		}
-		out = append(out, of)
+	}
+	for i := range read {
+		out = append(out, r.together(read, i))
 	}
 	if !actuator.Acts(out) {
 		return nil
+	}
+	return out
+}
+
+// together returns the mean latency of input i and of those of its unit whose intervals do not distinguish them from it: two tracks of which one seems
+// later would let an equation read, in their difference, how their common command changes.
+func (r *Result) together(all []model.Latency, i int) (out actuator.Response) {
+	n := 0.0
+	for j, l := range all {
+		if l.Known && r.units[j] == r.units[i] && !r.apart(l, all[i]) && !r.apart(all[i], l) {
+			n++
+			out.Dead += (l.Dead - out.Dead) / n
+			out.Lag += (l.Lag - out.Lag) / n
+		}
+	}
+	if l := all[i]; !l.Known || l.Dead+l.Lag < coarse*r.step {
+		return actuator.Response{}
 	}
 	return out
 }
@@ -67,6 +84,7 @@ type Result struct {
 	fitted []model.Latency // Inputs that equations read, whether a dead time and a lag describe them or not: Known by their sum
 	kinds  []model.Latency // for each input that of all inputs of its kind as one
 	step   float64         // s, between two samples
+	units  []string        // of the inputs
 
 	gainOfKinds float64 // Gain with these
 	open        int     // inputs that vary by themselves, whose dead time the windows leave open
@@ -117,6 +135,9 @@ func estimate(ctx context.Context, flights []window.Flight, channels []channel.C
 	P := len(channels) - len(states)
 	out := &Result{Inputs: make([]model.Latency, P), Gain: 1, kinds: make([]model.Latency, P), fitted: make([]model.Latency, P), step: sampling(flights), gainOfKinds: 1}
 	var varying []int
+	for _, c := range channels[len(states):] {
+		out.units = append(out.units, c.Unit)
+	}
 	for j := range P {
 		if moves(flights, j) {
 			varying = append(varying, j)
@@ -147,6 +168,9 @@ func estimate(ctx context.Context, flights []window.Flight, channels []channel.C
 	}
 	if err == nil {
 		p.doubt(at, varying, out.Inputs)
+	}
+	for j := range out.Inputs {
+		out.Inputs[j].Known = out.Inputs[j].Known && !p.hidden
 	}
 	return out, unlessSingular(err)
 }
@@ -199,6 +223,11 @@ func (p *problem) estimate(ctx context.Context, begin []pair, varying []int, out
 	p.drive(at)
 	if at, err = p.fitFrom(ctx, at, false); err != nil {
 		return nil, err
+	}
+	if begin == nil {
+		if at, err = p.instrument(ctx, at, coarse*out.step); err != nil {
+			return nil, err
+		}
 	}
 	values, residuals, ok := p.values(at)
 	if !ok {

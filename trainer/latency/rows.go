@@ -40,6 +40,7 @@ type problem struct {
 	Y         matrix    // windows × responses
 	lifts     []float64 // windows×m×lifted
 	longest   float64   // s, dead time and lag at most
+	hidden    bool      // the noise of the sensors hides how late inputs act, see instrument
 	second    []float64 // (optional) P, s: a second lag of each input; 0 = none
 }
 
