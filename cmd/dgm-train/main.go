@@ -24,13 +24,11 @@ const (
 )
 
 func main() {
-	var unused []byte
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collected)
-		unused = make([]byte, ballast)
+		defer runtime.KeepAlive(make([]byte, ballast))
 	}
 	cli.Main(command())
-	runtime.KeepAlive(unused)
 }
 
 func command() *cobra.Command {
