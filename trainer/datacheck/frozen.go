@@ -26,19 +26,27 @@ func (s series) frozen() (slow bool) {
 		why string
 	}
 	var found []freeze
-	held := 0
+	held, excused := 0, 0 // samples of what is found, and runs of what a sensor of whole steps may have measured
+	often := 0            // samples of both
 	for _, tr := range tracks {
 		for i, j := range equalRuns(tr.x) {
-			if why := f.why(tr, i, j); why != "" {
+			f.excused = false
+			why := f.why(tr, i, j)
+			if why != "" {
 				found = append(found, freeze{tr.span(i, j), j - i, why})
 				held += j - i
+			} else if f.excused {
+				excused++
+			}
+			if why != "" || f.excused {
+				often += j - i
 			}
 		}
 	}
-	if len(found) > 8 && float64(held) > oftenFrozen*float64(total) {
-		p := s.addLog(Rate, Note, s.k, held,
+	if len(found) > 0 && len(found)+excused > 8 && float64(often) > oftenFrozen*float64(total) {
+		p := s.addLog(Rate, Note, s.k, often,
 			"%s does not change in %d places, %.0f %% of its samples: it is measured more slowly or more coarsely than the log is sampled. Log NaN where no new value was measured.",
-			s.Name, len(found), 100*float64(held)/float64(total))
+			s.Name, len(found)+excused, 100*float64(often)/float64(total))
 		p.Misread = s.Role != channel.Aux
 		return true
 	}
@@ -79,6 +87,7 @@ type freezes struct {
 	noisy     bool            // it repeats a value only in long runs
 	quantum   float64         // the step of a coarse sensor
 	low, high float64         // its extremes
+	excused   bool            // the last run could be what a sensor of whole steps measures, at rest or without noise
 	steps     map[int]float64 // by channel, of the sensor, as far as asked for
 }
 
@@ -109,7 +118,7 @@ func (f *freezes) why(tr track, i, j int) string {
 	// What froze while a robot moved jumps then, unless that is commanded step by step, and rests between.
 	stuck := f.Role != channel.State || noise || f.jumps(tr, f.k, i, j) || !f.inputsStay(at)
 	rests := f.rests(tr, i, j) && !f.otherRate(at)
-	if !rests && f.changes(m, noise) && (moved || stuck) {
+	if (moved || stuck) && f.silent(m, rests, noise) {
 		return "although the noise of this sensor never repeats a value"
 	}
 	if !rests && odds > 2*frozenLogOdds && noise {
@@ -132,10 +141,13 @@ func (f *freezes) why(tr track, i, j int) string {
 	return ""
 }
 
-// changes reports whether a channel would have changed within m samples: its noise never repeats a value, unless what moves by whole steps of
-// its sensor has none.
-func (f *freezes) changes(m int, noise bool) bool {
-	return f.noisy && m >= 2*shortestFreeze && (f.quantum == 0 || noise)
+// silent reports whether the noise of a sensor is missing in m samples, which is excused where it moves by whole steps or rests.
+func (f *freezes) silent(m int, rests, noise bool) bool {
+	if !f.noisy || m < 2*shortestFreeze {
+		return false
+	}
+	f.excused = rests || f.quantum > 0 && !noise
+	return !f.excused
 }
 
 // atLimit reports whether an input is at an end of its range, as it is when it is
