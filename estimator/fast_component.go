@@ -1,7 +1,6 @@
 package estimator
 
 import (
-	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
@@ -10,7 +9,7 @@ import (
 type batchedComponent interface {
 	// evaluate writes the displacements to dst (N×K).
 	evaluate(dst []float64)
-	// memberVariance returns the variance between members (N×K, state units squared) at the
+	// memberVariance returns the variance between members, or levels of a map (N×K, state units squared), at the
 	// last evaluate; nil = 0.
 	memberVariance() []float64
 	// differentiate prepares parts, after evaluate.
@@ -145,34 +144,3 @@ func (b *batchedVelocity) evaluate(dst []float64) {
 func (b *batchedVelocity) memberVariance() []float64 { return nil }
 
 func (b *batchedVelocity) differentiate() {}
-
-// batchedDirect is a direct map.
-type batchedDirect struct {
-	*direct.Batched
-	constants
-	factors []float32 // of the matrices behind the constant ones, at one block: [column][Width]
-
-	input                *inputWork
-	firstNumber, numbers int // of the last inputRun
-}
-
-func newBatchedDirect(m *direct.Map, K int, g *grid, sorted *direct.Sorted) *batchedDirect {
-	b := &batchedDirect{Batched: direct.NewBatched(m, g.points, sorted)}
-	most := b.Matrices()
-	b.constants, b.factors = newConstants(m.Derivative(), g, most), make([]float32, most*simd.Width)
-	return b
-}
-
-func (b *batchedDirect) evaluate(dst []float64) { b.Evaluate(dst) }
-
-func (b *batchedDirect) memberVariance() []float64 { return nil }
-
-func (b *batchedDirect) differentiate() {
-	b.Jacobian(b.matrices.panels, b.matrices.columns, constantMatrices)
-}
-
-func (b *batchedDirect) parts(parts []simd.Part, block int) []simd.Part {
-	parts = b.constants.parts(parts, block)
-	first, n := b.Factors(b.factors, block*simd.Width, simd.Width)
-	return append(parts, b.matrices.part(constantMatrices+first, n, b.factors))
-}

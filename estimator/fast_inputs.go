@@ -213,13 +213,3 @@ func (b *batchedVelocity) linearise() {}
 func (b *batchedVelocity) inputRun(*inputWork, int, int) {}
 
 func (b *batchedVelocity) inputAt([]float32, int) {}
-
-func (b *batchedDirect) linearise() { b.Linearise() }
-
-func (b *batchedDirect) inputRun(w *inputWork, first, numbers int) {
-	b.input, b.firstNumber, b.numbers = w, first, numbers
-}
-
-func (b *batchedDirect) inputAt(dst []float32, lane int) {
-	b.InputAt(dst, lane, b.input.plan.Share, b.firstNumber, b.numbers)
-}

@@ -16,13 +16,15 @@ type priorJacobian struct {
 	weights           [][model.Conditions][]float32 // of each component: by block [K][Width]; nil = weight 0
 	parts             []simd.Part                   // of a product, empty
 	faded             [simd.Width]float32           // weights of one state
+	level             []float32                     // as sum: of one level of a direct map
+	share             [simd.Width]float32           // of a level in one state
 }
 
 func newPriorJacobian(f *batchedPrior, g *grid, unit simd.Unit) priorJacobian {
 	b := f.prior
 	K, n := len(b.x0), len(g.times)
 	j := priorJacobian{unit: unit, weights: make([][model.Conditions][]float32, len(f.components))}
-	for _, v := range []*[]float32{&j.sum, &j.first, &j.other} {
+	for _, v := range []*[]float32{&j.sum, &j.first, &j.other, &j.level} {
 		*v = make([]float32, K*simd.Padded(K)*simd.Width)
 	}
 	most := 2 // of a direct map
@@ -75,19 +77,18 @@ func (f *batchedPrior) differentiate() {
 // [state k][state c, padded][Width].
 func (f *batchedPrior) jacobianAt(block int) []float32 {
 	j, K := &f.jacobian, len(f.prior.x0)
-	panels := K * simd.Panels(K)
 	if len(f.components) == 0 {
 		clear(j.sum)
 		addIdentity(j.sum, K, 1)
 		return j.sum
 	}
-	j.unit.Product(j.sum, panels, f.components[0].parts(j.parts, block))
+	j.product(j.sum, f.components[0], K, block)
 	copy(j.first, j.sum)
 	for i := 1; i < len(f.components); i++ {
 		if f.weight(i) == nil {
 			continue
 		}
-		j.unit.Product(j.other, panels, f.components[i].parts(j.parts, block))
+		j.product(j.other, f.components[i], K, block)
 		if f.prior.spec.Stack[i].Residual {
 			addIdentity(j.other, K, -1)
 		} else {
@@ -96,6 +97,32 @@ func (f *batchedPrior) jacobianAt(block int) []float32 {
 		f.addJacobian(i, block)
 	}
 	return j.sum
+}
+
+// product sets dst to the Jacobian of a component at a block.
+func (j *priorJacobian) product(dst []float32, c batchedComponent, K, block int) {
+	panels := K * simd.Panels(K)
+	j.unit.Product(dst, panels, c.parts(j.parts, block))
+	d, ok := c.(*batchedDirect)
+	if !ok || d.bounding() == nil {
+		return
+	}
+	copy(j.level, dst)
+	clear(dst)
+	j.addLevel(dst, d, 0, K, block)
+	for i, below := range d.bounding() {
+		j.unit.Product(j.level, panels, below.parts(j.parts, block))
+		j.addLevel(dst, d, 1+i, K, block)
+	}
+}
+
+// addLevel adds the Jacobian of a level of a direct map, which is in level, times the level's share, to dst.
+func (j *priorJacobian) addLevel(dst []float32, d *batchedDirect, level, K, block int) {
+	rows := simd.Padded(K) * simd.Width
+	for k := range K {
+		d.share(&j.share, level, k, K, block)
+		j.unit.AddScaled(dst[k*rows:(k+1)*rows], j.share[:], j.level[k*rows:(k+1)*rows])
+	}
 }
 
 // addIdentity adds a multiple of the identity to Jacobians (K×K) of a block.

@@ -13,7 +13,7 @@ type component interface {
 	// at writes the displacement t seconds after the last start to dst and, unless nil, its
 	// derivative by time to ddst (K each).
 	at(dst, ddst []float64, t float64)
-	// memberVariance writes the variance between members at the time of the last at to dst
+	// memberVariance writes the variance between members, or levels of a map, at the time of the last at to dst
 	// (K, state units squared).
 	memberVariance(dst []float64)
 	// jvp sets the direction dx (K) of x0 that jvpAt differentiates along.
@@ -189,7 +189,7 @@ func (d directMap) start(x0 []float64, u channel.Command, r model.Readout, histo
 
 func (d directMap) at(dst, ddst []float64, t float64) { d.At(dst, ddst, t) }
 
-func (d directMap) memberVariance(dst []float64) { clear(dst) }
+func (d directMap) memberVariance(dst []float64) { d.Disagreement(dst) }
 
 func (d directMap) jvp(dx []float64) { d.JVP(dx) }
 

@@ -25,6 +25,7 @@ var referenceShapes = map[string]modeltest.Shape{
 	"late":     {K: 3, P: 2, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, History: 2, Late: true},
 	"changes":  {K: 2, P: 1, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, Direct: true, Range: true, Change: true},
 	"past":     {K: 3, P: 1, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, Direct: true, History: 2, Range: true, Change: true},
+	"bounded":  {K: 3, P: 1, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, Calibrated: true, Direct: true, Bounded: true, History: 2},
 	"residual": {K: 3, P: 1, F: 2, D: 1, Knots: 1, Core: []int{3}, Members: 1, Readouts: 2, Prior: 1, Dry: true, Direct: true, Residual: true, History: 2, Range: true, Change: true},
 	"body":     {K: 12, P: 1, Core: []int{3}, D: 1, F: 2, Knots: 1, Prior: 1, Body: true},
 	"paper":    {K: 2, P: 1, F: 6, Basis: 2, Core: []int{4}, Members: 2, Paper: true},

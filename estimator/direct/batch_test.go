@@ -3,6 +3,7 @@ package direct
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -20,20 +21,23 @@ func TestBatchedIsTheMap(t *testing.T) {
 		d := New(m, K, horizon)
 		b := NewBatched(d, times, nil)
 		all, one := make([]float64, K*N), make([]float64, K)
-		panels, factors := make([]float32, K*simd.Padded(K)*b.Matrices()), make([]float32, b.Matrices()*simd.Width)
+		levels := append([]*Batched{b}, b.Bounding()...)
+		panels, factors := make([][]float32, len(levels)), make([]float32, b.Matrices()*simd.Width)
+		for i := range panels {
+			panels[i] = make([]float32, K*simd.Padded(K)*b.Matrices())
+		}
 		other := newStart(rand.New(rand.NewPCG(6, 6)), len(s.history)/(K+P))
 		for _, s := range []start{other, s} { // what is left of the first must not matter
 			d.Run(s.x0, s.u, readout, s.history)
 			b.Evaluate(all)
-			b.Jacobian(panels, b.Matrices(), 0)
-			first, count := 0, 0
+			shares := sharesOf(b)
+			for l := range shares {
+				levels[l].Jacobian(panels[l], b.Matrices(), 0)
+			}
 			for i, at := range times {
 				d.At(one, nil, at)
 				for k, want := range one {
 					close(t, "displacement", all[i*K+k], want, 1e-11)
-				}
-				if i%simd.Width == 0 {
-					first, count = b.Factors(factors, i, simd.Width)
 				}
 				for c := range K {
 					dx := make([]float64, K)
@@ -45,11 +49,14 @@ func TestBatchedIsTheMap(t *testing.T) {
 						if of := m.Derivative[k]; of >= 0 {
 							got = at * dx[of]
 						}
-						for n := range count {
-							row := panels[((k*simd.Panels(K)+c/simd.Rows)*b.Matrices()+first+n)*simd.Rows:]
-							got += float64(factors[n*simd.Width+i%simd.Width]) * float64(row[c%simd.Rows])
+						for l, share := range shares {
+							first, count := levels[l].Factors(factors, i/simd.Width*simd.Width, simd.Width)
+							for n := range count {
+								row := panels[l][((k*simd.Panels(K)+c/simd.Rows)*b.Matrices()+first+n)*simd.Rows:]
+								got += share[i*K+k] * float64(factors[n*simd.Width+i%simd.Width]) * float64(row[c%simd.Rows])
+							}
 						}
-						close(t, "Jacobian", got, want, 3e-6)
+						close(t, "Jacobian", got, want, 4e-6)
 					}
 				}
 			}
@@ -65,7 +72,7 @@ func TestBatchedIsTheMap(t *testing.T) {
 			d.StartLeverage()
 			d.StartLeverageGradient(gradient, gradient[:P])
 			b.Evaluate(all)
-			b.Jacobian(panels, b.Matrices(), 0)
+			b.Jacobian(panels[0], b.Matrices(), 0)
 			b.Factors(factors, 16, simd.Width)
 		}); n != 0 {
 			t.Errorf("%v allocations", n)
@@ -95,16 +102,25 @@ func TestBatchedInputs(t *testing.T) {
 		}
 		d.Run(s.x0, s.u, readout, s.history)
 		b.Evaluate(make([]float64, K*len(times)))
-		b.Linearise()
+		shares, levels := sharesOf(b), append([]*Batched{b}, b.Bounding()...)
+		for l := range shares {
+			levels[l].Linearise()
+		}
 		for i, at := range times {
 			for _, first := range []int{0, 5} {
-				clear(got)
-				b.InputAt(got, i, share, first, numbers)
-				for n := first; n < numbers; n++ {
+				sum := make([]float64, len(got))
+				for l, part := range shares {
+					clear(got)
+					levels[l].InputAt(got, i, share, first, numbers)
+					for j, v := range got {
+						sum[j] += part[i*K+j/simd.Width] * float64(v)
+					}
+				}
+				for n := first; n < min(numbers, first+simd.Width); n++ {
 					d.InputJVP(along[n])
 					d.InputJVPAt(one, at)
 					for k, want := range one {
-						close(t, fmt.Sprintf("state %d at %v by number %d", k, at, n), float64(got[k*simd.Width+n-first]), want, 3e-6)
+						close(t, fmt.Sprintf("state %d at %v by number %d", k, at, n), sum[k*simd.Width+n-first], want, 3e-6)
 					}
 				}
 			}
@@ -113,4 +129,13 @@ func TestBatchedInputs(t *testing.T) {
 			t.Errorf("%v allocations", n)
 		}
 	})
+}
+
+// sharesOf returns the derivatives of the displacements by those of the level by itself, and, where it is bounded, by those of the levels below.
+func sharesOf(b *Batched) [][]float64 {
+	if !b.Bounded() {
+		return [][]float64{slices.Repeat([]float64{1}, len(b.times)*K)}
+	}
+	shares := b.Shares()
+	return shares[:]
 }

@@ -30,6 +30,8 @@ type Batched struct {
 	nextInput []float64 // the same by the weights after each time
 	inputSums []float64 // T × (plan+P)·K, of the fixed columns
 	byNumber  []float64 // Width × K: derivatives by numbers of the plan
+
+	agreements batchedAgreement
 }
 
 // Sorted holds the weights of the levels of a model, sorted by what their columns depend on: what evaluations of it at
@@ -73,13 +75,9 @@ type batchedLevel struct {
 	first   []int     // T+1: the first of the times whose weights begin at each of the level's
 }
 
-// NewBatched takes the memory for evaluations of d at ascending times. sorted are the weights of its model; nil = they are
-// sorted here.
-func NewBatched(d *Map, times []float64, sorted *Sorted) *Batched {
+// newBatchedAlone is NewBatched of levels that stand alone.
+func newBatchedAlone(d *Map, times []float64, sorted *Sorted) *Batched {
 	m, N, K := d.m, len(times), len(d.x0)
-	if sorted == nil {
-		sorted = NewSorted(m)
-	}
 	b := &Batched{d: d, times: times, next: make([]float64, N*K)}
 	tangent, sums, inputs, inputSums := 0, 0, 0, 0
 	for i := range m.Levels {
@@ -114,6 +112,9 @@ func (m *Model) BatchedSize(times int) int64 {
 		}
 		size += int64(2*times+len(l.Times)*rows) * int64(inputs)
 		size += int64(4*len(l.Weights)+K*m.Columns(l)) + int64(times)*int64(3+(plan+1)*(plan+2)/2) + int64(len(l.Times)*(1+plan))*int64(K*(2*K+1))
+	}
+	if m.Bounded() {
+		size = 3*size + int64(6*times*K)
 	}
 	return size
 }
@@ -263,8 +264,8 @@ func (l *sortedLevel) setSecond(m *Model) {
 // inputs returns the numbers of a row of byInput.
 func (l *sortedLevel) inputs() int { return (l.plan + l.P) * l.K }
 
-// Evaluate writes the displacements of the last Run to dst: N×K.
-func (b *Batched) Evaluate(dst []float64) {
+// alone is Evaluate of the level by itself.
+func (b *Batched) alone(dst []float64) {
 	l := b.level()
 	b.planColumns(l)
 	b.sumFixed(l)

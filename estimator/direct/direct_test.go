@@ -60,17 +60,35 @@ func model(degree int, rng *rand.Rand) *Model {
 		{Rows: 4, Degree: degree, Times: []float64{0.05, 0.2, 0.7}},
 		{Readout: 1, Rows: 4, Degree: degree, Times: []float64{0.1, 0.4, 1}},
 	} {
-		l.Weights = normal(rng, len(l.Times)*K*m.Columns(&l))
-		n := m.Columns(&l) - 1
-		l.Mean = normal(rng, n)
-		for range n {
-			l.Std = append(l.Std, 0.5+rng.Float64())
+		m.add(l, rng)
+	}
+	return m
+}
+
+// add adds a level with weights and a factor.
+func (m *Model) add(l Level, rng *rand.Rand) {
+	l.Weights = normal(rng, len(l.Times)*K*m.Columns(&l))
+	n := m.Columns(&l) - 1
+	l.Mean = normal(rng, n)
+	for range n {
+		l.Std = append(l.Std, 0.5+rng.Float64())
+	}
+	for range 3 * n {
+		l.Factor = append(l.Factor, 0.4*rng.NormFloat64()/math.Sqrt(float64(n)))
+	}
+	l.Rest = 0.3
+	m.Levels = append(m.Levels, l)
+}
+
+// bounded returns a model with a further level of each readout, of 2 rows, which bounds that of 4 with the one without history.
+func bounded(degree int, rng *rand.Rand) *Model {
+	m := model(degree, rng)
+	for readout := range 2 {
+		m.add(Level{Readout: readout, Rows: 2, Degree: degree, Times: []float64{0.1, 0.6}}, rng)
+		long := &m.Levels[2+readout]
+		for range len(long.Times) * K {
+			long.Apart = append(long.Apart, 0.5+2*rng.Float64())
 		}
-		for range 3 * n {
-			l.Factor = append(l.Factor, 0.4*rng.NormFloat64()/math.Sqrt(float64(n)))
-		}
-		l.Rest = 0.3
-		m.Levels = append(m.Levels, l)
 	}
 	return m
 }
@@ -93,18 +111,20 @@ func each(t *testing.T, test func(t *testing.T, m *Model, readout int, s start))
 	for degree := 1; degree <= 2; degree++ {
 		for readout := range 2 {
 			for _, rows := range []int{0, 3, 4, 9} {
-				t.Run(fmt.Sprintf("degree %d, readout %d, %d rows", degree, readout, rows), func(t *testing.T) {
-					rng := rand.New(rand.NewPCG(uint64(degree), uint64(readout)))
-					m := model(degree, rng)
-					if err := m.Check(K, P, 4); err != nil {
-						t.Fatal(err)
-					}
-					s := newStart(rng, rows)
-					if readout == 1 {
-						s.u.values = s.u.values[:1]
-					}
-					test(t, m, readout, s)
-				})
+				for name, model := range map[string]func(degree int, rng *rand.Rand) *Model{"alone": model, "bounded": bounded} {
+					t.Run(fmt.Sprintf("degree %d, readout %d, %d rows, %s", degree, readout, rows, name), func(t *testing.T) {
+						rng := rand.New(rand.NewPCG(uint64(degree), uint64(readout)))
+						m := model(degree, rng)
+						if err := m.Check(K, P, 4); err != nil {
+							t.Fatal(err)
+						}
+						s := newStart(rng, rows)
+						if readout == 1 {
+							s.u.values = s.u.values[:1]
+						}
+						test(t, m, readout, s)
+					})
+				}
 			}
 		}
 	}

@@ -22,10 +22,14 @@ type Map struct {
 
 	horizon           float64   // s
 	whitened, adjoint []float64 // C'
+
+	below [2]*Map      // of the levels that bound one with Apart, the one with less history first; nil = no level has it
+	bound [4][]float64 // K: displacements of below, their derivatives by time
+	agree []agreement  // K, at the time of the last At
 }
 
-// New takes the memory for k states and a horizon, s.
-func New(m *Model, k int, horizon float64) *Map {
+// newAlone is New of a map whose levels stand alone.
+func newAlone(m *Model, k int, horizon float64) *Map {
 	most, factor := 0, 0
 	for i := range m.Levels {
 		l := &m.Levels[i]
@@ -48,12 +52,10 @@ func New(m *Model, k int, horizon float64) *Map {
 // Derivative returns the place of the channel that is each state's derivative, or −1.
 func (d *Map) Derivative() []int { return d.m.Derivative }
 
-// Run sets the start state x0 (K), the input u over the horizon (nil without inputs), which
-// must stay valid until the next Run, the readout of u, and the history: rows of K states
-// and P inputs, newest first, of which the level with the most rows that fit is read.
-func (d *Map) Run(x0 []float64, u channel.Signal, readout int, history []float64) {
+// run is Run with a level.
+func (d *Map) run(level *Level, x0 []float64, u channel.Signal, history []float64) {
 	m, K, P := d.m, len(d.x0), len(d.m.UMean)
-	d.level, d.u = m.Level(readout, len(history)/(K+P)), u
+	d.level, d.u = level, u
 	copy(d.x0, x0)
 	for k, v := range m.Derivative {
 		d.v0[k] = 0
@@ -86,9 +88,8 @@ func (d *Map) standardise(dst, u []float64) {
 	}
 }
 
-// At writes the displacement at t of the last Run to dst (K) and, unless nil, its time
-// derivative per second to ddst (K).
-func (d *Map) At(dst, ddst []float64, t float64) {
+// alone is At of the level by itself.
+func (d *Map) alone(dst, ddst []float64, t float64) {
 	l, C := d.level, d.m.Columns(d.level)
 	d.plan(t, ddst != nil)
 	d.products(d.column)
@@ -117,13 +118,8 @@ func (d *Map) At(dst, ddst []float64, t float64) {
 	}
 }
 
-// JVP sets the direction dx (K) of x0 that JVPAt differentiates along. The history does
-// not move with x0.
-func (d *Map) JVP(dx []float64) { copy(d.dx, dx) }
-
-// JVPAt writes the derivative of the displacement at t along the direction of the last JVP
-// to dst (K). The derivative of the start itself, dx, is not in it.
-func (d *Map) JVPAt(dst []float64, t float64) {
+// jvpAt is JVPAt of the level by itself.
+func (d *Map) jvpAt(dst []float64, t float64) {
 	m, l, K, P := d.m, d.level, len(dst), len(d.m.UMean)
 	C := m.Columns(l)
 	d.plan(t, false)
@@ -162,12 +158,8 @@ func (d *Map) along(dst, tangent []float64, t float64) {
 	}
 }
 
-// InputJVP sets the direction of the input that InputJVPAt differentiates along.
-func (d *Map) InputJVP(du channel.Signal) { d.du = du }
-
-// InputJVPAt writes the derivative of the displacement at t along the direction of the last
-// InputJVP to dst (K).
-func (d *Map) InputJVPAt(dst []float64, t float64) {
+// inputJVPAt is InputJVPAt of the level by itself.
+func (d *Map) inputJVPAt(dst []float64, t float64) {
 	m, l, P := d.m, d.level, len(d.m.UMean)
 	d.plan(t, false)
 	tangent := d.tangent[:m.Columns(l)]
@@ -255,23 +247,6 @@ func (d *Map) productTangents(tangent []float64) {
 func (d *Map) productBase() (linear []float64, at int) {
 	n := d.m.linear(d.level)
 	return d.column[1 : 1+n], 1 + n + d.level.Rows*(len(d.x0)+len(d.m.UMean))
-}
-
-// between returns the time before t, the share of the next one in ω(t), and how fast that
-// grows, 1/s: 0 where ω is constant.
-func (l *Level) between(t float64) (i int, share, perSecond float64) {
-	last := len(l.Times) - 1
-	if t <= l.Times[0] {
-		return 0, 0, 0
-	}
-	if t >= l.Times[last] {
-		return last, 0, 0
-	}
-	for t > l.Times[i+1] {
-		i++
-	}
-	perSecond = 1 / (l.Times[i+1] - l.Times[i])
-	return i, (t - l.Times[i]) * perSecond, perSecond
 }
 
 // row returns the weights of state k of K at time i.

@@ -12,7 +12,8 @@
 // with states lifted and standardised (z) and inputs standardised, but for the differences
 // of the history, which are in the channels' units. The rows of history are whatever the
 // model's history.Spec says; a level reads the first of them. ω is linear in t between the times of a
-// level and constant beyond them. Nothing after t is read.
+// level and constant beyond them. Nothing after t is read. A level with Apart is bounded by what levels that read less
+// history predict, see agreement.go.
 package direct
 
 import (
@@ -48,6 +49,10 @@ type Level struct {
 	Std    []float64 // C', > 0
 	Factor []float64 // r×C' row-major: G, the principal components of the standardised columns, scaled
 	Rest   float64   // s > 0, the variance of what the components leave
+
+	// (optional) T×K: how far displacements usually lie beyond what the levels that read less history predict, over the time, state units
+	// per second, at least LeastApart; see agreement.go. Only of a level with two others below it.
+	Apart []float64
 }
 
 // Limits of a model.
@@ -90,6 +95,62 @@ func (m *Model) Level(readout, rows int) (best *Level) {
 		}
 	}
 	return best
+}
+
+// Below returns the levels that bound one with Apart: the two of its readout that read the most of less history than it, the one
+// with the least first. nil where there are not two.
+func (m *Model) Below(l *Level) []*Level {
+	var out []*Level
+	for rows := l.Rows - 1; rows >= 0 && len(out) < 2; {
+		next := m.Level(l.Readout, rows)
+		if next == nil {
+			break
+		}
+		out, rows = append([]*Level{next}, out...), next.Rows-1
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out
+}
+
+// between returns the time before t, the share of the next one in ω(t), and how fast that
+// grows, 1/s: 0 where ω is constant.
+func (l *Level) between(t float64) (i int, share, perSecond float64) {
+	last := len(l.Times) - 1
+	if t <= l.Times[0] {
+		return 0, 0, 0
+	}
+	if t >= l.Times[last] {
+		return last, 0, 0
+	}
+	for t > l.Times[i+1] {
+		i++
+	}
+	perSecond = 1 / (l.Times[i+1] - l.Times[i])
+	return i, (t - l.Times[i]) * perSecond, perSecond
+}
+
+// apart returns s of state k of K at t, units of the state, and its derivative by time.
+func (l *Level) apart(k, K int, t float64) (s, rate float64) {
+	i, share, perSecond := l.between(t)
+	v, slope := l.Apart[i*K+k], 0.0
+	if perSecond > 0 {
+		step := l.Apart[(i+1)*K+k] - v
+		v, slope = v+share*step, perSecond*step
+	}
+	return t * v, v + t*slope
+}
+
+// ApartAt returns s of state k of K at t, units of the state.
+func (l *Level) ApartAt(k, K int, t float64) float64 {
+	s, _ := l.apart(k, K, t)
+	return s
+}
+
+// Bounded reports whether a level has Apart.
+func (m *Model) Bounded() bool {
+	return slices.ContainsFunc(m.Levels, func(l Level) bool { return len(l.Apart) > 0 })
 }
 
 // Check returns what contradicts itself for K states, P inputs and so many rows of history,
@@ -165,7 +226,27 @@ func (m *Model) checkLevel(l *Level, k, rows int) error {
 	if err := finite(l.Weights); err != nil {
 		return fmt.Errorf("weights: %w", err)
 	}
+	if err := m.checkApart(l, k); err != nil {
+		return fmt.Errorf("apart: %w", err)
+	}
 	return m.checkFactor(l)
+}
+
+func (m *Model) checkApart(l *Level, k int) error {
+	switch {
+	case len(l.Apart) == 0:
+		return nil
+	case len(l.Apart) != len(l.Times)*k:
+		return fmt.Errorf("%d numbers, expected %d", len(l.Apart), len(l.Times)*k)
+	case m.Below(l) == nil:
+		return fmt.Errorf("there are no two levels that read less history")
+	}
+	for _, v := range l.Apart {
+		if !(v >= LeastApart) {
+			return fmt.Errorf("%v is below %v", v, LeastApart)
+		}
+	}
+	return finite(l.Apart)
 }
 
 func (m *Model) checkFactor(l *Level) error {

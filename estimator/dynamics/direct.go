@@ -23,7 +23,12 @@ func (c *compiler) newDirectMap(m *direct.Model) *directMap {
 	if c.past != program.None {
 		rows = c.m.History.Rows()
 	}
-	d := &directMap{c: c, m: m, level: m.Level(int(c.s.Condition.Readout()), rows), history: program.None}
+	return c.newDirectLevel(m, m.Level(int(c.s.Condition.Readout()), rows))
+}
+
+// newDirectLevel appends the columns of a level.
+func (c *compiler) newDirectLevel(m *direct.Model, level *direct.Level) *directMap {
+	d := &directMap{c: c, m: m, level: level, history: program.None}
 	P := c.m.P
 	d.starts = m.Lift.Dim() + P
 	if d.level.Readout == int(model.Plan) {
@@ -75,11 +80,48 @@ func (d *directMap) product(i, j int) int {
 	return 1 + d.m.Linear(d.level) + i*n - i*(i-1)/2 + j - i
 }
 
-// displacement appends d(t) = t (v0 + Σ ω(t) column(t)), K×T. What depends on start and history alone is summed at the
+// displacement appends the displacement, K×T, bounded by that of the levels below where the level has Apart, and the square of by how much
+// (None: not at all): see direct.Agreement.
+//
+//	m = c − d + d/(1 + (d/(5 s))²)      d = relu(c − max(a, b)) − relu(min(a, b) − c)
+func (d *directMap) displacement() (m, moved program.Reg) {
+	own := d.alone()
+	if len(d.level.Apart) == 0 {
+		return own, program.None
+	}
+	c, K := d.c, d.c.m.K
+	var below [2]program.Reg
+	for i, level := range d.m.Below(d.level) {
+		below[i] = c.newDirectLevel(d.m, level).alone()
+	}
+	half := c.sum(K, nil, weighted{below[0], .5}, weighted{below[1], .5})
+	width := c.Function(program.Abs, c.sum(K, nil, weighted{below[0], .5}, weighted{below[1], -.5}))
+	from := c.sum(K, nil, weighted{own, 1}, weighted{half, -1})
+	above := c.sum(K, nil, weighted{from, 1}, weighted{width, -1})
+	under := c.sum(K, nil, weighted{from, -1}, weighted{width, -1})
+	beyond := c.sum(K, nil, weighted{above, .5}, weighted{c.Function(program.Abs, above), .5}, weighted{under, -.5}, weighted{c.Function(program.Abs, under), -.5})
+	share := c.Function(program.Reciprocal, c.sum(K, nil, weighted{c.Function(program.Square, c.Weigh(beyond, c.T(), d.agreed(), nil)), 1}, weighted{c.Constant(K, c.T(), same(K*c.T(), 1)), 1}))
+	kept := c.Times(beyond, share)
+	out := c.sum(K, nil, weighted{beyond, 1}, weighted{kept, -1})
+	return c.sum(K, nil, weighted{own, 1}, weighted{out, -1}), c.Function(program.Square, out)
+}
+
+// agreed returns 1/(5 s) of every state and time, K×T.
+func (d *directMap) agreed() (out []float64) {
+	K := d.c.m.K
+	for k := range K {
+		for _, t := range d.c.times {
+			out = append(out, 1/(direct.Agreed*d.level.ApartAt(k, K, t)))
+		}
+	}
+	return out
+}
+
+// alone appends d(t) = t (v0 + Σ ω(t) column(t)), K×T. What depends on start and history alone is summed at the
 // times of the level's weights and interpolated:
 //
 //	g(t) = Σ_j hat_j(t) (G_j0 + Σ_v G_jv plan_v(t)) + Σ_vw ω_vw(t) plan_v(t) plan_w(t)
-func (d *directMap) displacement() program.Reg {
+func (d *directMap) alone() program.Reg {
 	c, l := d.c, d.level
 	K, T, second := c.m.K, c.T(), l.Degree == 2
 	one := c.Constant(1, 1, []float64{1})

@@ -70,7 +70,7 @@ func (c *compiler) faded(f fade, of *model.Component, table []float64) program.R
 // component is one component of the stack.
 type component struct{ displacement, variance program.Reg }
 
-// component appends the displacement of a component, and the variance between its members (None: 0).
+// component appends the displacement of a component, and the variance between its members or, of a map, by how much it is bounded (None: 0).
 func (c *compiler) component(of *model.Component, d *directMap) (out component) {
 	out.variance = program.None
 	switch of.Kind {
@@ -82,7 +82,7 @@ func (c *compiler) component(of *model.Component, d *directMap) (out component) 
 		if d == nil || d.m != &of.Direct {
 			d = c.newDirectMap(&of.Direct)
 		}
-		out.displacement = d.displacement()
+		out.displacement, out.variance = d.displacement()
 	}
 	return out
 }

@@ -20,10 +20,10 @@ const Magic = "dgm-model"
 const signatureSize = 64
 
 // Version is the version of the format that this package writes a new model in, but for one with an equation of motion,
-// actuators, changes of the input, maps of residuals, intervals that grow beyond bounds, equations with an ellipsoid or with dry friction. It reads all up to newest.
+// actuators, changes of the input, maps of residuals, intervals that grow beyond bounds, equations with an ellipsoid or with dry friction, or bounded maps. It reads all up to newest.
 const (
 	Version = 3
-	newest  = versionWithFriction
+	newest  = versionWithAgreement
 
 	versionWithMotion    = 4  // with equations of motion
 	versionWithActuators = 5  // with actuators, and all that is in version 4
@@ -32,11 +32,14 @@ const (
 	versionWithFurther   = 8  // with coefficients beyond the bounds of covariates, and all that is in version 7
 	versionWithEllipsoid = 9  // with equations whose coordinates are bounded together, and all that is in version 8
 	versionWithFriction  = 10 // with equations whose coordinates have dry friction, and all that is in version 9
+	versionWithAgreement = 11 // with direct maps that are bounded by what those with less history predict, and all that is in version 10
 )
 
 // Usual returns the version that the model is written in where nothing else is asked for.
 func (m *Model) Usual() int {
 	switch {
+	case slices.ContainsFunc(m.Stack, func(c Component) bool { return c.Direct.Bounded() }):
+		return versionWithAgreement
 	case m.hasEquation(func(e *priordynamics.Model) bool { return slices.Contains(e.Lift.Kind, channel.Friction) }):
 		return versionWithFriction
 	case m.hasEquation(func(e *priordynamics.Model) bool { return len(e.Ellipsoid) > 0 }):

@@ -61,7 +61,7 @@ func TestOtherFilesAreNamed(t *testing.T) {
 	good := goldenFile(t, "v3")
 	at := bytes.IndexByte(good, model.Magic[len(model.Magic)-1]) + 1
 	newer := bytes.Clone(good)
-	newer[at] += 8
+	newer[at] += 9
 	signed := func(s []byte) []byte {
 		return msgbin.Append(bytes.Clone(good[:len(good)-1]), func(w *msgbin.Writer) { w.Bin(s) })
 	}
@@ -74,7 +74,7 @@ func TestOtherFilesAreNamed(t *testing.T) {
 		"text":            {[]byte("t,theta,omega\n0,1,2\n"), model.ErrNotModel, "model"},
 		"a log":           {[]byte("\x85\xa5magic\xaddgm.flightlog"), model.ErrNotModel, "model"},
 		"other magic":     {bytes.Replace(good, []byte(model.Magic), []byte("dgm-mOdel"), 1), model.ErrNotModel, model.Magic},
-		"newer version":   {newer, model.ErrVersion, "found 11, this program reads 1 to 10: use a program of the same release, or train again"},
+		"newer version":   {newer, model.ErrVersion, "found 12, this program reads 1 to 11: use a program of the same release, or train again"},
 		"checksum":        {bytes.Replace(good, []byte("made up"), []byte("made uP"), 1), model.ErrDamaged, "copy it again"},
 		"short signature": {signed(make([]byte, 63)), model.ErrDamaged, "signature"},
 	} {

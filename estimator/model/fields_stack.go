@@ -59,6 +59,11 @@ func directFields(d *direct.Model, c *coder, version int) {
 		c.floats("std", &l.Std)
 		c.singles("factor", &l.Factor)
 		c.float("rest", &l.Rest)
+		if version >= versionWithAgreement && c.optional("apart", len(l.Apart) > 0) {
+			if c.floats("apart", &l.Apart); len(l.Apart) == 0 {
+				c.fail("apart", "is empty: leave it out where the level stands alone")
+			}
+		}
 	})
 	if !c.decodes() {
 		return

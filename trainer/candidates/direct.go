@@ -42,7 +42,9 @@ func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []
 	}
 	if choose {
 		p.keepBest(f)
-	} else {
+	}
+	f.SetAgreement()
+	if !choose {
 		f.Folds, f.Residuals.Folds = nil, nil
 	}
 	f.SetLeverage()

@@ -22,6 +22,7 @@ type Fitted struct {
 	Errors    []float64 // of each level, on what the folds hold out: RMSE over that of constant velocity, geometric mean over channels and times
 
 	grams [][]*leastsquares.Gram // of each level at the last time: of all windows, then without each fold's
+	held  []part                 // what each fold holds out
 }
 
 // Maps are a direct map of all flights, and those of the folds.
@@ -65,7 +66,7 @@ func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task
 	if task.Inputs > 0 {
 		m.Change = inputChange(every, task.Horizon, &m, cfg.History.Rows())
 	}
-	f := &Fitted{Maps: framed(m, len(held))}
+	f := &Fitted{Maps: framed(m, len(held)), held: every[:len(held)]}
 	if cfg.Base != nil {
 		m.Derivative = slices.Repeat([]int{-1}, len(m.Derivative)) // it is the base that moves on
 		f.Residuals = framed(m, len(held))

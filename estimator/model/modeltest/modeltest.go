@@ -50,6 +50,7 @@ type Shape struct {
 	Late        bool // with a Prior and inputs: these follow their commands late
 	Range       bool // with Direct and inputs: many standard normal inputs leave the map's range
 	Change      bool // with Range: so do changes of them
+	Bounded     bool // with Direct and at least two rows of history: the level that reads them is bounded by two others
 }
 
 // Horizon of all models, s.
@@ -311,6 +312,16 @@ func edges(rows int) (s history.Spec) {
 	return s
 }
 
+// apart returns what is usual of K states at so many times.
+func apart(times, K int) (out []float64) {
+	for range times {
+		for k := range K {
+			out = append(out, 0.01+0.01*float64(k))
+		}
+	}
+	return out
+}
+
 // directMap has a level of each readout without history, and one with rows of it.
 func directMap(m *model.Model, s Shape, rng *rand.Rand) direct.Model {
 	lift := m.Inputs.Lift
@@ -330,16 +341,23 @@ func directMap(m *model.Model, s Shape, rng *rand.Rand) direct.Model {
 		}
 	}
 	for readout := range model.Readouts {
-		for i, n := range []int{0, s.History} {
+		rows := []int{0, s.History}
+		if s.Bounded {
+			rows = []int{0, 1, s.History}
+		}
+		for i, n := range rows {
 			if i > 0 && n == 0 {
 				break
 			}
-			l := direct.Level{Readout: readout, Rows: n, Degree: 1 + i, Times: []float64{0.1, 0.4, Horizon}}
+			l := direct.Level{Readout: readout, Rows: n, Degree: 1 + min(i, 1), Times: []float64{0.1, 0.4, Horizon}}
 			l.Weights = normal(len(l.Times)*m.K*d.Columns(&l), 0.05, rng)
 			if i > 0 || s.History == 0 {
 				n := d.Columns(&l) - 1
 				l.Mean, l.Std, l.Rest = normal(n, 0.3, rng), factors(n, rng), 0.5
 				l.Factor = normal(2*n, 0.3/math.Sqrt(float64(n)), rng)
+			}
+			if i == 2 {
+				l.Apart = apart(len(l.Times), m.K)
 			}
 			d.Levels = append(d.Levels, l)
 		}

@@ -12,6 +12,7 @@ func Shapes() map[string]Shape {
 		"dry":       {K: 4, P: 2, F: 10, Basis: 1, Members: 2, Readouts: 2, Prior: 1, Dry: true, Direct: true, Residual: true, Calibrated: true},
 		"direct":    {K: 4, P: 2, F: 10, Basis: 2, Members: 1, Readouts: 2, Prior: 2, Direct: true, Calibrated: true, Range: true, Change: true},
 		"history":   {K: 4, P: 2, F: 10, Basis: 2, Members: 2, Readouts: 2, Prior: 2, Direct: true, History: 6, Calibrated: true, Filtered: true},
+		"bounded":   {K: 4, P: 2, F: 10, Basis: 2, Members: 1, Readouts: 2, Prior: 2, Direct: true, Bounded: true, History: 6, Calibrated: true},
 		"late":      {K: 4, P: 2, F: 10, Basis: 2, Members: 2, Readouts: 2, Prior: 2, Nets: 2, Direct: true, History: 6, Calibrated: true, Late: true},
 		"at once":   {K: 3, P: 2, F: 10, Basis: 1, Members: 1, Readouts: 2, Prior: 1, ScaleFactor: true, Late: true},
 		"exact":     {K: 4, P: 1, Exact: 12, Basis: 2, Readouts: 2, Prior: 1, ScaleFactor: true},
