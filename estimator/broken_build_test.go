@@ -38,7 +38,9 @@ var brokenBuilds = []brokenBuild{
 	// Ensemble and intervals.
 	{"combine.go", "p.sumV[j]/nv+spread, p.sigma2[j]/n", "p.sumV[j]/nv+0.5*spread, p.sigma2[j]/n"},
 	{"combine.go", "origin + m.Scale[k]*(p.displacement[j]+", "origin + 1e-4 + m.Scale[k]*(p.displacement[j]+"},
-	{"combine.go", "dst.ObsStd[j] = math.Sqrt(factor*(state+obs) + beside + start)", "dst.ObsStd[j] = math.Sqrt(factor*state + obs + beside + start)"},
+	{"combine.go", "dst.ObsStd[j] = math.Sqrt(factor*(state+obs) + apart + beside + start)", "dst.ObsStd[j] = math.Sqrt(factor*state + obs + apart + beside + start)"},
+	{"combine.go", "apart := p.disagreement[j]", "apart := 0.9 * p.disagreement[j]"},
+	{"fast_finish.go", "apart := w.prior.disagreement[lane*K+k]", "apart := 0.0"},
 	{"combine.go", "unit * math.Sqrt(p.dsumV[j]/nv+spread)", "unit * math.Sqrt(p.dsumV[j]/nv+spread) / 2"},
 	{"combine.go", "weight.value[j]*mean + weight.slope[j]*p.sum[j])", "weight.value[j]*mean)"},
 	{"predictor.go", "p.sigma2[i*K+k] += math.Exp(2 * ls)", "p.sigma2[i*K+k] += math.Exp(1.99 * ls)"},

@@ -75,8 +75,9 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 			dst.Mean[j] = origin + m.Scale[k]*(p.displacement[j]+p.networkWeight[dst.condition()].value[j]*p.sum[j])
 			start *= startFactor(factor)
 			p.correlations.start[j] = start
-			dst.Std[j] = math.Sqrt(p.intervals.state(factor, state, obs) + start)
-			dst.ObsStd[j] = math.Sqrt(factor*(state+obs) + beside + start)
+			apart := p.disagreement[j]
+			dst.Std[j] = math.Sqrt(p.intervals.state(factor, state, obs) + apart + start)
+			dst.ObsStd[j] = math.Sqrt(factor*(state+obs) + apart + beside + start)
 			ok = ok && finite(dst.Mean[j]) && finite(dst.Std[j]) && finite(dst.ObsStd[j])
 		}
 	}

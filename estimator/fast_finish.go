@@ -47,8 +47,9 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 			}
 			f.plain.correlations.start[at] = start
 			dst.Mean[at] = origin[k] + w.prior.displacement[lane*K+k] + part.networkWeight[j]*v.mean[lane]
-			dst.Std[at] = math.Sqrt(f.plain.intervals.state(factor, math.Max(0, v.total[lane]-part.obs[j]), part.obs[j]) + start)
-			dst.ObsStd[at] = math.Sqrt(factor*v.total[lane] + f.plain.intervals.beside[k] + start)
+			apart := w.prior.disagreement[lane*K+k]
+			dst.Std[at] = math.Sqrt(f.plain.intervals.state(factor, math.Max(0, v.total[lane]-part.obs[j]), part.obs[j]) + apart + start)
+			dst.ObsStd[at] = math.Sqrt(factor*v.total[lane] + apart + f.plain.intervals.beside[k] + start)
 			if dst.Prior != nil {
 				dst.Prior[at] = w.prior.displacement[lane*K+k]
 			}

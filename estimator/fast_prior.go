@@ -14,6 +14,7 @@ type batchedPrior struct {
 	weights      [][model.Conditions][]float64 // of each component: N×K; nil = weight 0
 	displacement []float64                     // N×K, state units
 	spread       []float64                     // N×K, state units
+	disagreement []float64                     // N×K, state units squared
 	firstWeight  []float64                     // N×K, of the first component
 
 	first      []float64            // as displacement
@@ -29,7 +30,7 @@ func newBatchedPrior(b *PriorDynamics, g *grid, of *compiled) batchedPrior {
 	K, times := len(b.x0), g.points
 	N := len(times)
 	f := batchedPrior{
-		prior: b, displacement: make([]float64, N*K), spread: make([]float64, N*K), firstWeight: make([]float64, N*K),
+		prior: b, displacement: make([]float64, N*K), spread: make([]float64, N*K), disagreement: make([]float64, N*K), firstWeight: make([]float64, N*K),
 		weights: make([][model.Conditions][]float64, len(b.components)), difference: make([][]float64, len(b.components)), faded: make([][]float64, len(b.components)), buffers: make([][]float64, len(b.components)),
 	}
 	for i, c := range b.components {
@@ -117,10 +118,11 @@ func (f *batchedPrior) fade(i int) []float64 {
 	return faded
 }
 
-// spreads returns how far components and members are apart (N×K), after evaluate: as
-// PriorDynamics.Spread.
+// spreads returns how far components and members are apart (N×K), after evaluate, as
+// PriorDynamics.Spread, and sets disagreement.
 func (f *batchedPrior) spreads() []float64 {
 	clear(f.spread)
+	clear(f.disagreement)
 	firstWeight := f.firstWeight
 	for j := range firstWeight {
 		firstWeight[j] = 1
@@ -128,15 +130,19 @@ func (f *batchedPrior) spreads() []float64 {
 	n := 1.0
 	for i := 1; i < len(f.components); i++ {
 		weight := f.faded[i]
-		if weight == nil || f.prior.spec.Stack[i].Residual {
+		if weight == nil {
+			continue
+		}
+		if f.prior.spec.Stack[i].Residual {
+			addVariance(f.disagreement, f.components[i].memberVariance(), weight)
 			continue
 		}
 		n++
 		f64.Sub(firstWeight, firstWeight, weight)
-		addVariance(f.spread, f.components[i].memberVariance(), weight)
+		f.addMembers(i, weight)
 	}
 	if len(f.components) > 0 {
-		addVariance(f.spread, f.components[0].memberVariance(), firstWeight)
+		f.addMembers(0, firstWeight)
 	}
 	for j, v := range f.displacement {
 		mean, squares := 0.0, 0.0
@@ -152,6 +158,15 @@ func (f *batchedPrior) spreads() []float64 {
 	}
 	f64.Sqrt(f.spread, f.spread)
 	return f.spread
+}
+
+// addMembers adds the variance between the members, or levels, of a component, times the squares of its weight.
+func (f *batchedPrior) addMembers(i int, weight []float64) {
+	variance := f.components[i].memberVariance()
+	addVariance(f.spread, variance, weight)
+	if f.prior.spec.Stack[i].Kind == model.Direct {
+		addVariance(f.disagreement, variance, weight)
+	}
 }
 
 // addVariance adds a variance, unless it is nil, times the squares of a weight to dst.

@@ -43,6 +43,7 @@ type Predictor struct {
 	intervals     intervals
 	correlations  correlations
 	spread        []float64 // T×K, between the components of the prior dynamics, state units
+	disagreement  []float64 // T×K, of its direct maps, state units squared
 	dmean, dv     []float64
 	dsum          []float64
 	dsumSq        []float64
@@ -82,7 +83,7 @@ func build(m *model.Model, times []float64) *Predictor {
 		scratch: make([]float64, P), noise: make([]float64, T*len(m.NoiseKnots)),
 		jacobian: make([]float64, T*K*K), diff: make([]float64, K*K), white: make([]float64, m.Inputs.Lift.Dim()),
 	}
-	for _, b := range []*[]float64{&p.mean, &p.v, &p.sum, &p.sumSq, &p.sumV, &p.sigma2, &p.dmean, &p.dv, &p.dsum, &p.dsumSq, &p.dsumV, &p.displacement, &p.ddisplacement, &p.spread} {
+	for _, b := range []*[]float64{&p.mean, &p.v, &p.sum, &p.sumSq, &p.sumV, &p.sigma2, &p.dmean, &p.dv, &p.dsum, &p.dsumSq, &p.dsumV, &p.displacement, &p.ddisplacement, &p.spread, &p.disagreement} {
 		*b = make([]float64, T*K)
 	}
 	p.nearest = slices.Repeat([]float64{math.NaN()}, len(p.white))
@@ -222,6 +223,7 @@ func (p *Predictor) fill(dst *Prediction, q *Query) {
 		}
 		p.prior.At(value, rate, t)
 		copy(p.spread[i*K:], p.prior.Spread())
+		copy(p.disagreement[i*K:], p.prior.Disagreement())
 		if dst.Prior != nil {
 			copy(dst.Prior[i*K:], value)
 		}

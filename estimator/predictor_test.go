@@ -31,7 +31,7 @@ var shapes = map[string]modeltest.Shape{
 	"range":      {K: 4, P: 2, F: 6, Readouts: 2, Calibrated: true, Prior: 1, Nets: 2, Direct: true, History: 3, Range: true},
 	"change":     {K: 4, P: 2, F: 6, Readouts: 2, Calibrated: true, Prior: 1, Nets: 2, Direct: true, History: 3, Range: true, Change: true},
 	"bounded":    {K: 4, P: 2, F: 6, Readouts: 2, Calibrated: true, Prior: 1, Nets: 2, Direct: true, Bounded: true, History: 3},
-	"residual":   {K: 4, P: 2, F: 6, Readouts: 2, Calibrated: true, Prior: 1, Nets: 2, Direct: true, Residual: true, History: 3, Range: true, Change: true},
+	"residual":   {K: 4, P: 2, F: 6, Readouts: 2, Calibrated: true, Prior: 1, Nets: 2, Direct: true, Residual: true, Bounded: true, History: 3, Range: true, Change: true},
 	"dry":        {K: 4, P: 2, F: 6, Readouts: 2, Calibrated: true, Prior: 2, Dry: true, Nets: 2, Direct: true, Residual: true, History: 3},
 	"members":    {K: 4, P: 1, F: 6, Readouts: 2, Calibrated: true, Prior: 1, Nets: 3, Direct: true},
 	"rough":      {K: 4, P: 1, F: 6, Readouts: 2, Calibrated: true, Prior: 1, Direct: true, History: 6},

@@ -45,6 +45,7 @@ type PriorDynamics struct {
 	other, dother    []float64          // K, of another
 	knots, dknots    []float64          // Q, weights of the knots and their derivatives by τ
 	spread, variance []float64          // K
+	disagreement     []float64          // K, state units squared
 
 	apart, apartSquares []float64 // K, sums over components of their distance from the first, and its square
 	firstWeight         []float64 // K, of component 0
@@ -56,7 +57,7 @@ type PriorDynamics struct {
 func NewPriorDynamics(states []channel.Channel, inputs int, spec PriorDynamicsSpec) *PriorDynamics {
 	K, Q := len(states), len(spec.Knots)
 	b := &PriorDynamics{spec: spec, du: make([]float64, inputs), mean: make([]float64, inputs), row: K + inputs, weights: make([][]float64, len(spec.Stack)), knots: make([]float64, Q), dknots: make([]float64, Q)}
-	for _, v := range []*[]float64{&b.x0, &b.dx, &b.first, &b.dfirst, &b.other, &b.dother, &b.spread, &b.variance, &b.firstWeight, &b.apart, &b.apartSquares, &b.none} {
+	for _, v := range []*[]float64{&b.x0, &b.dx, &b.first, &b.dfirst, &b.other, &b.dother, &b.spread, &b.variance, &b.disagreement, &b.firstWeight, &b.apart, &b.apartSquares, &b.none} {
 		*v = make([]float64, K)
 	}
 	b.actuators = NewActuators(spec.Actuators, spec.History, K, spec.Horizon)
@@ -135,6 +136,7 @@ func (b *PriorDynamics) Condition() model.Condition { return b.condition }
 // second).
 func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
 	clear(b.spread)
+	clear(b.disagreement)
 	clear(b.apart)
 	clear(b.apartSquares)
 	n := 1.0
@@ -164,11 +166,15 @@ func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
 				ddst[k] += w*(b.dother[k]-dfirst[k]) + dw*d
 			}
 		}
-		if b.spec.Stack[i].Residual {
-			continue // it is no prediction by itself, of which others can be apart
+		b.components[i].memberVariance(b.variance)
+		if b.spec.Stack[i].Residual { // it is no prediction by itself, of which others can be apart
+			for k := range dst {
+				w, _ := b.weight(i, k)
+				b.disagree(i, k, w)
+			}
+			continue
 		}
 		n++
-		b.components[i].memberVariance(b.variance)
 		for k := range dst {
 			w, _ := b.weight(i, k)
 			d := b.other[k] - b.first[k]
@@ -176,11 +182,20 @@ func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
 			b.apart[k] += d
 			b.apartSquares[k] += d * d
 			b.spread[k] += w * w * b.variance[k]
+			b.disagree(i, k, w)
 		}
 	}
 	b.components[0].memberVariance(b.variance)
 	for k, w := range b.firstWeight {
+		b.disagree(0, k, w)
 		b.spread[k] = math.Sqrt(b.spread[k] + w*w*b.variance[k] + apart(dst[k]-b.first[k], b.apart[k]/n, b.apartSquares[k]/n))
+	}
+}
+
+// disagree adds what component i, with a weight, contributes to the disagreement of channel k.
+func (b *PriorDynamics) disagree(i, k int, weight float64) {
+	if b.spec.Stack[i].Kind == model.Direct {
+		b.disagreement[k] += weight * weight * b.variance[k]
 	}
 }
 
@@ -204,6 +219,10 @@ func apart(sum, mean, squares float64) float64 {
 // the mean square distance of the components from their weighted sum, plus the variance between members of a
 // component. Components without a weight in the condition are not included. It is valid until the next At.
 func (b *PriorDynamics) Spread() []float64 { return b.spread }
+
+// Disagreement returns the weighted squares of by how much direct maps are bounded at the time of the last At (K, state units squared). It is valid until
+// the next At.
+func (b *PriorDynamics) Disagreement() []float64 { return b.disagreement }
 
 // setKnots prepares weight for time t, with rate its derivative too.
 func (b *PriorDynamics) setKnots(t float64, rate bool) {

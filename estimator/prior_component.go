@@ -30,9 +30,12 @@ func newComponent(c *model.Component, states []channel.Channel, horizon float64)
 		return newEquation(c.Members, len(states), horizon)
 	case model.Velocity:
 		return newVelocity(states)
-	default:
-		return directMap{direct.New(&c.Direct, len(states), horizon)}
 	}
+	d := direct.New(&c.Direct, len(states), horizon)
+	if c.Residual {
+		d = d.Measure()
+	}
+	return directMap{d}
 }
 
 // equation is the mean of the roll-outs of difference equations.

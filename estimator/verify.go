@@ -20,7 +20,7 @@ import (
 var referenceFiles embed.FS
 
 // ReferenceNames are the references.
-var ReferenceNames = [...]string{"windows", "stack", "changes", "past", "residual", "bounded", "late", "body", "paper", "exact"}
+var ReferenceNames = [...]string{"windows", "stack", "past", "residual", "late", "body", "paper", "exact"}
 
 // referencePoints is how many times a reference is predicted at: more than two blocks of a
 // Fast, the last of them not full.

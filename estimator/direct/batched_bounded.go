@@ -51,9 +51,9 @@ func (b *Batched) Bounded() bool { return b.d.bounding() != nil }
 // those of each of Bounding, after Evaluate.
 func (b *Batched) Shares() [3][]float64 { return b.agreements.shares }
 
-// Disagreement returns the squares of how far the last Evaluate bounded displacements (N×K); nil = not at all.
+// Disagreement returns the squares of how far the last Evaluate bounded displacements, or would have (N×K); nil = not at all.
 func (b *Batched) Disagreement() []float64 {
-	if !b.Bounded() {
+	if b.d.measuring() == nil {
 		return nil
 	}
 	return b.agreements.moved
@@ -61,7 +61,7 @@ func (b *Batched) Disagreement() []float64 {
 
 // agree bounds displacements (N×K).
 func (b *Batched) agree(dst []float64) {
-	if !b.Bounded() {
+	if b.d.measuring() == nil {
 		return
 	}
 	a, K := &b.agreements, len(b.d.x0)
@@ -73,7 +73,11 @@ func (b *Batched) agree(dst []float64) {
 			j := i*K + k
 			s, _ := b.d.level.apart(k, K, t)
 			g := agree(dst[j], a.bound[0][j], a.bound[1][j], s)
-			dst[j], a.moved[j] = g.value, g.moved()
+			a.moved[j] = g.moved()
+			if b.d.measures {
+				continue
+			}
+			dst[j] = g.value
 			a.shares[0][j], a.shares[1][j], a.shares[2][j] = g.own, 0, 0
 			a.shares[1+g.nearest][j] = 1 - g.own
 		}

@@ -63,18 +63,32 @@ func (d *Map) newBelow(k int) {
 	d.agree = make([]agreement, k)
 }
 
-// bounding returns the maps that bound the level of the last Run; nil where it stands alone.
-func (d *Map) bounding() []*Map {
+// Measure returns the map as one whose displacements are not bounded: levels with Apart measure the Disagreement alone.
+func (d *Map) Measure() *Map {
+	d.measures = true
+	return d
+}
+
+// measuring returns the maps that bound the level of the last Run, or would; nil where it stands alone.
+func (d *Map) measuring() []*Map {
 	if d.level == nil || len(d.level.Apart) == 0 {
 		return nil
 	}
 	return d.below[:]
 }
 
+// bounding returns the maps that bound the level of the last Run; nil where it is not bounded.
+func (d *Map) bounding() []*Map {
+	if d.measures {
+		return nil
+	}
+	return d.measuring()
+}
+
 // runBelow runs the maps that bound the level.
 func (d *Map) runBelow(x0 []float64, u channel.Signal, history []float64) {
 	rows := d.level.Rows
-	maps := d.bounding()
+	maps := d.measuring()
 	for i := len(maps) - 1; i >= 0; i-- {
 		level := d.m.Level(d.level.Readout, rows-1)
 		maps[i].run(level, x0, u, history)
@@ -84,13 +98,13 @@ func (d *Map) runBelow(x0 []float64, u channel.Signal, history []float64) {
 
 // agreeAt bounds displacements at t (K) and, unless nil, their derivatives by time (K) by those of the levels below.
 func (d *Map) agreeAt(dst, ddst []float64, t float64) {
-	maps := d.bounding()
+	maps := d.measuring()
 	if maps == nil {
 		return
 	}
 	for i, below := range maps {
 		var rate []float64
-		if ddst != nil {
+		if ddst != nil && !d.measures {
 			rate = d.bound[2+i]
 		}
 		below.alone(d.bound[i], rate, t)
@@ -98,7 +112,10 @@ func (d *Map) agreeAt(dst, ddst []float64, t float64) {
 	for k := range dst {
 		s, rate := d.level.apart(k, len(dst), t)
 		a := agree(dst[k], d.bound[0][k], d.bound[1][k], s)
-		if d.agree[k] = a; ddst != nil {
+		if d.agree[k] = a; d.measures {
+			continue
+		}
+		if ddst != nil {
 			ddst[k] = a.own*ddst[k] + (1-a.own)*d.bound[2+a.nearest][k] + a.byApart*rate
 		}
 		dst[k] = a.value
@@ -124,10 +141,11 @@ func (d *Map) agreed(dst []float64, t float64, at func(d *Map, dst []float64, t 
 	}
 }
 
-// Disagreement writes the squares of how far displacements were bounded at the time of the last At to dst (K), units of the states squared.
+// Disagreement writes the squares of how far displacements were bounded, or would have been, at the time of the last At to dst (K), units of the
+// states squared.
 func (d *Map) Disagreement(dst []float64) {
 	clear(dst)
-	if d.bounding() == nil {
+	if d.measuring() == nil {
 		return
 	}
 	for k := range dst {

@@ -23,9 +23,10 @@ type Map struct {
 	horizon           float64   // s
 	whitened, adjoint []float64 // C'
 
-	below [2]*Map      // of the levels that bound one with Apart, the one with less history first; nil = no level has it
-	bound [4][]float64 // K: displacements of below, their derivatives by time
-	agree []agreement  // K, at the time of the last At
+	below    [2]*Map      // of the levels that bound one with Apart, the one with less history first; nil = no level has it
+	bound    [4][]float64 // K: displacements of below, their derivatives by time
+	agree    []agreement  // K, at the time of the last At
+	measures bool         // see Measure
 }
 
 // newAlone is New of a map whose levels stand alone.

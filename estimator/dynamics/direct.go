@@ -81,10 +81,10 @@ func (d *directMap) product(i, j int) int {
 }
 
 // displacement appends the displacement, K×T, bounded by that of the levels below where the level has Apart, and the square of by how much
-// (None: not at all): see direct.Agreement.
+// (None: not at all). That of a map of residuals is not bounded; its square is of by how much it would be. See direct.Level.Apart.
 //
 //	m = c − d + d/(1 + (d/(5 s))²)      d = relu(c − max(a, b)) − relu(min(a, b) − c)
-func (d *directMap) displacement() (m, moved program.Reg) {
+func (d *directMap) displacement(residual bool) (m, moved program.Reg) {
 	own := d.alone()
 	if len(d.level.Apart) == 0 {
 		return own, program.None
@@ -103,15 +103,22 @@ func (d *directMap) displacement() (m, moved program.Reg) {
 	share := c.Function(program.Reciprocal, c.sum(K, nil, weighted{c.Function(program.Square, c.Weigh(beyond, c.T(), d.agreed(), nil)), 1}, weighted{c.Constant(K, c.T(), same(K*c.T(), 1)), 1}))
 	kept := c.Times(beyond, share)
 	out := c.sum(K, nil, weighted{beyond, 1}, weighted{kept, -1})
-	return c.sum(K, nil, weighted{own, 1}, weighted{out, -1}), c.Function(program.Square, out)
+	if moved = c.Function(program.Square, out); residual {
+		return own, moved
+	}
+	return c.sum(K, nil, weighted{own, 1}, weighted{out, -1}), moved
 }
 
-// agreed returns 1/(5 s) of every state and time, K×T.
+// agreed returns 1/(5 s) of every state and time, K×T; 0 at the start, where nothing is beyond.
 func (d *directMap) agreed() (out []float64) {
 	K := d.c.m.K
 	for k := range K {
 		for _, t := range d.c.times {
-			out = append(out, 1/(direct.Agreed*d.level.ApartAt(k, K, t)))
+			usual := 0.0
+			if t > 0 {
+				usual = 1 / (direct.Agreed * d.level.ApartAt(k, K, t))
+			}
+			out = append(out, usual)
 		}
 	}
 	return out

@@ -17,8 +17,9 @@ type prediction struct {
 
 // intervals appends means and standard deviations in state units:
 //
-//	mean = prior + Scale w(t) mean_e      std² = calibrated (var + max(0, σ² − R))      obs_std² = factor (var + σ²) + R′
+//	mean = prior + Scale w(t) mean_e      std² = calibrated (var + max(0, σ² − R)) + b      obs_std² = factor (var + σ²) + b + R′
 //
+// b are the weighted squares of by how much direct maps are bounded.
 // R is the variance of the sensor in σ², at most that, and R′ what a measurement has besides: see model.Model.SensorNoise. In
 // the paper's form the state has no part of σ².
 func (c *compiler) intervals(s, known stack, e ensemble, n oodScores) prediction {
@@ -57,7 +58,13 @@ func (c *compiler) intervals(s, known stack, e ensemble, n oodScores) prediction
 		out.factor = c.scaled(out.ratio, n)
 	}
 	out.covariates = c.covariates(&widths, n)
-	measured := c.Times(out.factor, total)
+	apart := func(squares program.Reg) program.Reg {
+		if s.disagreement == program.None {
+			return squares
+		}
+		return c.sum(K, nil, weighted{squares, 1}, weighted{s.disagreement, 1})
+	}
+	measured := apart(c.Times(out.factor, total))
 	if slices.Max(beside) > 0 {
 		measured = c.sum(K, nil, weighted{measured, 1}, weighted{c.Constant(K, T, besides), 1})
 	}
@@ -66,7 +73,7 @@ func (c *compiler) intervals(s, known stack, e ensemble, n oodScores) prediction
 	if plainSensor { // the sensor's variance is not multiplied: the state's is what remains, if that is more
 		squares = c.most(squares, c.sum(K, nil, weighted{c.Times(out.factor, total), 1}, weighted{c.Constant(K, T, sensor), -1}))
 	}
-	out.std = c.Function(program.Sqrt, squares)
+	out.std = c.Function(program.Sqrt, apart(squares))
 	return out
 }
 

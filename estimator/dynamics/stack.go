@@ -12,6 +12,7 @@ import (
 type stack struct {
 	displacement program.Reg // K×T, state units
 	spread       program.Reg // K×T: between components and members; None: 0
+	disagreement program.Reg // K×T: weighted squares of by how much direct maps are bounded; None: 0
 	direct       *directMap  // the first of the stack; nil without
 }
 
@@ -23,7 +24,7 @@ type stack struct {
 func (c *compiler) stack() stack {
 	m, K, T := c.m, c.m.K, c.T()
 	if len(m.Stack) == 0 {
-		return stack{displacement: c.Weigh(c.x, T, make([]float64, K*T), nil), spread: program.None}
+		return stack{displacement: c.Weigh(c.x, T, make([]float64, K*T), nil), spread: program.None, disagreement: program.None}
 	}
 	var s stack
 	for i := range m.Stack {
@@ -36,6 +37,7 @@ func (c *compiler) stack() stack {
 	terms := []weighted{{first.displacement, 1}}
 	var moved, weights []program.Reg // d_j − d_0, w_j f_j
 	var members []component
+	var apart []weighted // of maps of residuals, see disagreement
 	for i := 1; i < len(m.Stack); i++ {
 		of := &m.Stack[i]
 		table, _ := model.ForCondition(of.Weights, c.s.Condition)
@@ -49,13 +51,48 @@ func (c *compiler) stack() stack {
 			difference = c.sum(K, nil, weighted{part.displacement, 1}, weighted{first.displacement, -1})
 		}
 		terms = append(terms, weighted{c.Times(w, difference), 1})
-		if !of.Residual { // by itself it is no prediction, of which others can be apart
-			moved, weights, members = append(moved, difference), append(weights, w), append(members, part)
+		if of.Residual { // by itself it is no prediction, of which others can be apart
+			apart = c.addDisagreement(apart, part, w)
+			continue
 		}
+		moved, weights, members = append(moved, difference), append(weights, w), append(members, part)
 	}
 	s.displacement = c.sum(K, nil, terms...)
 	s.spread = c.spread(s.displacement, first, moved, weights, members)
+	s.disagreement = c.disagreement(apart, first, weights, members)
 	return s
+}
+
+// disagreement appends the squares of by how much maps are bounded, times those of their weights, to terms, and their sum: K×T.
+func (c *compiler) disagreement(terms []weighted, first component, weights []program.Reg, members []component) program.Reg {
+	if first.bounded && first.variance != program.None {
+		terms = c.addDisagreement(terms, first, c.rest(weights))
+	}
+	for i, of := range members {
+		terms = c.addDisagreement(terms, of, weights[i])
+	}
+	if len(terms) == 0 {
+		return program.None
+	}
+	return c.sum(c.m.K, nil, terms...)
+}
+
+// addDisagreement appends that of one component with weights (K×T).
+func (c *compiler) addDisagreement(terms []weighted, of component, w program.Reg) []weighted {
+	if !of.bounded || of.variance == program.None {
+		return terms
+	}
+	return append(terms, weighted{c.Times(c.Function(program.Square, w), of.variance), 1})
+}
+
+// rest appends the weight of the first component, 1 − Σ w: K×T.
+func (c *compiler) rest(weights []program.Reg) program.Reg {
+	K := c.m.K
+	terms := []weighted{{c.Constant(K, c.T(), same(K*c.T(), 1)), 1}}
+	for _, w := range weights {
+		terms = append(terms, weighted{w, -1})
+	}
+	return c.sum(K, nil, terms...)
 }
 
 // faded appends the weights of a component (K×T) times its fade.
@@ -68,7 +105,10 @@ func (c *compiler) faded(f fade, of *model.Component, table []float64) program.R
 }
 
 // component is one component of the stack.
-type component struct{ displacement, variance program.Reg }
+type component struct {
+	displacement, variance program.Reg
+	bounded                bool // variance is of by how much a map is bounded
+}
 
 // component appends the displacement of a component, and the variance between its members or, of a map, by how much it is bounded (None: 0).
 func (c *compiler) component(of *model.Component, d *directMap) (out component) {
@@ -82,7 +122,8 @@ func (c *compiler) component(of *model.Component, d *directMap) (out component) 
 		if d == nil || d.m != &of.Direct {
 			d = c.newDirectMap(&of.Direct)
 		}
-		out.displacement, out.variance = d.displacement()
+		out.displacement, out.variance = d.displacement(of.Residual)
+		out.bounded = true
 	}
 	return out
 }
@@ -115,12 +156,7 @@ func (c *compiler) spread(d program.Reg, first component, moved, weights []progr
 		}
 	}
 	if first.variance != program.None {
-		rest := []weighted{}
-		for _, w := range weights {
-			rest = append(rest, weighted{w, -1})
-		}
-		one := c.Constant(K, c.T(), same(K*c.T(), 1))
-		addVariance(c.sum(K, nil, append(rest, weighted{one, 1})...), first.variance)
+		addVariance(c.rest(weights), first.variance)
 	}
 	for i := range members {
 		addVariance(weights[i], members[i].variance)
@@ -145,8 +181,10 @@ func (c *compiler) first(s stack, n int) stack {
 		entries = append(entries, program.Entry{To: i, From: i, W: 1})
 	}
 	s.displacement = c.Columns(s.displacement, n, entries)
-	if s.spread != program.None {
-		s.spread = c.Columns(s.spread, n, entries)
+	for _, r := range []*program.Reg{&s.spread, &s.disagreement} {
+		if *r != program.None {
+			*r = c.Columns(*r, n, entries)
+		}
 	}
 	c.times = c.times[:n]
 	return s

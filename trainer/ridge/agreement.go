@@ -18,17 +18,18 @@ const (
 )
 
 // SetAgreement bounds the levels that read the most history by those below them, where there are two: by how far, channel by channel and time by time, each
-// fold's map usually goes beyond these on what the fold holds out, the geometric mean over folds.
-//
-// Maps of residuals are not bounded: what an equation leaves on a new manoeuvre may well be larger, and history is how they know it.
+// fold's map usually goes beyond these on what the fold holds out, the geometric mean over folds. Maps of residuals are only measured so: what an equation
+// leaves on a new manoeuvre may well be larger, and history is how they know it.
 func (f *Fitted) SetAgreement() {
-	for i := range f.Model.Levels {
-		if f.Model.Below(&f.Model.Levels[i]) == nil {
-			continue
-		}
-		apart := f.apart(i, f.held)
-		for _, m := range f.all() {
-			m.Levels[i].Apart = apart
+	for _, maps := range []*Maps{&f.Maps, &f.Residuals} {
+		for i := range maps.Model.Levels {
+			if maps.Model.Below(&maps.Model.Levels[i]) == nil {
+				continue
+			}
+			apart := maps.apart(i, f.held)
+			for _, m := range maps.all() {
+				m.Levels[i].Apart = apart
+			}
 		}
 	}
 }
