@@ -145,7 +145,7 @@ var brokenBuilds = []brokenBuild{
 	{"direct/agreement.go", "share := 1 / (1 + q)", "share := 1 / (1 + 2*q)"},
 	{"direct/agreement.go", "out.own = (1 - q) * share * share", "out.own = share"},
 	{"direct/bounded.go", "+ a.byApart*rate", "+ 0*rate"},
-	{"direct/agreement.go", "moved := a.beyond - (a.value - a.bound)", "moved := a.beyond"},
+	{"direct/agreement.go", "return a.beyond * (a.beyond - (a.value - a.bound))", "return a.beyond * a.beyond"},
 	{"direct/model.go", "return t * v, v + t*slope", "return v, slope"},
 	{"direct/batched_bounded.go", "a.shares[1+g.nearest][j] = 1 - g.own", "a.shares[1+g.nearest][j] = 0"},
 	{"fast_direct.go", "b.addLevel(dst, below.Batched, shares[1+i][lane*K:(lane+1)*K], lane)", "_, _ = i, below"},

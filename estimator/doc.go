@@ -31,12 +31,12 @@
 //
 // and with σ²(t) the noise of the horizon, R the sensor's variance, J = ∂x(t)/∂x0:
 //
-//	Std²    = var + max(0, σ²(t) − R) + Σ_j (w_j f_j)² (c_j − m_j)² + max(0, diag J (P0 − R) Jᵀ)
+//	Std²    = var + max(0, σ²(t) − R) + Σ_j (w_j f_j)² e_j (c_j − m_j) + max(0, diag J (P0 − R) Jᵀ)
 //	ObsStd² = Std² + min(R, σ²(t))
 //
 // because in the windows form both ends of a displacement are measured and
 // disturbances add up over the horizon. c_j is the displacement of a direct map by itself, m_j that within the bounds of the levels that read less
-// history. If a filter estimates a state, σ²(t) is the noise of the state without its sensor, since
+// history, which c_j is beyond by e_j. If a filter estimates a state, σ²(t) is the noise of the state without its sensor, since
 // the training target is the state given the whole flight: Std² = var + σ², ObsStd² = Std² + R. In the paper's form x0 is exact and σ is
 // the noise of the sensor: Std² = var, ObsStd² = var + σ². A calibration factor multiplies
 // var and σ², and the part with P0 only if the factor is above 1.

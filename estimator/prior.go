@@ -220,7 +220,7 @@ func apart(sum, mean, squares float64) float64 {
 // component. Components without a weight in the condition are not included. It is valid until the next At.
 func (b *PriorDynamics) Spread() []float64 { return b.spread }
 
-// Disagreement returns the weighted squares of by how much direct maps are bounded at the time of the last At (K, state units squared). It is valid until
+// Disagreement returns the weighted sum of direct.Map.Disagreement at the time of the last At (K, state units squared). It is valid until
 // the next At.
 func (b *PriorDynamics) Disagreement() []float64 { return b.disagreement }
 

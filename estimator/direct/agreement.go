@@ -56,11 +56,10 @@ func agree(c, a, b, s float64) agreement {
 	return out
 }
 
-// moved returns (c − m)², of the displacement of a level and the bounded one.
+// moved returns d (c − m): small where c is hardly beyond, d² where it is far.
 func (a *agreement) moved() float64 {
 	if a.beyond == 0 {
 		return 0
 	}
-	moved := a.beyond - (a.value - a.bound)
-	return moved * moved
+	return a.beyond * (a.beyond - (a.value - a.bound))
 }

@@ -36,7 +36,7 @@ func TestAgreement(t *testing.T) {
 		close(t, "by a", others[0], slope(0, 1, 0, 0), 1e-5)
 		close(t, "by b", others[1], slope(0, 0, 1, 0), 1e-5)
 		close(t, "by s", g.byApart, slope(0, 0, 0, 1), 1e-5)
-		close(t, "moved", math.Sqrt(g.moved()), math.Abs(c-g.value), 1e-12)
+		close(t, "moved", g.moved(), (c-math.Max(math.Min(a, b), math.Min(c, math.Max(a, b))))*(c-g.value), 1e-12)
 	}
 }
 

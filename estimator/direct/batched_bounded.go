@@ -5,7 +5,7 @@ type batchedAgreement struct {
 	below  []*Batched   // of the levels below, the one with less history first; nil = no level has Apart
 	bound  [2][]float64 // N×K: their displacements
 	shares [3][]float64 // N×K: ∂m by the displacement of the level, of each below
-	moved  []float64    // N×K, (c − m)²
+	moved  []float64    // N×K, d (c − m)
 }
 
 func newBatchedAgreement(d *Map, times []float64, sorted *Sorted) (a batchedAgreement) {
@@ -51,7 +51,7 @@ func (b *Batched) Bounded() bool { return b.d.bounding() != nil }
 // those of each of Bounding, after Evaluate.
 func (b *Batched) Shares() [3][]float64 { return b.agreements.shares }
 
-// Disagreement returns the squares of how far the last Evaluate bounded displacements, or would have (N×K); nil = not at all.
+// Disagreement returns that of the last Evaluate as of a Map (N×K); nil = 0.
 func (b *Batched) Disagreement() []float64 {
 	if b.d.measuring() == nil {
 		return nil

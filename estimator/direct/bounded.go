@@ -141,8 +141,8 @@ func (d *Map) agreed(dst []float64, t float64, at func(d *Map, dst []float64, t 
 	}
 }
 
-// Disagreement writes the squares of how far displacements were bounded, or would have been, at the time of the last At to dst (K), units of the
-// states squared.
+// Disagreement writes d (c − m) of agreement.go, of displacements that were bounded, or would have been, at the time of the last At to dst (K), units
+// of the states squared.
 func (d *Map) Disagreement(dst []float64) {
 	clear(dst)
 	if d.measuring() == nil {

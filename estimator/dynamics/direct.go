@@ -80,8 +80,8 @@ func (d *directMap) product(i, j int) int {
 	return 1 + d.m.Linear(d.level) + i*n - i*(i-1)/2 + j - i
 }
 
-// displacement appends the displacement, K×T, bounded by that of the levels below where the level has Apart, and the square of by how much
-// (None: not at all). That of a map of residuals is not bounded; its square is of by how much it would be. See direct.Level.Apart.
+// displacement appends the displacement, K×T, bounded by that of the levels below where the level has Apart, and the disagreement d (c − m)
+// (None: 0). That of a map of residuals is not bounded, but measured as if it were. See direct.Level.Apart.
 //
 //	m = c − d + d/(1 + (d/(5 s))²)      d = relu(c − max(a, b)) − relu(min(a, b) − c)
 func (d *directMap) displacement(residual bool) (m, moved program.Reg) {
@@ -103,7 +103,7 @@ func (d *directMap) displacement(residual bool) (m, moved program.Reg) {
 	share := c.Function(program.Reciprocal, c.sum(K, nil, weighted{c.Function(program.Square, c.Weigh(beyond, c.T(), d.agreed(), nil)), 1}, weighted{c.Constant(K, c.T(), same(K*c.T(), 1)), 1}))
 	kept := c.Times(beyond, share)
 	out := c.sum(K, nil, weighted{beyond, 1}, weighted{kept, -1})
-	if moved = c.Function(program.Square, out); residual {
+	if moved = c.Times(beyond, out); residual {
 		return own, moved
 	}
 	return c.sum(K, nil, weighted{own, 1}, weighted{out, -1}), moved

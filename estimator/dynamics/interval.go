@@ -19,7 +19,7 @@ type prediction struct {
 //
 //	mean = prior + Scale w(t) mean_e      std² = calibrated (var + max(0, σ² − R)) + b      obs_std² = factor (var + σ²) + b + R′
 //
-// b are the weighted squares of by how much direct maps are bounded.
+// b is the disagreement of the stack.
 // R is the variance of the sensor in σ², at most that, and R′ what a measurement has besides: see model.Model.SensorNoise. In
 // the paper's form the state has no part of σ².
 func (c *compiler) intervals(s, known stack, e ensemble, n oodScores) prediction {

@@ -12,7 +12,7 @@ import (
 type stack struct {
 	displacement program.Reg // K×T, state units
 	spread       program.Reg // K×T: between components and members; None: 0
-	disagreement program.Reg // K×T: weighted squares of by how much direct maps are bounded; None: 0
+	disagreement program.Reg // K×T: weighted sum of that of direct maps; None: 0
 	direct       *directMap  // the first of the stack; nil without
 }
 
@@ -63,7 +63,7 @@ func (c *compiler) stack() stack {
 	return s
 }
 
-// disagreement appends the squares of by how much maps are bounded, times those of their weights, to terms, and their sum: K×T.
+// disagreement appends those of maps, times the squares of their weights, to terms, and their sum: K×T.
 func (c *compiler) disagreement(terms []weighted, first component, weights []program.Reg, members []component) program.Reg {
 	if first.bounded && first.variance != program.None {
 		terms = c.addDisagreement(terms, first, c.rest(weights))

@@ -771,15 +771,16 @@ def write(path, robot, of):
     return str(path)
 
 
-def main():
+def main(robots=ROBOTS):
+    """Trains a model of each of the robots that the arguments name, and prints its scores."""
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("names", nargs="*", default=list(ROBOTS), help="robots, by default all")
+    p.add_argument("names", nargs="*", default=list(robots), help="robots, by default all")
     p.add_argument("--out", type=pathlib.Path, required=True, help="folder for logs, models and manoeuvres.jsonl")
     p.add_argument("--preset", default="quick", choices=("quick", "default"))
     o = p.parse_args()
     o.out.mkdir(parents=True, exist_ok=True)
     for name in o.names:
-        robot = ROBOTS[name]()
+        robot = robots[name]()
         of, model = runs(robot), o.out / f"{name}.dgm"
         trained = programs.document(
             "dgm-train",
