@@ -108,6 +108,7 @@ func TestAttitudeIsRefused(t *testing.T) {
 	for _, c := range [][2]string{
 		{`order = "zyx"`, `order "zyx" is not known`},
 		{`order = "wxyz"` + "\n" + `columns = ["qw"]`, "1 columns, not four"},
+		{`order = "matrix"`, "4 columns of a matrix, not nine"},
 		{`order = "wxyz"` + "\n" + `names = ["a"]`, "1 names, not three"},
 		{`order = "wxyz"` + "\n" + `axes = "ned"`, "ned-frd or enu-flu"},
 		{`order = "wxyz"` + "\n" + `frames = "enu-flu"`, "without axes"},
@@ -218,5 +219,66 @@ func TestYIsUp(t *testing.T) {
 		if len(want) > 0 {
 			t.Errorf("%s is up: no %v in %v", up, want, names)
 		}
+	}
+}
+
+// The nine columns of a rotation matrix are proposed as roll, pitch and yaw, whatever they are called, and imported as these.
+func TestRotationMatrix(t *testing.T) {
+	for _, names := range []string{"R11,R12,R13,R21,R22,R23,R31,R32,R33", "r00,r01,r02,r10,r11,r12,r20,r21,r22", "rot_0_0,rot_0_1,rot_0_2,rot_1_0,rot_1_1,rot_1_2,rot_2_0,rot_2_1,rot_2_2", "R[0],R[1],R[2],R[3],R[4],R[5],R[6],R[7],R[8]"} {
+		text := "t [s]," + names + ",thrust\n"
+		want := func(i int) [3]float64 { return [3]float64{0.3 * math.Sin(0.02*float64(i)), -0.5, 0.1 * float64(i)} }
+		for i := range 200 {
+			text += fmt.Sprintf("%g", 0.01*float64(i))
+			q := frames.FromEuler(want(i))
+			x, y, z := q.Rotate([3]float64{1, 0, 0}), q.Rotate([3]float64{0, 1, 0}), q.Rotate([3]float64{0, 0, 1})
+			for k := range 3 {
+				scale := 1.0
+				if i == 55 && k == 1 {
+					scale = 2 // no rotation
+				}
+				text += fmt.Sprintf(",%.6f,%.6f,%.6f", scale*x[k], scale*y[k], scale*z[k])
+			}
+			text += fmt.Sprintf(",%g\n", math.Sin(0.7*float64(i)))
+		}
+		in, out := files(t, text)
+		var m strings.Builder
+		if err := importer.SuggestTable(&m, in[0], nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := importTables(context.Background(), parse(t, m.String()), in, out, nil); err != nil {
+			t.Fatalf("%v\n%s", err, m.String())
+		}
+		log, err := flightlog.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := log.Channels; len(c) != 4 || c[1].Name != "roll" || c[3].Period != channel.Angle || c[3].Unit != "rad" {
+			t.Fatalf("%s: %+v", names, c)
+		}
+		for i := range 200 {
+			x := log.Segments[0].X[3*i : 3*i+3]
+			for k, w := range want(i) {
+				if i == 55 != math.IsNaN(x[k]) || math.Abs(x[k]-w) > 1e-5 {
+					t.Fatalf("%s, row %d: %v, want %v", names, i, x, want(i))
+				}
+			}
+		}
+	}
+}
+
+// Nine columns that are called like a rotation matrix and are none are columns like others.
+func TestNoRotationMatrix(t *testing.T) {
+	text := "t [s],R11,R12,R13,R21,R22,R23,R31,R32,R33\n"
+	for i := range 200 {
+		text += fmt.Sprintf("%g", 0.01*float64(i))
+		for k := range 9 {
+			text += fmt.Sprintf(",%.4f", math.Sin(0.1*float64(i)+float64(k)))
+		}
+		text += "\n"
+	}
+	in, _ := files(t, text)
+	var m strings.Builder
+	if err := importer.SuggestTable(&m, in[0], nil); err != nil || strings.Contains(m.String(), "[[attitude]]") {
+		t.Errorf("%v\n%s", err, m.String())
 	}
 }

@@ -203,12 +203,14 @@ func (p *plan) output(c *Channel, s *Source, tr int, file *survey) error {
 	switch {
 	case len(s.Quaternion) > 0:
 		o.kind = quaternion
+	case len(s.Matrix) > 0:
+		o.kind = matrix
 	case len(s.Euler) > 0:
 		o.kind, period, unit = euler, channel.Angle, "rad"
 	case s.Axes != "":
 		o.kind = vector
 	}
-	if o.kind != quaternion {
+	if !s.rotates() {
 		var err error
 		if o.unitScale, o.unitOffset, err = unitOf(s, unit, file.find(p.tracks[tr].id).Topic.Fields); err != nil {
 			return &mapfile.Error{File: p.m.file, Field: "channel " + c.label(), Reason: err.Error(), Remedy: "correct unit, or write from = the unit of the field, or scale"}

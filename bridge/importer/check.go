@@ -158,10 +158,12 @@ func (a *Attitude) check() (reason, remedy string) {
 	known := func(axes string) bool { return axes == "" || axes == "ned-frd" || axes == "enu-flu" }
 	up := a.Axes == "eus-fur"
 	switch {
-	case len(a.Columns) != 4:
+	case a.Order == matrixOrder && len(a.Columns) != 9:
+		return fmt.Sprintf("columns names %d columns of a matrix, not nine", len(a.Columns)), `write them row by row, as in columns = ["R11", "R12", "R13", "R21", …]`
+	case a.Order != matrixOrder && len(a.Columns) != 4:
 		return fmt.Sprintf("columns names %d columns, not four", len(a.Columns)), `write them in the order that order names, as in columns = ["qw", "qx", "qy", "qz"]`
-	case a.Order != "wxyz" && a.Order != "xyzw":
-		return fmt.Sprintf("order %q is not known", a.Order), "write wxyz or xyzw"
+	case a.Order != "wxyz" && a.Order != "xyzw" && a.Order != matrixOrder:
+		return fmt.Sprintf("order %q is not known", a.Order), "write wxyz or xyzw, or matrix"
 	case len(a.Names) != 0 && len(a.Names) != 3:
 		return fmt.Sprintf("names has %d names, not three", len(a.Names)), "name roll, pitch and yaw"
 	case !known(a.Axes) && !up || !known(a.Frames):
@@ -200,16 +202,16 @@ func (c *Channel) check() (reason, remedy string) {
 }
 
 func (s *Source) check(c *Channel) (reason, remedy string) {
-	kinds := given(s.Field != "", len(s.Fields) > 0, len(s.Quaternion) > 0, len(s.Euler) > 0)
+	kinds := given(s.Field != "", len(s.Fields) > 0, len(s.Quaternion) > 0, len(s.Matrix) > 0, len(s.Euler) > 0)
 	switch {
 	case s.Topic == "" && s.Type == "":
 		return "topic is missing", "name the topic that it is read from, or the type of its messages"
 	case s.Topic != "" && s.Type != "":
 		return "has topic and type", "write one of them"
 	case kinds == 0:
-		return "field is missing", "name the field, or fields, quaternion or euler"
+		return "field is missing", "name the field, or fields, quaternion, matrix or euler"
 	case kinds > 1:
-		return "has more than one of field, fields, quaternion and euler", "write one of them"
+		return "has more than one of field, fields, quaternion, matrix and euler", "write one of them"
 	case s.Scale != nil && (*s.Scale == 0 || !finite(*s.Scale)):
 		return fmt.Sprintf("scale %v would make every value the same, or none", *s.Scale), "value = scale * field + offset"
 	case !finite(s.Offset):
@@ -228,8 +230,10 @@ func (s *Source) checkAttitude(n int) (reason, remedy string) {
 		return fmt.Sprintf("an attitude has three names, not %d", n), `write names = ["roll", "pitch", "yaw"]`
 	case len(s.Quaternion) > 0 && len(s.Quaternion) != 4:
 		return fmt.Sprintf("a quaternion has four fields, not %d", len(s.Quaternion)), "write them in the order w, x, y, z"
-	case slices.ContainsFunc(s.Quaternion, func(f string) bool { return strings.HasPrefix(f, "-") }):
-		return "a field of a quaternion has a minus", "remove it, and write which axes it has"
+	case len(s.Matrix) > 0 && len(s.Matrix) != 9:
+		return fmt.Sprintf("a rotation matrix has nine fields, not %d", len(s.Matrix)), "write them row by row"
+	case slices.ContainsFunc(slices.Concat(s.Quaternion, s.Matrix), func(f string) bool { return strings.HasPrefix(f, "-") }):
+		return "a field of a quaternion or a matrix has a minus", "remove it, and write which axes it has"
 	case len(s.Euler) > 0 && len(s.Euler) != 3:
 		return fmt.Sprintf("euler has three fields, not %d", len(s.Euler)), "write them in the order roll, pitch, yaw"
 	case !ok:

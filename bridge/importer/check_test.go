@@ -31,7 +31,7 @@ func TestBadMaps(t *testing.T) {
 		`channel 1 (""): name is missing`:                                edit(`name = "x"`, ""),
 		`channel 1 ("x"): role is missing`:                               edit(`role = "state"`, ""),
 		`channel 1 ("x"): has name and names`:                            good + `names = ["a"]`,
-		`has more than one of field, fields, quaternion and euler`:       good + `fields = ["a"]`,
+		`has more than one of field, fields, quaternion, matrix and euler`:       good + `fields = ["a"]`,
 		`2 fields for 1 names`:                                           edit(`field = "x"`, `fields = ["a", "b"]`),
 		`an attitude has three names, not 1`:                             edit(`field = "x"`, `quaternion = ["a", "b", "c", "d"]`),
 		`axes "up" are not known`:                                        good + `axes = "up"`,

@@ -72,6 +72,7 @@ type Source struct {
 	Field      string   `toml:"field"`      // of a channel with one name; a minus before a field turns its sign, but not in a quaternion
 	Fields     []string `toml:"fields"`     // of a channel with several names, in their order
 	Quaternion []string `toml:"quaternion"` // fields w, x, y, z: the channels are roll, pitch, yaw
+	Matrix     []string `toml:"matrix"`     // fields of a rotation matrix from body to world, row by row: the channels are roll, pitch, yaw
 	Euler      []string `toml:"euler"`      // fields roll, pitch, yaw: the channels are these
 	Axes       string   `toml:"axes"`       // (optional) those of the fields: ned, enu, frd, flu, with y up eus, fur; of an attitude ned-frd, enu-flu or eus-fur
 	From       string   `toml:"from"`       // (optional) unit of the fields, where it is another than unit; defaults to that in the log
@@ -133,11 +134,11 @@ type Channel struct {
 	of *Attitude // whose angles they are
 }
 
-// Attitude describes four columns of a table with a quaternion, and the three channels made of it: roll, pitch
-// and yaw, continuous within a segment.
+// Attitude describes four columns of a table with a quaternion, or nine with a rotation matrix, and the three channels made of it: roll,
+// pitch and yaw, continuous within a segment.
 type Attitude struct {
-	Columns []string     `toml:"columns"` // four
-	Order   string       `toml:"order"`   // wxyz or xyzw
+	Columns []string     `toml:"columns"` // four, or nine
+	Order   string       `toml:"order"`   // wxyz or xyzw; matrix: row by row, from body to world
 	Names   []string     `toml:"names"`   // (optional) defaults to roll, pitch, yaw
 	Axes    string       `toml:"axes"`    // (optional) ned-frd, enu-flu or eus-fur, those of the quaternion
 	Frames  string       `toml:"frames"`  // (optional) with axes: those of the log; defaults to axes
@@ -205,7 +206,12 @@ func (a *Attitude) channel() Channel {
 	if a.Order == "xyzw" {
 		q = []string{q[3], q[0], q[1], q[2]}
 	}
-	c.Source = Source{Topic: csv.Topic, Quaternion: q, Axes: a.Axes, Unit: cmp.Or(a.Unit, "rad")}
+	c.Source = Source{Topic: csv.Topic, Axes: a.Axes, Unit: cmp.Or(a.Unit, "rad")}
+	if a.Order == matrixOrder {
+		c.Matrix = q
+	} else {
+		c.Quaternion = q
+	}
 	return c
 }
 
@@ -219,11 +225,17 @@ func (c *Channel) angle() float64 {
 }
 
 // attitude reports whether a source holds roll, pitch and yaw.
-func (s *Source) attitude() bool { return len(s.Quaternion) > 0 || len(s.Euler) > 0 }
+func (s *Source) attitude() bool { return s.rotates() || len(s.Euler) > 0 }
+
+// rotates reports whether a source holds an attitude by a quaternion or a matrix, whose angles depend on all of its values.
+func (s *Source) rotates() bool { return len(s.Quaternion) > 0 || len(s.Matrix) > 0 }
+
+// matrixOrder as order of an attitude means a rotation matrix.
+const matrixOrder = "matrix"
 
 // valuePaths are the fields of a source but for the factor.
 func (s *Source) valuePaths() []string {
-	all := slices.Concat(s.Fields, s.Quaternion, s.Euler)
+	all := slices.Concat(s.Fields, s.Quaternion, s.Matrix, s.Euler)
 	if s.Field != "" {
 		all = append(all, s.Field)
 	}

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/dgm-robotics/dgm/bridge/frames"
@@ -15,6 +16,7 @@ const (
 	vector                 // three along axes
 	euler                  // roll, pitch, yaw
 	quaternion             // w, x, y, z, becomes roll, pitch, yaw
+	matrix                 // 3×3, row-major, becomes roll, pitch, yaw
 )
 
 // output is one or several channels of the log.
@@ -45,15 +47,18 @@ type state uint8
 const (
 	measured  state = iota
 	missing         // a value is NaN
-	crooked         // a quaternion is not of length 1
+	crooked         // a quaternion is not of length 1, or a matrix no rotation
 	unbounded       // a value is infinite after scale and offset
 )
 
 // write puts the channels into dst (n), from the values of a row; begins reports that a
 // segment begins with it. What is not measured is NaN.
 func (o *output) write(dst, row []float64, begins bool) (st state) {
-	if o.kind == quaternion {
+	switch o.kind {
+	case quaternion:
 		return o.attitude(dst, frames.Quaternion(row[o.at:o.at+4]), begins)
+	case matrix:
+		return o.attitude(dst, frames.FromMatrix([9]float64(row[o.at:o.at+9])), begins)
 	}
 	for i, v := range row[o.at : o.at+o.n] {
 		if o.negative[i] {
@@ -82,6 +87,14 @@ func (o *output) write(dst, row []float64, begins bool) (st state) {
 		copy(dst, v[:])
 	}
 	return st
+}
+
+// unlike returns what the values in a topic are not, where they are no attitude.
+func (o *output) unlike(topic string) string {
+	if o.kind == matrix {
+		return fmt.Sprintf("the matrix in %s is no rotation", topic)
+	}
+	return fmt.Sprintf("the norm of the quaternion in %s is not 1", topic)
 }
 
 // attitude puts roll, pitch and yaw into dst (3): NaN where q is no attitude.

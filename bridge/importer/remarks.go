@@ -51,7 +51,7 @@ func report(r *rowMaker, turns []string) (out remarks) {
 	}
 	for i, n := range c.crooked {
 		if n.N > 0 && n.N < c.kept {
-			out.add("quaternion", Warning, r.topicOf(i), "%s not measured in %d of %d rows: the norm of the quaternion in %s is not 1", p.outputs[i].label, n.N, c.kept, r.topicOf(i))
+			out.add("quaternion", Warning, r.topicOf(i), "%s not measured in %d of %d rows: %s", p.outputs[i].label, n.N, c.kept, p.outputs[i].unlike(r.topicOf(i)))
 		}
 	}
 	out.lacking(r)
@@ -118,7 +118,11 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 	out.inCells(p, t.InCells())
 	for i, n := range c.crooked {
 		if n.N > 0 {
-			out.add("quaternion", Info, "", "quaternion of %q was not of length 1 in %d of %d rows, which are NaN there, %s", p.outputs[i].label, n.N, c.kept, n)
+			not := "quaternion of %q was not of length 1"
+			if p.outputs[i].kind == matrix {
+				not = "matrix of %q was no rotation"
+			}
+			out.add("quaternion", Info, "", not+" in %d of %d rows, which are NaN there, %s", p.outputs[i].label, n.N, c.kept, n)
 		}
 	}
 	out.unmeasured(p, c)

@@ -23,20 +23,23 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	}
 	channels := suggestion{commanded: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return c.Others == 0 && c.Low < c.High && commands(c.Name) }), steered: slices.ContainsFunc(o.Columns, func(c csv.Column) bool { return containsAny(c.Name, "steer") && commands(c.Name) }), steps: hasUnnamedInputs(o), thermal: isThermal(o)}
 	attitude := cmp.Or(o.Quaternion(), &csv.Quaternion{})
-	if hasAngles(o.Columns) {
+	angles := hasAngles(o.Columns)
+	if angles {
 		for _, i := range attitude.At {
 			o.Columns[i].Same = "roll, pitch and yaw, as a quaternion"
 		}
 		attitude.At = nil
 	}
+	rotation := matrixOf(o, attitude, angles)
 	degrees(o.Columns)
 	upright := channels.vectors(o, attitude)
 	for i := range o.Columns {
-		if !slices.Contains(attitude.At, i) && !slices.Contains(upright, i) && i != o.Time && i != o.Fraction && i != o.Date && !slices.Contains(o.Segments, i) && i != o.Group {
+		if !slices.Contains(attitude.At, i) && !slices.Contains(rotation, i) && !slices.Contains(upright, i) && i != o.Time && i != o.Fraction && i != o.Date && !slices.Contains(o.Segments, i) && i != o.Group {
 			channels.column(&o.Columns[i])
 		}
 	}
 	channels.quaternion(o, attitude)
+	channels.matrix(o, rotation)
 	more := ""
 	var segments []string
 	for _, i := range o.Segments {
@@ -63,7 +66,7 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	if o.Fraction >= 0 && o.FractionUnit != "ns" {
 		more += fmt.Sprintf("fraction_unit = %q\n", o.FractionUnit)
 	}
-	if channels.states == 0 && attitude.At == nil && len(o.LeftOut) > 0 {
+	if channels.states == 0 && attitude.At == nil && rotation == nil && len(o.LeftOut) > 0 {
 		return &mapfile.Error{File: path, Reason: "no column of it is a state; no columns are: " + strings.Join(o.LeftOut, "; "), Remedy: "save these as columns of numbers, with as many rows as the time"}
 	}
 	if len(o.LeftOut) > 0 {

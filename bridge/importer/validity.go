@@ -111,8 +111,8 @@ func (p *plan) addValidity(v *Validity, k int, files []*survey) {
 	n.from.track = p.track(id, files)
 	n.from.column = p.column(n.from.track, v.Field)
 	for at, path := range s.valuePaths() {
-		// The angles of a quaternion depend on all of its values.
-		if len(s.Quaternion) > 0 || slices.Contains(names, c.names()[at]) {
+		// The angles of a quaternion or a matrix depend on all of its values.
+		if s.rotates() || slices.Contains(names, c.names()[at]) {
 			n.target = append(n.target, place{own, p.column(own, strings.TrimPrefix(path, "-"))})
 		}
 	}
@@ -137,7 +137,7 @@ func (r *rowMaker) whyUnknown(names []string) (out []string) {
 	}
 	for i := range r.plan.outputs {
 		if n := r.counts.crooked[i].N; n > 0 {
-			say(fmt.Sprintf("the norm of the quaternion in %s is not 1, in %d of %d rows", r.topicOf(i), n, r.counts.kept), r.plan.outputs[i].names)
+			say(fmt.Sprintf("%s, in %d of %d rows", r.plan.outputs[i].unlike(r.topicOf(i)), n, r.counts.kept), r.plan.outputs[i].names)
 		}
 	}
 	if len(rest) > 0 {
