@@ -170,6 +170,7 @@ var others = []struct {
 	{regexp.MustCompile(`^[$!][A-Z]{4,6},`).Match, "sentences of NMEA", "gpsbabel -i nmea -f %s -o unicsv -F log.csv"},
 	{regexp.MustCompile(`^(\(\d+\.\d+\) \w+ [0-9A-Fa-f]+#|date [^\n]*\nbase (hex|dec))`).Match, "frames of a CAN bus", "decode %s with the database of its messages, and write their signals as columns, for example by cantools"},
 	{regexp.MustCompile(`^\w+(,\w+=[^ \n]+)* \w+=[^ \n]+ \d{10,19}\r?\n`).Match, "lines of InfluxDB", "query the database for a table, with a column for each field, in place of %s"},
+	{regexp.MustCompile(`^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: )\w+ \{\w+ : `).Match, "text that mavlogdump.py prints of a log", "give the .BIN or .tlog that it was made of in place of %s; or write a table of each message from that: mavlogdump.py --format csv --types ATT LOG.BIN > ATT.csv"},
 	{isWorkbook, "a workbook of a spreadsheet", "save each sheet as CSV; or in Python: import pandas; pandas.read_excel('%s').to_csv('log.csv')"},
 	{isArchive, "an archive (zip)", "unzip %s, and give what is in it"},
 	{begins([]byte("ARROW1")), "a table of Apache Arrow (Feather)", "in Python: import pandas; pandas.read_feather('%s').to_parquet('log.parquet')"},

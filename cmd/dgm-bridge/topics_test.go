@@ -270,6 +270,7 @@ func TestFilesToConvert(t *testing.T) {
 		"can.log":    {[]byte("(1700000000.000000) can0 123#0011\n"), "this is frames of a CAN bus, which is not read: decode"},
 		"a.asc":      {[]byte("date Tue Mar 5 10:00:00 am 2024\nbase hex  timestamps absolute\n"), "this is frames of a CAN bus, which is not read"},
 		"influx.txt": {[]byte("pend,robot=r1 theta=0.1,omega=1.8 1700000000000000000\n"), "this is lines of InfluxDB, which is not read"},
+		"mav.txt":    {[]byte("2024-01-02 03:04:05.01: ATT {TimeUS : 5010000, DesRoll : 0.0, Roll : 0.5}\n"), "this is text that mavlogdump.py prints of a log, which is not read: give the .BIN or .tlog"},
 		"flow.yaml":  {[]byte("- {t: 0.0, x: 1.0}\n- {t: 0.02, x: 1.1}\n"), "this is text in YAML"},
 		"a.ulge":     {[]byte("ULogEnc\x01\x00"), "this is an encrypted log of PX4, which is not read: decrypt"},
 		"l.json":     {[]byte("{\"t\":0,\"x\":1}\n{\"t\":1,\"x\":1}\n"), "read_json('" + filepath.Join(dir, "l.json") + "', lines=True)"},
