@@ -116,6 +116,7 @@ func (out *remarks) table(p *plan, c *rowCounts) {
 		out.add("open", Info, "", "%s at the end of a file without a line end (%s): if the file was cut off, the last number may lack digits; then delete the line", number(n.N, "row"), n)
 	}
 	out.inCells(p, t.InCells())
+	out.joints(p.header)
 	for i, n := range c.crooked {
 		if n.N > 0 {
 			not := "quaternion of %q was not of length 1"

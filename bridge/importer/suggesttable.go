@@ -32,6 +32,7 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	}
 	rotation := matrixOf(o, attitude, angles)
 	degrees(o.Columns)
+	joints := jointUnits(o.Columns, func(i int) bool { return i == o.Time || slices.Contains(attitude.At, i) })
 	upright := channels.vectors(o, attitude)
 	for i := range o.Columns {
 		if !slices.Contains(attitude.At, i) && !slices.Contains(rotation, i) && !slices.Contains(upright, i) && i != o.Time && i != o.Fraction && i != o.Date && !slices.Contains(o.Segments, i) && i != o.Group {
@@ -75,8 +76,8 @@ func SuggestTable(w io.Writer, path string, open csv.Opener) error {
 	for _, what := range o.LeftOut {
 		channels.text.WriteString("#   " + what + "\n")
 	}
-	_, err = fmt.Fprintf(w, "# The columns of %s, by its first %d rows. Correct them: roles and units.\n%s%svehicle = \"robot\"\n%s\n[time]\ncolumn = %q\nunit = %q # s, ms, us, ns, min, h or d: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
-		filepath.Base(path), o.Rows, channels.driven(), channels.angles(), channels.frames, o.Columns[o.Time].Column, o.Unit, unitFrom(o), more, channels.text.String())
+	_, err = fmt.Fprintf(w, "# The columns of %s, by its first %d rows. Correct them: roles and units.\n%s%s%svehicle = \"robot\"\n%s\n[time]\ncolumn = %q\nunit = %q # s, ms, us, ns, min, h or d: %s\n%s# max_gap = \"1s\" # a longer time without a row begins a segment\n%s",
+		filepath.Base(path), o.Rows, channels.driven(), joints, channels.angles(), channels.frames, o.Columns[o.Time].Column, o.Unit, unitFrom(o), more, channels.text.String())
 	return err
 }
 
