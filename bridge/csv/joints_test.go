@@ -48,3 +48,22 @@ func TestUnitsOfJoints(t *testing.T) {
 		}
 	}
 }
+
+// The width of a servo's pulses is no time, also where it rests between its changes.
+func TestPulsesThatRestAreNoTime(t *testing.T) {
+	for _, rests := range []int{1, 10, 40} {
+		text := "t [s],roll_deg,elevator_us,sent_us\n"
+		for i := range 2000 {
+			at := 0.01 * float64(i)
+			text += fmt.Sprintf("%.2f,%.4f,%d,%d\n", at, math.Sin(at), 1500+int(100*math.Sin(float64(i/rests*7))), 10000*i+5000)
+		}
+		in, _ := files(t, text)
+		var m strings.Builder
+		if err := importer.SuggestTable(&m, in[0], nil); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(m.String(), "\nname = \"elevator_us\"") || !strings.Contains(m.String(), "\n# name = \"sent_us\"") {
+			t.Errorf("changes each %d rows:\n%s", rests, m.String())
+		}
+	}
+}

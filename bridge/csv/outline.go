@@ -322,6 +322,10 @@ func (c *Column) Counts() bool {
 // Falls reports whether a column falls now and then, as no clock does.
 func (c *Column) Falls() bool { return 20*c.falls > c.Numbers }
 
+// FallsInChanges reports whether a column falls in more than a quarter of its changes, as no clock does that begins anew with each part of
+// a table: a command that rests between its changes falls in few rows.
+func (c *Column) FallsInChanges() bool { return c.falls > 1 && 4*c.falls > c.changes() }
+
 // Flag reports whether a column is a truth value.
 func (c *Column) Flag() bool {
 	return c.Others == 0 && len(c.named) == 2 && c.whole && c.Low == 0 && c.High == 1
