@@ -322,9 +322,9 @@ func (c *Column) Counts() bool {
 // Falls reports whether a column falls now and then, as no clock does.
 func (c *Column) Falls() bool { return 20*c.falls > c.Numbers }
 
-// FallsInChanges reports whether a column falls in more than a quarter of its changes, as no clock does that begins anew with each part of
-// a table: a command that rests between its changes falls in few rows.
-func (c *Column) FallsInChanges() bool { return c.falls > 1 && 4*c.falls > c.changes() }
+// FallsOften reports whether a column falls now and then, or in more than a quarter of its changes, as no clock does that begins anew with
+// each part of a table: a command that rests between its changes falls in few rows.
+func (c *Column) FallsOften() bool { return c.Falls() || c.falls > 1 && 4*c.falls > c.changes() }
 
 // Flag reports whether a column is a truth value.
 func (c *Column) Flag() bool {

@@ -210,7 +210,7 @@ func (s *suggestion) column(c *csv.Column) {
 		hash, remark = "# ", remark+": counts the rows"
 	} else if c.Clock && c.Falls() && isOf(c.Name)(speeds) {
 		c.Unit = "m/s" // not ms
-	} else if c.Clock && !((c.Falls() || c.FallsInChanges()) && s.drives("", c.Name, c.Unit)) {
+	} else if c.Clock && !(c.FallsOften() && s.drives("", c.Name, c.Unit)) {
 		if hash, remark = "# ", remark+": another time"; c.Runs != 0 {
 			remark += fmt.Sprintf(", which runs at %.4g of the rate: of simulated time and the computer's time, use the simulated one", c.Runs)
 		}
