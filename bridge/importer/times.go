@@ -147,6 +147,10 @@ func (g *grouped) orderRemark(p *plan, f *survey, in *timebase.Timeline) {
 	}
 }
 
+// unevenSteps is the share of the median step between the quartiles of the steps of a topic from which its stamps are said to be uneven,
+// as those of messages that are stamped as they arrive.
+const unevenSteps = 0.3
+
 // topicTimeRemarks reports what is odd about the times of one topic, which the remarks call name,
 // and what was done about it.
 func (g *grouped) topicTimeRemarks(f *survey, topic *telemetry.Topic, name string) {
@@ -165,6 +169,10 @@ func (g *grouped) topicTimeRemarks(f *survey, topic *telemetry.Topic, name strin
 	}
 	if t.Coarse > 0 && !t.Unused {
 		g.add(f.base(), "stamps", Info, name, "", "several messages of %s have one stamp: they are spread evenly, %s apart", name, seconds(t.Coarse))
+	}
+	if t.Stamped && !t.Unused && t.Coarse+int64(t.Standing) == 0 && !t.Unordered && float64(t.Spread) > unevenSteps*float64(t.Step) {
+		g.add(f.base(), "stamps", Info, name, "if a relay or a driver sets them as messages arrive, use the topic of the sensor itself, with stamps of the measurement",
+			"stamps of %s are uneven: the quartiles of their steps, about %s, are %s apart", name, seconds(t.Step), seconds(t.Spread))
 	}
 	if t.Standing > 0 && !t.Unused {
 		g.add(f.base(), "stamps", Warning, name, "let the driver fill in the stamps, from a running clock", "the stamp of %s does not change at %s: these have the times of recording, and repeated messages are left out", name, number(t.Standing, "message"))

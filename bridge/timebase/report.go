@@ -97,6 +97,7 @@ type Times struct {
 	Untimed   int     // messages without a stamp in a log without times of recording
 	Bursts    *Bursts // messages come in bursts
 	Step      int64   // ns, the median step
+	Spread    int64   // ns, between the quartiles of the steps
 	Rate      float64 // Hz, in the mean
 	First     int64   // ns, the lowest time
 	Last      int64   // ns, the highest
@@ -128,6 +129,7 @@ func (m *Model) Of(topic int) Times {
 		}
 		t.Stamped, t.First, t.Last = s.stamped, s.low, s.high
 		t.Coarse, t.Step, t.Standing = s.coarse(), s.steps.Median(), s.standing
+		t.Spread = s.steps.Spread()
 		t.Jumps, t.Bursts = nil, s.bursts()
 		for _, e := range s.events {
 			t.Jumps = append(t.Jumps, e.by)

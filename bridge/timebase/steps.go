@@ -78,6 +78,16 @@ func (s *Steps) Median() int64 { return s.quantile(2) }
 // that come in pairs it is the one between pairs.
 func (s *Steps) Usual() int64 { return s.quantile(4) }
 
+// Spread returns what is between the quartiles of the steps: the step that three of four do not exceed less the one that a quarter does
+// not; 0 where there is none.
+func (s *Steps) Spread() int64 {
+	k := slices.Sorted(slices.Values(s.kept))
+	if len(k) < keptSteps {
+		return 0
+	}
+	return k[3*len(k)/4] - k[len(k)/4]
+}
+
 // quantile returns the step that all but one of so many do not exceed.
 func (s *Steps) quantile(of int) int64 {
 	if len(s.kept) == 0 {
