@@ -264,10 +264,14 @@ func (l *sortedLevel) setSecond(m *Model) {
 // inputs returns the numbers of a row of byInput.
 func (l *sortedLevel) inputs() int { return (l.plan + l.P) * l.K }
 
-// alone is Evaluate of the level by itself.
-func (b *Batched) alone(dst []float64) {
+// alone is Evaluate of the level by itself, with the columns of the plan that another level, nil = none, has already, if it has the same.
+func (b *Batched) alone(dst []float64, other *batchedLevel) {
 	l := b.level()
-	b.planColumns(l)
+	if other != nil && other.plan == l.plan && other.V == l.V {
+		l.columns = other.columns
+	} else {
+		b.planColumns(l)
+	}
 	b.sumFixed(l)
 	b.interpolate(l, dst)
 	for i, t := range b.times {

@@ -37,7 +37,7 @@ func NewBatched(d *Map, times []float64, sorted *Sorted) *Batched {
 
 // Evaluate writes the displacements of the last Run to dst: N×K.
 func (b *Batched) Evaluate(dst []float64) {
-	b.alone(dst)
+	b.alone(dst, nil)
 	b.agree(dst)
 }
 
@@ -66,7 +66,7 @@ func (b *Batched) agree(dst []float64) {
 	}
 	a, K := &b.agreements, len(b.d.x0)
 	for i, below := range a.below {
-		below.alone(a.bound[i])
+		below.alone(a.bound[i], b.level())
 	}
 	for i, t := range b.times {
 		for k := range K {
