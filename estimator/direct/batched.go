@@ -72,6 +72,7 @@ type batchedLevel struct {
 	columns []float64 // N×V: 1, plan and products
 	at      []int     // N: the time before each
 	share   []float64 // N: the share of the next one
+	usual   []float64 // N×K: s of a level with Apart; nil without
 	first   []int     // T+1: the first of the times whose weights begin at each of the level's
 }
 
@@ -147,6 +148,11 @@ func newBatchedLevel(sorted *sortedLevel, times []float64) *batchedLevel {
 		at, share, _ := b.between(t)
 		b.at, b.share = append(b.at, at), append(b.share, share)
 		b.columns[i*b.V] = 1
+		for k := range b.K {
+			if len(b.Apart) > 0 {
+				b.usual = append(b.usual, b.ApartAt(k, b.K, t))
+			}
+		}
 	}
 	for j := range b.T + 1 {
 		first, _ := slices.BinarySearch(b.at, j)
@@ -268,7 +274,7 @@ func (l *sortedLevel) inputs() int { return (l.plan + l.P) * l.K }
 func (b *Batched) alone(dst []float64, other *batchedLevel) {
 	l := b.level()
 	if other != nil && other.plan == l.plan && other.V == l.V {
-		l.columns = other.columns
+		copy(l.columns, other.columns)
 	} else {
 		b.planColumns(l)
 	}

@@ -64,22 +64,18 @@ func (b *Batched) agree(dst []float64) {
 	if b.d.measuring() == nil {
 		return
 	}
-	a, K := &b.agreements, len(b.d.x0)
+	a, l := &b.agreements, b.level()
 	for i, below := range a.below {
-		below.alone(a.bound[i], b.level())
+		below.alone(a.bound[i], l)
 	}
-	for i, t := range b.times {
-		for k := range K {
-			j := i*K + k
-			s, _ := b.d.level.apart(k, K, t)
-			g := agree(dst[j], a.bound[0][j], a.bound[1][j], s)
-			a.moved[j] = g.moved()
-			if b.d.measures {
-				continue
-			}
-			dst[j] = g.value
-			a.shares[0][j], a.shares[1][j], a.shares[2][j] = g.own, 0, 0
-			a.shares[1+g.nearest][j] = 1 - g.own
+	for j, s := range l.usual {
+		g := agree(dst[j], a.bound[0][j], a.bound[1][j], s)
+		a.moved[j] = g.moved()
+		if b.d.measures {
+			continue
 		}
+		dst[j] = g.value
+		a.shares[0][j], a.shares[1][j], a.shares[2][j] = g.own, 0, 0
+		a.shares[1+g.nearest][j] = 1 - g.own
 	}
 }

@@ -60,7 +60,12 @@ func (d *Map) newBelow(k int) {
 	for i := range d.bound {
 		d.bound[i] = make([]float64, k)
 	}
-	d.agree = make([]agreement, k)
+	d.agree, d.levels = make([]agreement, k), map[*Level][]*Level{}
+	for i := range d.m.Levels {
+		if l := &d.m.Levels[i]; len(l.Apart) > 0 {
+			d.levels[l] = d.m.Below(l)
+		}
+	}
 }
 
 // Measure returns the map as one whose displacements are not bounded: levels with Apart measure the Disagreement alone.
@@ -87,12 +92,8 @@ func (d *Map) bounding() []*Map {
 
 // runBelow runs the maps that bound the level.
 func (d *Map) runBelow(x0 []float64, u channel.Signal, history []float64) {
-	rows := d.level.Rows
-	maps := d.measuring()
-	for i := len(maps) - 1; i >= 0; i-- {
-		level := d.m.Level(d.level.Readout, rows-1)
-		maps[i].run(level, x0, u, history)
-		rows = level.Rows
+	for i, below := range d.measuring() {
+		below.run(d.levels[d.level][i], x0, u, history)
 	}
 }
 

@@ -23,10 +23,11 @@ type Map struct {
 	horizon           float64   // s
 	whitened, adjoint []float64 // C'
 
-	below    [2]*Map      // of the levels that bound one with Apart, the one with less history first; nil = no level has it
-	bound    [4][]float64 // K: displacements of below, their derivatives by time
-	agree    []agreement  // K, at the time of the last At
-	measures bool         // see Measure
+	below    [2]*Map             // of the levels that bound one with Apart, the one with less history first; nil = no level has it
+	levels   map[*Level][]*Level // of each level with Apart, those of below
+	bound    [4][]float64        // K: displacements of below, their derivatives by time
+	agree    []agreement         // K, at the time of the last At
+	measures bool                // see Measure
 }
 
 // newAlone is New of a map whose levels stand alone.
