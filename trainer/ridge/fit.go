@@ -23,6 +23,7 @@ type Fitted struct {
 
 	grams [][]*leastsquares.Gram // of each level at the last time: of all windows, then without each fold's
 	held  []part                 // what each fold holds out
+	known []bool                 // K, with a Config.Base: channels of which that predicts something
 }
 
 // Maps are a direct map of all flights, and those of the folds.
@@ -68,6 +69,7 @@ func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task
 	}
 	f := &Fitted{Maps: framed(m, len(held)), held: every[:len(held)]}
 	if cfg.Base != nil {
+		f.known = cfg.known(f.held)
 		m.Derivative = slices.Repeat([]int{-1}, len(m.Derivative)) // it is the base that moves on
 		f.Residuals = framed(m, len(held))
 	}
@@ -189,19 +191,19 @@ func (f *Fitted) addLevel(l direct.Level, fits []timeFit, errs []error, cfg Conf
 	f.Errors = append(f.Errors, math.Exp(logError))
 	f.grams = append(f.grams, fits[len(fits)-1].grams)
 	K := len(f.Model.Derivative)
-	f.add(l, fits, 0, K)
+	f.add(l, fits, 0, slices.Repeat([]bool{true}, K))
 	if cfg.Base != nil {
-		f.Residuals.add(l, fits, K, 2*K)
+		f.Residuals.add(l, fits, K, f.worth(fits))
 	}
 	return nil
 }
 
-// add adds a level, to the maps of all windows and of each fold, with the weights of the targets from first to last.
-func (m *Maps) add(l direct.Level, fits []timeFit, first, last int) {
+// add adds a level, to the maps of all windows and of each fold, with the weights of the known ones (K) of the targets from first on.
+func (m *Maps) add(l direct.Level, fits []timeFit, first int, known []bool) {
 	for i, to := range m.all() {
 		l.Weights = nil
 		for j := range fits {
-			l.Weights = append(l.Weights, fits[j].weights(i, first, last, m.Model.Columns(&l))...)
+			l.Weights = append(l.Weights, fits[j].weights(i, first, known, m.Model.Columns(&l))...)
 		}
 		to.Levels = append(to.Levels, l)
 	}

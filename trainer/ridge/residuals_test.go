@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -13,11 +14,12 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// bend moves by −sin(3x) per second, without its input, and may diverge.
+// bend moves by −sin(3x) per second, without its input, and may diverge, or rest.
 type bend struct {
 	x        float64
 	times    []float64
 	diverges bool
+	rests    bool
 }
 
 func (b *bend) Lanes() int { return 1 }
@@ -33,6 +35,9 @@ func (b *bend) Displacements(dst []float64, _ int) {
 }
 
 func (b *bend) after(t float64) float64 {
+	if b.rests {
+		return 0
+	}
 	x := b.x
 	for range int(math.Round(t / step)) {
 		x -= step * math.Sin(3*x)
@@ -88,5 +93,14 @@ func TestResiduals(t *testing.T) {
 	wild := fit(t, flights, Config{Times: []float64{5 * step, 10 * step}, Base: func() Base { return &bend{times: []float64{5 * step, 10 * step}, diverges: true} }})
 	if len(wild.Residuals.Model.Levels) > 0 || !reflect.DeepEqual(wild.Model, m.Model) {
 		t.Error("a base that diverges has a map, or changes that of the robot")
+	}
+	rests := fit(t, flights, Config{Times: []float64{5 * step, 10 * step}, Base: func() Base { return &bend{times: []float64{5 * step, 10 * step}, rests: true} }})
+	for _, l := range rests.Residuals.Model.Levels {
+		if slices.ContainsFunc(l.Weights, func(w float64) bool { return w != 0 }) {
+			t.Error("a base that knows nothing of a channel has a map of what it leaves of it")
+		}
+	}
+	if len(rests.Residuals.Model.Levels) == 0 || !slices.ContainsFunc(m.Residuals.Model.Levels[0].Weights, func(w float64) bool { return w != 0 }) {
+		t.Error("nothing was tried")
 	}
 }

@@ -16,6 +16,7 @@ type timeFit struct {
 	candidates []candidate
 	solutions  [][]solution         // of each candidate: of all windows, then of each fold
 	shares     [][]float64          // targets × candidates
+	least      []float64            // of each target: mean log of the mean square error of the best candidate on what the folds hold out
 	grams      []*leastsquares.Gram // of all windows, then without each fold's; at the last time only
 }
 
@@ -28,11 +29,14 @@ type solution struct {
 	ok              bool
 }
 
-// weights returns those of the targets from first to last, ×C, the constant first: the mean over the
-// candidates of their solutions m.
-func (t *timeFit) weights(m, first, last, C int) []float64 {
-	out := make([]float64, (last-first)*C)
-	for y, shares := range t.shares[first:last] {
+// weights returns those of the known ones (K) of the targets from first on, K×C, the constant first: the mean over the
+// candidates of their solutions m; 0 for the others.
+func (t *timeFit) weights(m, first int, known []bool, C int) []float64 {
+	out := make([]float64, len(known)*C)
+	for y, shares := range t.shares[first : first+len(known)] {
+		if !known[y] {
+			continue
+		}
 		to := out[y*C : (y+1)*C]
 		for c, share := range shares {
 			if s, columns := &t.solutions[c][m], t.candidates[c].columns; s.ok && share > 0 {
@@ -100,7 +104,7 @@ func fitTime(g *gatherer, cfg Config) (timeFit, error) {
 		if y < g.K {
 			out.logError += (least - still[y]) / float64(2*g.K)
 		}
-		out.shares = append(out.shares, shares)
+		out.shares, out.least = append(out.shares, shares), append(out.least, least)
 	}
 	g.leaveUnread(&out, parts, scores)
 	return out, nil
