@@ -48,7 +48,8 @@ func TestBoundedLevelsAreChecked(t *testing.T) {
 		"length":       {func(m *Model) { m.Levels[2].Apart = m.Levels[2].Apart[1:] }, "8 numbers, expected 9"},
 		"too small":    {func(m *Model) { m.Levels[2].Apart[4] = 0 }, "0 is below 1e-12"},
 		"infinite":     {func(m *Model) { m.Levels[2].Apart[4] = math.Inf(1) }, "apart: number 4 is +Inf"},
-		"nothing less": {func(m *Model) { m.Levels[4].Apart = make([]float64, 2*K) }, "there are no two levels that read less history"},
+		"nothing less": {func(m *Model) { m.Levels[4].Apart = make([]float64, 3*K) }, "there are no two levels that read less history"},
+		"other times":  {func(m *Model) { m.Levels[4].Times = []float64{0.05, 0.2, 0.8} }, "other times"},
 	} {
 		m := bounded(1, rand.New(rand.NewPCG(1, 1)))
 		c.change(m)

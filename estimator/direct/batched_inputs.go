@@ -50,6 +50,7 @@ func (b *Batched) inputsBy(l *batchedLevel, dst []float64, from, j int) {
 // sumInputs sets what byInput has of the start, T rows.
 func (b *Batched) sumInputs(l *batchedLevel) {
 	TK, n, L := l.T*l.K, l.inputs(), b.d.m.Lift.Dim()
+	b.sumMixed(l)
 	for j := range l.T {
 		copy(b.inputSums[j*n:], l.G[(j*l.V+1)*l.K:(j*l.V+1+l.plan)*l.K])
 	}

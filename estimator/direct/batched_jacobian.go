@@ -13,9 +13,6 @@ func (b *Batched) Matrices() (most int) {
 	return most
 }
 
-// mixes returns the columns that the matrices of one time are multiplied by.
-func (l *batchedLevel) mixes() int { return len(l.H) / (l.T * l.K * l.K) }
-
 // Jacobian writes the matrices whose sum, by the factors of Factors, is what the derivatives
 // of the last Evaluate by the start state are beside v0: panels of K rows for each state with
 // a column for each matrix. The derivative of state k by state c is row c of state k, the

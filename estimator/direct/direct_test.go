@@ -84,8 +84,10 @@ func (m *Model) add(l Level, rng *rand.Rand) {
 func bounded(degree int, rng *rand.Rand) *Model {
 	m := model(degree, rng)
 	for readout := range 2 {
-		m.add(Level{Readout: readout, Rows: 2, Degree: degree, Times: []float64{0.1, 0.6}}, rng)
-		long := &m.Levels[2+readout]
+		short, long := &m.Levels[readout], &m.Levels[2+readout]
+		short.Times, short.Weights = long.Times, normal(rng, len(long.Times)*K*m.Columns(short))
+		m.add(Level{Readout: readout, Rows: 2, Degree: degree, Times: long.Times}, rng)
+		long = &m.Levels[2+readout]
 		for range len(long.Times) * K {
 			long.Apart = append(long.Apart, 0.5+2*rng.Float64())
 		}

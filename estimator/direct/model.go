@@ -241,6 +241,11 @@ func (m *Model) checkApart(l *Level, k int) error {
 	case m.Below(l) == nil:
 		return fmt.Errorf("there are no two levels that read less history")
 	}
+	for _, below := range m.Below(l) {
+		if !slices.Equal(below.Times, l.Times) {
+			return fmt.Errorf("a level that reads less history has other times")
+		}
+	}
 	for _, v := range l.Apart {
 		if !(v >= LeastApart) {
 			return fmt.Errorf("%v is below %v", v, LeastApart)
