@@ -51,7 +51,7 @@ type kind struct {
 	rates    func(b *builder) // appends f
 }
 
-var kinds = []*kind{&multirotor, &fixedWing, &singleTrack, &dynamicSingleTrack, &slidingSingleTrack, &unicycle, &vessel, &joints, &servoJoints, &coupledServoJoints}
+var kinds = []*kind{&multirotor, &fixedWing, &singleTrack, &followingTrack, &dynamicSingleTrack, &slidingSingleTrack, &unicycle, &vessel, &joints, &servoJoints, &coupledServoJoints}
 
 // Kinds returns the names of the kinds.
 func Kinds() (names []string) {

@@ -109,7 +109,7 @@ func TestParametersAsRegister(t *testing.T) {
 
 // Bounds are for laws: what a velocity does to the position, and rates to the angles, is as true beyond them.
 func TestKinematicsHaveNoBounds(t *testing.T) {
-	for _, name := range []string{"multirotor", "fixed wing", "single track", "dynamic single track", "differential drive", "surface vessel"} {
+	for _, name := range []string{"multirotor", "fixed wing", "single track", "single track with yaw rate", "dynamic single track", "differential drive", "surface vessel"} {
 		e, K := example(t, name, false, false, 1)
 		for i := range e.Parameters {
 			e.Parameters[i] = Parameter{}
@@ -251,7 +251,7 @@ func rotate(a, v []float64) []float64 {
 
 func TestContradictions(t *testing.T) {
 	for want, edit := range map[string]func(e *Equation){
-		`kind "submarine" is unknown; known are multirotor, fixed wing, single track, dynamic single track, sliding single track, differential drive, surface vessel, joints, servo joints, coupled servo joints`: func(e *Equation) { e.Kind = "submarine" },
+		`kind "submarine" is unknown; known are multirotor, fixed wing, single track, single track with yaw rate, dynamic single track, sliding single track, differential drive, surface vessel, joints, servo joints, coupled servo joints`: func(e *Equation) { e.Kind = "submarine" },
 		`role "roll": state 12 of 12 is out of range, or has two roles`:           func(e *Equation) { e.Roles[0].State = 12 },
 		`a multirotor has no role "keel"`:                                         func(e *Equation) { e.Roles[0].Name = "keel" },
 		`a multirotor needs the role "roll"`:                                      func(e *Equation) { e.Roles = e.Roles[1:] },

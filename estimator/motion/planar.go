@@ -35,6 +35,23 @@ var singleTrack = kind{name: "single track", required: []string{"heading", "surg
 	}
 }}
 
+// followingTrack is a car at low speed whose yaw rate is measured, and follows its steering, with the lag of its actuator:
+//
+//	ψ˙ = r      u˙ = c − d₁u − d₂u|u| + Σ k_j u_j      r˙ = c − d r + u (κ tanδ − κ₂ u² tanδ)
+var followingTrack = kind{name: "single track with yaw rate", required: []string{"heading", "surge", "yaw_rate"}, optional: []string{"east", "north"}, rates: func(b *builder) {
+	u, r := b.rows("surge"), b.rows("yaw_rate")
+	ahead := b.scale(b.steering(), u)
+	cubic := b.scale(b.scale(ahead, u), u)
+	turn := []term{b.constant(0, "constant yaw acceleration", "rad/s²"), b.times(0, r, 0, -1, "yaw drag", "1/s")}
+	for j := range b.Rows(ahead) {
+		turn = append(turn, b.times(0, ahead, j, 1, b.steers("yaw acceleration by the speed", j), "rad/(m s)"), b.times(0, cubic, j, -1, b.steers("understeer", j), "rad s/m³"))
+	}
+	b.planarPosition()
+	b.rate(b.exactly("yaw_rate"), "heading")
+	b.rate(b.law(1, slices.Concat(b.dragged(0, u, 0, "", "m/s"), b.gains(0, "acceleration", "m/s²"))...), "surge")
+	b.rate(b.law(1, turn...), "yaw_rate")
+}}
+
 // slowest bounds 1/u, m²/s²: it matters below 0.5 m/s.
 const slowest = 0.05
 

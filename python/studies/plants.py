@@ -1,4 +1,4 @@
-"""Eleven simulated plants under feedback on manoeuvres that are not in their training, beside those of manoeuvres.py and as these are.
+"""Twelve simulated plants under feedback on manoeuvres that are not in their training, beside those of manoeuvres.py and as these are.
 
 pip install numpy scipy mujoco msgpack
 cd python/studies && PYTHONPATH=.. DGM_PROGRAMS=FOLDER python plants.py --out /tmp/plants [NAME ...]
@@ -397,7 +397,37 @@ class Quad2(Sim):
         )
 
 
-PLANTS = {c.name: c for c in (Leg, Cylinder, Heli3, Furuta, Scara, Blimp, Arm7, Gantry, MagLev, Flex, Quad2)}
+class YawCar(Sim):
+    name = "yawcar"
+    states = ["x", "y", "heading", "speed", "yaw_rate"]
+    inputs = ["steering", "throttle"]
+    units = dict(x="m", y="m", heading="rad", speed="m/s", yaw_rate="rad/s", steering="rad")
+    rate = 50
+    sub = 4
+    K = 5
+    fast = 0.5
+    dead = (0.06, 0.02)
+    lag = (0.0, 0.1)
+    nrefs = 2
+    seconds = 40
+    horizon = 1.0
+
+    def x0(self, R, rng):
+        return np.tile([0.0, 0, 0, 4, 0], (R, 1))
+
+    def out(self, x):
+        return stack([*x[:, :4].T, x[:, 3] * np.tan(x[:, 4]) / 2.7], 1)
+
+    def command(self, x, r, t, m):
+        return stack([0.35 * r[:, 0], clip(0.5 * (5 + 2 * r[:, 1] - x[:, 3]) + 0.15, -1, 1)], 1)
+
+    def f(self, x, u):
+        _, _, yaw, v, angle = x.T
+        w = v * np.tan(angle) / 2.7
+        return stack([v * cos(yaw), v * sin(yaw), w, 3 * u[:, 1] - 0.02 * v * v - 0.1 * v - 0.3 * w * w, (u[:, 0] - angle) / 0.15], 1)
+
+
+PLANTS = {c.name: c for c in (Leg, Cylinder, Heli3, Furuta, Scara, Blimp, Arm7, Gantry, MagLev, Flex, Quad2, YawCar)}
 
 if __name__ == "__main__":
     main(PLANTS)

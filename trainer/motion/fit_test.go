@@ -70,6 +70,15 @@ var robots = []robot{
 		truth: map[string]float64{"curvature by steering": 1 / 0.33, "acceleration of throttle": 4, "acceleration of steering": 0, "drag": 0.8, "quadratic drag": 0.1, "steering lag": 8, "steering rate of steering": 3.2, "understeer by steering": 0},
 	},
 	{
+		kind: "single track with yaw rate", states: states("m x", "m y", "a yaw", "v speed", "w yaw_rate"), inputs: inputs("throttle", "steering"), start: []float64{0, 0, 0, 1, 0},
+		field: func(d, x, u []float64) {
+			d[0], d[1], d[2] = x[3]*math.Cos(x[2]), x[3]*math.Sin(x[2]), x[4]
+			d[3], d[4] = 4*u[0]-0.8*x[3]-0.1*x[3]*math.Abs(x[3]), 8*(1.2*x[3]*u[1]-x[4])
+		},
+		pilot: func(t float64, x, u, r []float64) { u[0], u[1] = 0.5+0.3*r[0], 0.6*r[1] },
+		truth: map[string]float64{"yaw acceleration by the speed by steering": 9.6, "yaw drag": 8, "acceleration of throttle": 4, "acceleration of steering": 0, "drag": 0.8, "quadratic drag": 0.1, "understeer by steering": 0},
+	},
+	{
 		kind: "sliding single track", states: states("m x", "m y", "a yaw", "v vx", "v vy", "w yaw_rate", "a steering_angle"), inputs: inputs("throttle", "steering"), start: []float64{0, 0, 0, 2, 0, 0, 0},
 		field: func(d, x, u []float64) {
 			t, a, b := math.Tan(x[6]), x[4]*x[3]/(x[3]*x[3]+0.05), x[5]*x[3]/(x[3]*x[3]+0.05)

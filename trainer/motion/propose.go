@@ -71,15 +71,20 @@ func planar(states, inputs []channel.Channel) []string {
 	for _, c := range inputs {
 		left, right = left || called(&c, "left"), right || called(&c, "right")
 	}
+	cars := []string{"single track", "dynamic single track", "sliding single track"}
+	slips := func(r motion.Role) bool { return r.Name == "sway" }
+	if !slices.ContainsFunc(named(motion.Equation{Kind: "dynamic single track"}, states).Roles, slips) { // whose velocity to the side is measured is more than that
+		cars = append(cars, "single track with yaw rate")
+	}
 	switch {
 	case floats:
 		return []string{"surface vessel"}
 	case steers:
-		return []string{"single track", "dynamic single track", "sliding single track"}
+		return cars
 	case left && right:
 		return []string{"differential drive", "surface vessel"} // a boat may have two thrusters
 	}
-	return []string{"single track", "dynamic single track", "sliding single track", "differential drive", "surface vessel"}
+	return append(cars, "differential drive", "surface vessel")
 }
 
 // isAngle reports whether a channel has the unit of an angle.

@@ -34,7 +34,7 @@ func TestProposals(t *testing.T) {
 		"roll:rad pitch:rad yaw:rad p:rad/s q:rad/s r:rad/s":                                                                      "multirotor",
 		"x:m y:m yaw:rad speed:m/s":                     "single track",
 		"x:m y:m yaw:rad speed:m/s steering_angle:rad":  "single track",
-		"x:m y:m yaw:rad v:m/s w:rad/s":                 "single track, differential drive",
+		"x:m y:m yaw:rad v:m/s w:rad/s":                 "single track, single track with yaw rate, differential drive",
 		"heading:rad surge:m/s sway:m/s yaw_rate:rad/s": "surface vessel",
 		"yaw:rad vx:m/s vy:m/s r:rad/s":                 "single track, dynamic single track, differential drive, surface vessel",
 		"x:m y:m yaw:rad vx:m/s vy:m/s yaw_rate:rad/s roll:rad roll_rate:rad/s pitch:rad pitch_rate:rad/s steering:rad": "multirotor, single track, dynamic single track, sliding single track", // a car that leans
