@@ -3,7 +3,6 @@ package leastsquares
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
@@ -82,28 +81,21 @@ func (s *Solver) Solve(V int, penalty float64) (W, c []float64, ok bool) {
 	return W, c, true
 }
 
-// Inverse returns the columns (n×V row-major) of the inverse of the penalised products of the first V columns, in the units of
+// Inverse returns the first columns (n×V row-major) of the inverse of the penalised products of the first V columns, in the units of
 // coefficients squared but for a factor, after Solve for these, and the means of the columns (V). Columns that do not vary have zeros.
-func (s *Solver) Inverse(V int, columns []int) (inverse, mean []float64) {
-	out := make([]float64, 0, len(columns)*V)
-	for _, c := range columns {
-		row := make([]float64, V)
-		for r := c; r < V; r++ { // L⁻ᵀ of column c of L⁻¹
-			v := s.inverse.Data[r*s.inverse.Stride+c]
-			for i := range r + 1 {
-				row[i] += v * s.inverse.Data[r*s.inverse.Stride+i]
-			}
-		}
-		for i := range row {
-			if s.std[i] > 0 && s.std[c] > 0 {
-				row[i] /= s.std[i] * s.std[c]
+func (s *Solver) Inverse(V, columns int) (inverse, mean []float64) {
+	out := matrix(columns, V)
+	s.work.Mul(out, 1, true, corner(s.inverse, V, columns), false, corner(s.inverse, V, V), 0)
+	for c := range columns {
+		for i, std := range s.std[:V] {
+			if v := &out.Data[c*V+i]; std > 0 && s.std[c] > 0 {
+				*v /= std * s.std[c]
 			} else {
-				row[i] = 0
+				*v = 0
 			}
 		}
-		out = append(out, row...)
 	}
-	return out, s.mean[:V]
+	return out.Data, s.mean[:V]
 }
 
 // factorise sets the factor to one of at least so many columns.
@@ -151,23 +143,22 @@ type Scorer struct {
 // MeanSquare returns the mean squares over the rows of y − W v − c, for W (Y×V row-major)
 // of the first V columns and c (Y): NaN without rows.
 func (s *Scorer) MeanSquare(V int, W, c []float64) []float64 {
-	product, out := matrix(s.g.Y, V), make([]float64, s.g.Y)
-	s.work.Mul(product, 1, false, matmul.Matrix(s.g.Y, V, W), false, corner(s.products, V, V), 0)
+	product, out := s.Products(s.g.Y, V, W), make([]float64, s.g.Y)
 	for y := range out {
-		out[y] = s.meanSquare(y, W[y*V:(y+1)*V], product.Data[y*V:(y+1)*V], c[y])
+		out[y] = s.MeanSquareOf(y, W[y*V:(y+1)*V], product[y*V:(y+1)*V], c[y])
 	}
 	return out
 }
 
-// MeanSquareOf is MeanSquare of column y alone, with weights w.
-func (s *Scorer) MeanSquareOf(y int, w []float64, c float64) float64 {
-	product := make([]float64, len(w))
-	blas64.Gemv(blas.NoTrans, 1, corner(s.products, len(w), len(w)), vector(w), 0, vector(product))
-	return s.meanSquare(y, w, product, c)
+// Products returns that of W (rows×V row-major), weights of the first V columns, and the sums of products of these (rows×V).
+func (s *Scorer) Products(rows, V int, W []float64) []float64 {
+	product := matrix(rows, V)
+	s.work.Mul(product, 1, false, matmul.Matrix(rows, V, W), false, corner(s.products, V, V), 0)
+	return product.Data
 }
 
-// meanSquare is that of y − wᵀv − c, with the product of w and the sums of products of v.
-func (s *Scorer) meanSquare(y int, w, product []float64, c float64) float64 {
+// MeanSquareOf is MeanSquare of column y alone, with weights w and their product with the sums of products.
+func (s *Scorer) MeanSquareOf(y int, w, product []float64, c float64) float64 {
 	g := s.g
 	width, n, sums, at := g.V+g.Y, float64(g.n), g.products.Sums(), g.V+y
 	// y − wᵀv − c = (y' − wᵀv') + offset, primes about the centre.
@@ -180,8 +171,6 @@ func (s *Scorer) meanSquare(y int, w, product []float64, c float64) float64 {
 	}
 	return math.Max(0, (sum+2*offset*(g.sum[at]-sumW))/n+offset*offset)
 }
-
-func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
 
 // corner returns the first rows and columns of a matrix, a view.
 func corner(m blas64.General, rows, cols int) blas64.General {

@@ -1,7 +1,6 @@
 package ridge
 
 import (
-	"math"
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/direct"
@@ -73,7 +72,7 @@ func (g *gatherer) gram(p part, used []bool) *leastsquares.Gram {
 	one.Levels = []direct.Level{g.level}
 	columns := direct.New(&one, g.K, h)
 	row, d := make([]float64, 1+g.columns+g.targets()), make([]float64, g.K) // the constant, columns, targets
-	for w := range replay.Each(p.flights, p.windows, []float64{h}) {
+	for w := range replay.Each(p.flights, p.windows, nil) {
 		past := p.past[w.Number]
 		n := g.level.Rows * (g.K + g.P)
 		if used[w.Number] || len(past) < n {
@@ -104,5 +103,10 @@ func (g *gatherer) gram(p part, used []bool) *leastsquares.Gram {
 }
 
 func finite(v []float64) bool {
-	return !slices.ContainsFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+	for _, x := range v {
+		if x-x != 0 {
+			return false
+		}
+	}
+	return true
 }

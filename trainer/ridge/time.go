@@ -112,10 +112,6 @@ func fitTime(g *gatherer, cfg Config) (timeFit, error) {
 
 // solve returns the solutions of the candidates for every gram that has rows, penalty by penalty.
 func solve(grams []*leastsquares.Gram, candidates []candidate, levels int) ([][]solution, error) {
-	var states []int
-	for l := range levels {
-		states = append(states, l)
-	}
 	out := make([][]solution, len(candidates))
 	for i := range out {
 		out[i] = make([]solution, len(grams))
@@ -132,7 +128,7 @@ func solve(grams []*leastsquares.Gram, candidates []candidate, levels int) ([][]
 					return nil, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, gram.N())
 				}
 				if s.ok && choice.degree == 1 {
-					s.inverse, s.mean = solver.Inverse(choice.columns, states)
+					s.inverse, s.mean = solver.Inverse(choice.columns, levels)
 				}
 			}
 		}

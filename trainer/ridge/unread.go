@@ -4,8 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dgm-robotics/dgm/trainer/leastsquares"
 )
@@ -14,7 +16,7 @@ import (
 // would count on other flights: rates that a heading of the training happens to predict are wrong under another heading. One state
 // after the other is left, the one that costs least first, as long as all that are left together cost no more than a larger penalty may.
 func (g *gatherer) leaveUnread(t *timeFit, parts []*leastsquares.Gram, scores [][][]float64) {
-	trial := newTrial(parts)
+	trial := newTrial(parts, g.targets())
 	for y, shares := range t.shares {
 		best := floats.MaxIdx(shares)
 		if t.candidates[best].degree > 1 {
@@ -25,7 +27,7 @@ func (g *gatherer) leaveUnread(t *timeFit, parts []*leastsquares.Gram, scores []
 			all[f] = s[y : y+1]
 		}
 		cost := func(columns []int) (scores [][]float64, more float64) {
-			for f, v := range trial.scores(t.solutions[best][1:], y, columns) {
+			for f, v := range trial.scores(t, best, y, columns) {
 				scores, more = append(scores, []float64{v}), more+v-all[f][0]
 			}
 			return scores, more
@@ -64,7 +66,7 @@ func (t *timeFit) leave(y int, columns []int) {
 	for c, of := range t.candidates {
 		for m := range t.solutions[c] {
 			if s := &t.solutions[c][m]; s.ok && of.degree == 1 && t.shares[y][c] > 0 && len(columns) > 0 {
-				w, offset := s.without(y, columns)
+				w, _, offset := s.without(y, columns, nil)
 				copy(s.weights[y*len(w):], w)
 				s.offset[y] = offset
 			}
@@ -74,11 +76,20 @@ func (t *timeFit) leave(y int, columns []int) {
 
 // trial scores solutions on what they were not fitted to.
 type trial struct {
-	folds   []int // that have rows
-	scorers []*leastsquares.Scorer
+	targets  int
+	folds    []int // that have rows
+	scorers  []*leastsquares.Scorer
+	products map[int][]products // of candidates by fold
 }
 
-func newTrial(parts []*leastsquares.Gram) (t trial) {
+// products are those of a solution with the sums of products of the columns in a fold.
+type products struct {
+	weights []float64 // targets×columns
+	inverse []float64 // (levels of states)×columns
+}
+
+func newTrial(parts []*leastsquares.Gram, targets int) *trial {
+	t := &trial{targets: targets, products: map[int][]products{}}
 	for i, p := range parts {
 		if p.N() > 0 {
 			t.folds, t.scorers = append(t.folds, i), append(t.scorers, p.Scorer())
@@ -87,47 +98,72 @@ func newTrial(parts []*leastsquares.Gram) (t trial) {
 	return t
 }
 
-// scores returns the scores of target y without some columns, of the folds that validate scores.
-func (t *trial) scores(solutions []solution, y int, columns []int) (out []float64) {
+// of returns the products of a candidate's solutions.
+func (t *trial) of(fit *timeFit, candidate int) []products {
+	out, there := t.products[candidate]
+	if there {
+		return out
+	}
 	for i, f := range t.folds {
-		if s := &solutions[f]; s.ok {
-			w, offset := s.without(y, columns)
-			out = append(out, math.Log(t.scorers[i].MeanSquareOf(y, w, offset)+tiny))
+		p, n := products{}, fit.candidates[candidate].columns
+		if s := &fit.solutions[candidate][1+f]; s.ok {
+			p.weights, p.inverse = t.scorers[i].Products(t.targets, n, s.weights), t.scorers[i].Products(len(s.inverse)/n, n, s.inverse)
+		}
+		out = append(out, p)
+	}
+	t.products[candidate] = out
+	return out
+}
+
+// scores returns the scores of a candidate for target y without some columns, of the folds that validate scores.
+func (t *trial) scores(fit *timeFit, candidate, y int, columns []int) (out []float64) {
+	all := t.of(fit, candidate)
+	for i, f := range t.folds {
+		if s := &fit.solutions[candidate][1+f]; s.ok {
+			w, product, offset := s.without(y, columns, &all[i])
+			out = append(out, math.Log(t.scorers[i].MeanSquareOf(y, w, product, offset)+tiny))
 		}
 	}
 	return out
 }
 
-// without returns the weights and the offset of target y where columns of states have no weight, of the same problem:
+// without returns the weights of target y, their product with what p is of (nil = nothing), and the offset, where columns of states have no
+// weight, of the same problem:
 //
 //	w − C_S C_SS⁻¹ w_S      with C the inverse of the penalised products
-func (s *solution) without(y int, columns []int) (w []float64, offset float64) {
+func (s *solution) without(y int, columns []int, p *products) (w, product []float64, offset float64) {
 	n := len(s.mean)
 	before := s.weights[y*n : (y+1)*n]
 	w, offset = slices.Clone(before), s.offset[y]
-	var at []int
+	if p != nil {
+		product = slices.Clone(p.weights[y*n : (y+1)*n])
+	}
+	at := make([]int, 0, len(columns))
 	for _, c := range columns {
 		if s.inverse[c*n+c] > 0 { // the column varies
 			at = append(at, c)
 		}
 	}
 	if len(at) == 0 {
-		return w, offset
+		return w, product, offset
 	}
-	square, right := mat.NewSymDense(len(at), nil), mat.NewVecDense(len(at), nil)
+	square, by := blas64.Symmetric{N: len(at), Stride: len(at), Uplo: blas.Upper, Data: make([]float64, len(at)*len(at))}, make([]float64, len(at))
 	for i, a := range at {
-		right.SetVec(i, w[a])
-		for j, b := range at[:i+1] {
-			square.SetSym(i, j, s.inverse[a*n+b])
+		by[i] = w[a]
+		for j, b := range at[i:] {
+			square.Data[i*len(at)+i+j] = s.inverse[a*n+b]
 		}
 	}
-	var factor mat.Cholesky
-	var by mat.VecDense
-	if !factor.Factorize(square) || factor.SolveVecTo(&by, right) != nil {
-		return w, offset
+	factor, ok := lapack64.Potrf(square)
+	if !ok {
+		return w, product, offset
 	}
+	lapack64.Potrs(factor, blas64.General{Rows: len(at), Cols: 1, Stride: 1, Data: by})
 	for i, a := range at {
-		floats.AddScaled(w, -by.AtVec(i), s.inverse[a*n:(a+1)*n])
+		floats.AddScaled(w, -by[i], s.inverse[a*n:(a+1)*n])
+		if p != nil {
+			floats.AddScaled(product, -by[i], p.inverse[a*n:(a+1)*n])
+		}
 	}
 	for _, a := range at {
 		w[a] = 0
@@ -135,5 +171,5 @@ func (s *solution) without(y int, columns []int) (w []float64, offset float64) {
 	for i, m := range s.mean {
 		offset += (before[i] - w[i]) * m
 	}
-	return w, offset
+	return w, product, offset
 }
