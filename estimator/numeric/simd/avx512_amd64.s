@@ -241,3 +241,48 @@ TEXT ·logisticAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS gain+20(FP), Z14
 	VBROADCASTSS shift+24(FP), Z13
 	LOGISTIC(VPXORD, VRNDSCALEPS, 16, 64, Z0, Z1, Z2, Z3, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15)
+
+// As with AVX2, but a row is Z0 and Z1.
+//
+// func addTermsAVX512(dst, a, b *float64, terms *Term, n int, sparse bool)
+TEXT ·addTermsAVX512(SB), NOSPLIT, $0-41
+	MOVQ    dst+0(FP), DI
+	MOVQ    a+8(FP), SI
+	MOVQ    b+16(FP), DX
+	MOVQ    terms+24(FP), R8
+	MOVQ    n+32(FP), R9
+	MOVBLZX sparse+40(FP), R10
+
+term:
+	MOVQ    Term_A(R8), AX
+	SHLQ    $7, AX
+	VMOVUPD (SI)(AX*1), Z0
+	VMOVUPD 64(SI)(AX*1), Z1
+	TESTL   R10, R10
+	JZ      add
+	VPORQ   Z0, Z1, Z4
+	VPTESTMQ Z4, Z4, K1
+	KORTESTW K1, K1
+	JZ      next
+
+add:
+	MOVQ         Term_B(R8), BX
+	MOVQ         Term_Row(R8), CX
+	SHLQ         $7, BX
+	SHLQ         $7, CX
+	VBROADCASTSD Term_S(R8), Z4
+	VMULPD       Z4, Z0, Z0
+	VMULPD       Z4, Z1, Z1
+	VMULPD       (DX)(BX*1), Z0, Z0
+	VMULPD       64(DX)(BX*1), Z1, Z1
+	VADDPD       (DI)(CX*1), Z0, Z0
+	VADDPD       64(DI)(CX*1), Z1, Z1
+	VMOVUPD      Z0, (DI)(CX*1)
+	VMOVUPD      Z1, 64(DI)(CX*1)
+
+next:
+	ADDQ $Term__size, R8
+	DECQ R9
+	JNZ  term
+	VZEROUPPER
+	RET

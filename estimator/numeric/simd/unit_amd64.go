@@ -34,11 +34,14 @@ func (u Unit) addScaled(dst, scale, src []float32) {
 }
 
 func (u Unit) addTerms(dst, a, b []float64, terms []Term, sparse bool) {
-	if u == Plain {
+	switch u {
+	case Plain:
 		addTermsGo(dst, a, b, terms, sparse)
-		return
+	case AVX512:
+		addTermsAVX512(&dst[0], &a[0], &b[0], &terms[0], len(terms), sparse)
+	default:
+		addTermsAVX2(&dst[0], &a[0], &b[0], &terms[0], len(terms), sparse)
 	}
-	addTermsAVX2(&dst[0], &a[0], &b[0], &terms[0], len(terms), sparse)
 }
 
 func (u Unit) squares(dst []float32, panels int, parts []Part) {
@@ -106,6 +109,9 @@ func addScaledAVX2(dst, scale, src *float32, rows int)
 
 //go:noescape
 func addTermsAVX2(dst, a, b *float64, terms *Term, n int, sparse bool)
+
+//go:noescape
+func addTermsAVX512(dst, a, b *float64, terms *Term, n int, sparse bool)
 
 //go:noescape
 func squaresAVX2(dst *float32, panels int, parts *Part, n int)
