@@ -14,6 +14,7 @@ package rows
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -63,6 +64,15 @@ type scratch struct {
 	lifted []float64      // L
 	u      channel.Command
 	d      []float64 // K
+
+	known map[place]*drawn // displacements so far, see Frame.displacements
+}
+
+// place is a window under a readout.
+type place struct {
+	flight  *window.Flight
+	start   int
+	readout model.Readout
 }
 
 // NewFrame measures the scalers on the windows of the flights; channels are states, then
@@ -111,7 +121,7 @@ func (f *Frame) setPrior(spec estimator.PriorDynamicsSpec) {
 	f.Prior = spec
 	f.scratch = scratch{
 		prior: estimator.NewPriorDynamics(f.States, f.P, spec), past: replay.New(f.K, nil), mean: make([]float64, f.P),
-		lifted: make([]float64, f.Inputs.Lift.Dim()), d: make([]float64, f.K),
+		lifted: make([]float64, f.Inputs.Lift.Dim()), d: make([]float64, f.K), known: map[place]*drawn{},
 	}
 }
 
@@ -137,23 +147,31 @@ func (f *Frame) start(readout model.Readout) {
 	f.prior.Start(f.x0, f.u, readout, f.past.History(f.Prior.History))
 }
 
-// displacements returns those that the prior dynamics predict at samples of the window from sample start on, which is read (samples×K),
-// and their derivatives by time, nil unless asked for.
-func (f *Frame) displacements(fl *window.Flight, start int, readout model.Readout, samples []int, derivatives bool) (d, dd []float64) {
-	f.start(readout)
-	d = make([]float64, len(samples)*f.K)
-	if derivatives {
-		dd = make([]float64, len(d))
+// displacements sets those that the prior dynamics predict at the samples of a window, and, if asked for, their derivatives by time. Those without
+// derivatives are kept: posteriors are conditioned on the same samples whatever their likelihood temperature.
+func (f *Frame) displacements(to *drawn, fl *window.Flight, start int, readout model.Readout, derivatives bool) {
+	at := place{fl, start, readout}
+	if known := f.known[at]; !derivatives && known != nil && slices.Equal(known.samples, to.samples) {
+		to.d = known.d
+		return
 	}
-	for i, s := range samples {
-		from, to := i*f.K, (i+1)*f.K
-		if t := f.timeOf(fl, start, s); derivatives {
-			f.prior.At(d[from:to], dd[from:to], t)
+	f.read(fl, start, readout)
+	f.start(readout)
+	to.d = make([]float64, len(to.samples)*f.K)
+	if derivatives {
+		to.dd = make([]float64, len(to.d))
+	}
+	for i, s := range to.samples {
+		d, t := to.d[i*f.K:(i+1)*f.K], f.timeOf(fl, start, s)
+		if derivatives {
+			f.prior.At(d, to.dd[i*f.K:(i+1)*f.K], t)
 		} else {
-			f.prior.At(d[from:to], nil, t)
+			f.prior.At(d, nil, t)
 		}
 	}
-	return d, dd
+	if !derivatives {
+		f.known[at] = to
+	}
 }
 
 // timeOf returns the time of a sample after the start of a window, at most the horizon.

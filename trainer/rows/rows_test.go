@@ -239,6 +239,32 @@ func TestDrawTakesWindowsOfThePool(t *testing.T) {
 	}
 }
 
+// Windows that are taken again are predicted once: the same rows are those that were taken before, others are not.
+func TestTakenWindowsAreKept(t *testing.T) {
+	f, b, flights, windows := batch(t, recording{second: 1, rate: 1, place: 1, force: 1}, model.Plan)
+	b.SDBase = nil // as of posteriors
+	take := func(f *rows.Frame, readout model.Readout, seed uint64) string {
+		s := rows.Sampler{Frame: f, Flights: flights, Windows: windows, Readout: readout, Points: points}
+		s.Take(b, windows, rand.New(rand.NewPCG(seed, 2)))
+		return fmt.Sprint(b.Base)
+	}
+	first := take(f, model.Plan, 2)
+	cost := func(seed uint64) float64 { return testing.AllocsPerRun(3, func() { take(f, model.Plan, seed) }) }
+	seed := uint64(100)
+	again, other := cost(2), testing.AllocsPerRun(3, func() { seed++; take(f, model.Plan, seed) })
+	if got := take(f, model.Plan, 2); got != first || again >= other {
+		t.Errorf("taken again: the same is %v, %v allocations, for %v of other samples", got == first, again, other)
+	}
+	for name, changed := range map[string]string{
+		"samples": take(f, model.Plan, 3),
+		"prior":   take(f.WithPrior(estimator.PriorDynamicsSpec{}), model.Plan, 2),
+	} {
+		if changed == first {
+			t.Errorf("other %s have the same rows", name)
+		}
+	}
+}
+
 func TestConstantChannelIsReported(t *testing.T) {
 	var s window.Series
 	for j := range 100 {

@@ -75,8 +75,7 @@ func (s *Sampler) evaluate(w window.Window, rng *rand.Rand, derivatives bool) *d
 		out.samples = append(out.samples, a+rng.IntN(max(1, z-a)))
 	}
 	out.samples = append(out.samples, to-1)
-	s.Frame.read(fl, w.Start, s.Readout)
-	out.d, out.dd = s.Frame.displacements(fl, w.Start, s.Readout, out.samples, derivatives)
+	s.Frame.displacements(out, fl, w.Start, s.Readout, derivatives)
 	return out
 }
 
