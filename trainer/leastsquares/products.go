@@ -13,7 +13,7 @@ const chunk = 256
 // Products sums the products of all pairs of columns over rows, which it does not keep.
 type Products struct {
 	n      int
-	rows   []float64 // chunk×n
+	rows   []float64 // chunk×n; nil until there is one
 	filled int
 	sums   []float64 // n×n, lower triangle
 	work   matmul.Work
@@ -21,11 +21,14 @@ type Products struct {
 
 // NewProducts returns the products of n columns, of no rows yet.
 func NewProducts(n int) *Products {
-	return &Products{n: n, rows: make([]float64, chunk*n), sums: make([]float64, n*n)}
+	return &Products{n: n, sums: make([]float64, n*n)}
 }
 
 // Row returns the memory of a new row (n), which counts as filled when another method is called.
 func (p *Products) Row() []float64 {
+	if p.rows == nil {
+		p.rows = make([]float64, chunk*p.n)
+	}
 	if p.filled == chunk {
 		p.multiply()
 	}

@@ -54,8 +54,7 @@ const shares = 4
 func minimise(m *priordynamics.Model, s *paths.Paths, e Effort, stop func() bool) {
 	f := newShooting(m, s)
 	x := append([]float64(nil), f.start...)
-	grad := make([]float64, len(x))
-	best, bestX := f.evaluate(grad, x), append([]float64(nil), x...)
+	best, bestX := f.evaluate(nil, x), append([]float64(nil), x...)
 	problem := optimize.Problem{
 		Func: func(x []float64) float64 {
 			v := f.evaluate(nil, x)
