@@ -86,6 +86,7 @@ func (f *BatchedRollout) Evaluate(dst []float64) {
 	p, K := f.p, f.p.k
 	f.linear, f.differentiated = false, false
 	for i, step := range f.step {
+		p.reach(min(step+1, p.nodes)) // with the coordinates of the node
 		copy(dst[i*K:(i+1)*K], p.x[step*K:(step+1)*K])
 	}
 	f.places()

@@ -26,6 +26,7 @@ type Rollout struct {
 	m     *Model
 	k     int
 	nodes int
+	last  int // node that is known
 	u     channel.Signal
 	du    channel.Signal // direction of the last InputJVP
 	x0    []float64      // K
@@ -74,17 +75,21 @@ func New(m *Model, k int, horizon float64) *Rollout {
 // Model returns what is rolled out. It must not be changed.
 func (p *Rollout) Model() *Model { return p.m }
 
-// Run rolls the model out from x0 (K) under the input u (nil without inputs),
-// which must stay valid until the next Run.
+// Run begins to roll the model out from x0 (K) under the input u (nil without inputs),
+// which must stay valid until the next Run: as far as the times that are asked for.
 func (p *Rollout) Run(x0 []float64, u channel.Signal) {
 	copy(p.x0, x0)
-	p.u, p.ready = u, false
+	p.u, p.ready, p.last = u, false, 0
 	clear(p.x[:p.k])
-	for i := range p.nodes {
+}
+
+// reach rolls out up to a node.
+func (p *Rollout) reach(node int) {
+	for ; p.last < node; p.last++ {
 		if len(p.mean) > 0 {
-			u.Mean(p.mean, float64(i)*p.m.Step, float64(i+1)*p.m.Step)
+			p.u.Mean(p.mean, float64(p.last)*p.m.Step, float64(p.last+1)*p.m.Step)
 		}
-		p.advance(i)
+		p.advance(p.last)
 	}
 }
 
@@ -107,6 +112,7 @@ func (p *Rollout) differentiable() {
 	}
 	p.ready = true
 	n, L := p.nodes, len(p.sa)
+	p.reach(n)
 	if len(p.mean) > 0 {
 		p.u.Mean(p.mean, float64(n-1)*p.m.Step, float64(n)*p.m.Step)
 	}
@@ -157,6 +163,7 @@ func (p *Rollout) increment(dst, v, slope, d []float64) {
 // nil, its time derivative per second to ddst (K).
 func (p *Rollout) At(dst, ddst []float64, t float64) {
 	if n, s := p.node(t); s < tiny && ddst == nil {
+		p.reach(n)
 		copy(dst, p.x[n*p.k:(n+1)*p.k])
 		return
 	}
@@ -217,6 +224,7 @@ func (p *Rollout) node(t float64) (n int, s float64) {
 func (p *Rollout) inside(t float64) (n int, s float64) {
 	m, K := p.m, p.k
 	n, s = p.node(t)
+	p.reach(n)
 	if len(p.mean) > 0 {
 		if a := float64(n) * m.Step; s < tiny {
 			p.u.At(p.mean, a)

@@ -337,3 +337,29 @@ func checkDerivative(t *testing.T, m *Model) {
 		}
 	}
 }
+
+// asked is an input that notes the last time up to which it was read.
+type asked struct {
+	constant
+	last *float64
+}
+
+func (a asked) Mean(dst []float64, from, to float64) {
+	*a.last = math.Max(*a.last, to)
+	a.constant.Mean(dst, from, to)
+}
+
+// A roll-out goes as far as it is asked for, whatever its horizon.
+func TestRollsOutAsFarAsAsked(t *testing.T) {
+	for name, m := range equations(0.3) {
+		K, x0, _ := sized(m)
+		p, last, d := New(m, K, 20*m.Step), 0.0, make([]float64, K)
+		p.Run(x0, asked{make(constant, len(m.UMean)), &last})
+		for _, steps := range []float64{3, 2.5, 7.5} {
+			before := last
+			if p.At(d, nil, steps*m.Step); len(m.UMean) > 0 && math.Abs(last-math.Max(before, steps*m.Step)) > 1e-9 {
+				t.Errorf("%s: displacements after %v steps read the input up to %v steps", name, steps, last/m.Step)
+			}
+		}
+	}
+}
