@@ -179,8 +179,8 @@ func (f *Frame) timeOf(fl *window.Flight, start, sample int) float64 {
 	return math.Min(fl.T[sample]-fl.T[start], f.Inputs.Horizon)
 }
 
-// mostWindows bounds those of which scalers are means, noiseWindows those of which the noise is.
-const mostWindows, noiseWindows = 4000, 1000
+// mostWindows bounds those of which scalers and the noise are means.
+const mostWindows = 1000
 
 // SensorNoise returns the variance R (K, state units squared) of each state's sensor: as
 // declared, else half of that of a displacement at its start, where both of its ends were
@@ -213,7 +213,7 @@ func (f *Frame) startNoise(flights []window.Flight, windows []window.Window) []f
 		squares[k] = leastsquares.New(2, 1, nil)
 	}
 	d := make([]float64, f.K)
-	for _, w := range window.Thin(windows, noiseWindows) {
+	for _, w := range window.Thin(windows, mostWindows) {
 		fl := &flights[w.Flight]
 		f.past.Read(fl, w.Start)
 		f.prior.Start(f.past.X0, f.past.Signal(model.Plan), model.Plan, nil)
