@@ -30,11 +30,12 @@ type msg struct {
 // invented is a log in memory. It implements telemetry.Source.
 type invented struct {
 	fields   map[string][]telemetry.Field
-	kinds    map[string]string    // of topics, where they have others than their names with _msg
-	clock    map[string]string    // of topics; "" = the recorder's
-	behind   map[string]int64     // ns, of clocks
-	stamp    func(ms int64) int64 // of a message of a clock, ms; nil = when it was recorded
-	untimed  bool                 // there are no times of recording
+	kinds    map[string]string                  // of topics, where they have others than their names with _msg
+	clock    map[string]string                  // of topics; "" = the recorder's
+	behind   map[string]int64                   // ns, of clocks
+	stamp    func(ms int64) int64               // of a message of a clock, ms; nil = when it was recorded
+	moved    func(topic string, ms int64) int64 // ms, what is added to the stamp of a message; nil = nothing
+	untimed  bool                               // there are no times of recording
 	msgs     []msg
 	problems telemetry.Problems
 	settings map[string]float64 // of the robot
@@ -95,6 +96,9 @@ func (s *invented) Next() (*telemetry.Message, error) {
 	out := &telemetry.Message{Topic: t, Time: m.ms * 1e6, Logged: m.ms * 1e6, Stamped: t.Clock.Name != ""}
 	if s.stamp != nil && out.Stamped {
 		out.Time = s.stamp(m.ms) * 1e6
+	}
+	if s.moved != nil && out.Stamped {
+		out.Time += s.moved(m.topic, m.ms) * 1e6
 	}
 	if s.untimed {
 		out.Logged = 0

@@ -36,6 +36,7 @@ type survey struct {
 	problems []telemetry.Problem
 	times    timebase.Model
 	unit     int64             // ns, of the times of recording
+	apart    []int             // topics by Seq whose stamps are on a clock of their own, as they jump alone
 	first    map[phaseKey]bool // the first known value of each phase
 	moves    map[topicID]bool  // topics in which a field that a channel could be read from has more than one value
 	ids      []topicID         // of the topics, by Seq
@@ -130,9 +131,38 @@ type surveyed struct {
 	rest   []func(float64) // what receives the values behind those
 }
 
-// surveyTopics reads a file of topics once.
-func surveyTopics(ctx context.Context, m *Map, path string, opener telemetry.Opener, unit int64, progress func(float64)) (*survey, error) {
-	f := &survey{path: path, unit: unit, chosen: m.Topics, first: map[phaseKey]bool{}, moves: map[topicID]bool{}, history: newHistory(), settings: map[string][]float64{}, kinds: map[int]float64{}, cores: map[int][]change{}}
+// surveyTopics reads a file of topics once, and again where the times of recording are in another unit than ns, or topics that seem
+// to have one clock may not.
+func surveyTopics(ctx context.Context, m *Map, path string, opener telemetry.Opener, progress func(float64)) (*survey, error) {
+	pass := func(unit int64, apart []int) (*survey, error) {
+		return surveyOnce(ctx, m, path, opener, unit, apart, progress)
+	}
+	f, err := pass(1, nil)
+	if err != nil {
+		return nil, err
+	}
+	if unit := f.times.Unit(); unit > 1 {
+		if f, err = pass(unit, nil); err != nil {
+			return nil, err
+		}
+	}
+	doubts := f.times.Doubts()
+	if len(doubts) == 0 {
+		return f, nil
+	}
+	each, err := pass(f.unit, slices.Concat(doubts...))
+	if err != nil {
+		return nil, err
+	}
+	if alone := each.times.Alone(doubts); len(alone) > 0 {
+		return pass(f.unit, alone)
+	}
+	return f, nil
+}
+
+// surveyOnce reads a file of topics whose times of recording are in a unit, ns. The stamps of the topics apart have clocks of their own.
+func surveyOnce(ctx context.Context, m *Map, path string, opener telemetry.Opener, unit int64, apart []int, progress func(float64)) (*survey, error) {
+	f := &survey{path: path, unit: unit, apart: apart, chosen: m.Topics, first: map[phaseKey]bool{}, moves: map[topicID]bool{}, history: newHistory(), settings: map[string][]float64{}, kinds: map[int]float64{}, cores: map[int][]change{}}
 	pass := &surveying{survey: f, m: m}
 	s, err := telemetry.InUnit(opener, unit)(path, telemetry.Wants{Senders: m.senders(), Vehicle: m.vehicle, Select: pass.choose, Parameter: f.history.set, Text: f.say})
 	if err != nil {
@@ -147,9 +177,6 @@ func surveyTopics(ctx context.Context, m *Map, path string, opener telemetry.Ope
 		return nil, err
 	}
 	f.times.Finish()
-	if other := f.times.Unit(); other > unit && unit == 1 {
-		return surveyTopics(ctx, m, path, opener, other, progress)
-	}
 	f.identify(counts, m)
 	for _, c := range counts {
 		pass.keep(c.Topic)
@@ -194,6 +221,9 @@ func (m *Map) giveClocks(f *survey, counts []*telemetry.Count) error {
 func (p *surveying) choose(t *telemetry.Topic) (paths []string) {
 	for t.Seq >= len(p.topics) {
 		p.topics = append(p.topics, surveyed{})
+	}
+	if slices.Contains(p.apart, t.Seq) {
+		t.Clock.Name += " of " + t.Name
 	}
 	x := &p.topics[t.Seq]
 	for i := range p.m.Phases {

@@ -82,7 +82,7 @@ func (j *job) survey(ctx context.Context) error {
 		if j.Map.IsTable() {
 			f, err = surveyTable(in, j.opener(&csv.Counts{}, in.group))
 		} else {
-			f, err = surveyTopics(ctx, j.Map, in.path, j.opener(nil, in.group), 1, j.progress)
+			f, err = surveyTopics(ctx, j.Map, in.path, j.opener(nil, in.group), j.progress)
 			j.read++
 		}
 		if err != nil {

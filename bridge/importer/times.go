@@ -158,6 +158,9 @@ func (g *grouped) topicTimeRemarks(f *survey, topic *telemetry.Topic, name strin
 	if t.Wild > 0 {
 		g.add(f.base(), "wild", Warning, name, "", "%s of %s left out, with timestamps far from all others", number(t.Wild, "message"), name)
 	}
+	if slices.Contains(f.apart, topic.Seq) {
+		g.add(f.base(), "clock-set", Warning, name, "", "the stamps of %s jump where those of other topics of their clock do not: they have a clock of their own, aligned by the times of recording", name)
+	}
 	switch {
 	case t.Misread > 0:
 		g.add(f.base(), "stamps", Warning, name, "let the driver write seconds and nanoseconds", "stamps of %s run at %.3g of the recorder's rate, so they are in another unit: the times of recording are used", name, t.Misread)
