@@ -31,6 +31,7 @@ type seen struct {
 	low, high []float64      // of fields
 	turns     []frames.Turns // the same
 	listed    int            // fields that were listed
+	contents  contents
 }
 
 // Suggest reads a log and writes a map of its contents: the preset that fits, or the fields of the topic that
@@ -53,6 +54,9 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 		return &mapfile.Error{File: path, Reason: "no field of its topics can be read, so no map can be written", Remedy: "dgm-bridge topics " + path + " lists why"}
 	}
 	var b strings.Builder
+	every := all
+	all, repeated := relays(every)
+	b.WriteString(unused(repeated))
 	counts := make([]*telemetry.Count, len(all))
 	for i, x := range all {
 		counts[i] = x.count
@@ -63,14 +67,14 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 		if err != nil {
 			return err
 		}
-		b.WriteString(text + undriven(m, f, all))
+		b.WriteString(chosen(text, repeated) + undriven(m, f, all))
 	} else if m, name, where := fitting(f, all, true); name != "" {
 		b.WriteString(likePreset(name, where, f, all) + undriven(m, f, all))
 	} else {
 		b.WriteString(ofOneRobot(f, all) + beginning(path, all))
 	}
 	b.WriteString("\n# All topics; dgm-bridge topics --fields lists their fields:\n")
-	for _, x := range all {
+	for _, x := range every {
 		fmt.Fprintf(&b, "#   %-40s %8d messages, %.4g Hz%s\n", x.count.Topic, x.count.N, x.count.Rate(), senderNote(x.count.Topic))
 	}
 	_, err = io.WriteString(w, b.String())
@@ -205,6 +209,7 @@ func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(f
 			if len(x.fields) < suggestFields && total < suggestAll && t.Check(f.Path) == nil {
 				x.fields, x.turns = append(x.fields, f), append(x.turns, frames.Turns{})
 				x.low, x.high = append(x.low, math.Inf(1)), append(x.high, math.Inf(-1))
+				x.contents.sure = append(x.contents.sure, !times(f.Path) && !containsAny(f.Path, "seq"))
 				paths = append(paths, f.Path)
 				total++
 			}
@@ -216,6 +221,7 @@ func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(f
 	}
 	counts, err := telemetry.Survey(ctx, s, progress, func(m *telemetry.Message) {
 		x := all[m.Topic.Seq]
+		x.contents.add(m)
 		for i, v := range m.Values {
 			if !math.IsNaN(v) { // of an element that is not in this message
 				x.low[i], x.high[i] = math.Min(x.low[i], v), math.Max(x.high[i], v)
@@ -269,8 +275,12 @@ func likely(all []*seen) int {
 // varies reports whether field k has more than one value and is neither a time nor
 // something about the message or the estimate.
 func (x *seen) varies(k int) bool {
-	return x.high[k] > x.low[k] && !x.raw() && !containsAny(x.fields[k].Path, "timestamp", "time_us", "time_boot", "timeus", "timems", "stamp.", "sampleus",
-		"covariance", "variance", "valid", "reset", "counter", "_count", "error", "flag", "armed", "status", "device_id", "_id", "seq", "std", "innov", "test_ratio")
+	return x.high[k] > x.low[k] && !x.raw() && !times(x.fields[k].Path) && !containsAny(x.fields[k].Path, "covariance", "variance", "valid", "reset", "counter", "_count", "error", "flag", "armed", "status", "device_id", "_id", "seq", "std", "innov", "test_ratio")
+}
+
+// times reports whether a field is called as a time is.
+func times(path string) bool {
+	return containsAny(path, "timestamp", "time_us", "time_boot", "timeus", "timems", "stamp.", "sampleus")
 }
 
 // rawBytes are types whose messages hold bytes of something else: frames of a bus, images, clouds of points.
