@@ -295,7 +295,7 @@ func (x *seen) raw() bool {
 // proposes reports whether field k of a topic may be a channel. An acceleration that is no command follows from states and inputs.
 func (s *suggestion) proposes(x *seen, k int) bool {
 	f := x.fields[k]
-	return x.varies(k) && (!containsAny(f.Path, "accel") || s.drives(x.count.Topic.Name, f.Path, f.Unit))
+	return x.varies(k) && (!accelerates(f.Path, f.Unit) || s.drives(x.count.Topic.Name, f.Path, f.Unit))
 }
 
 // topic adds the channels of a topic: the first suggestStates fields that vary. Those that are

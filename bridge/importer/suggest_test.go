@@ -54,6 +54,10 @@ func TestSuggestedRolesOfMotors(t *testing.T) {
 	if got := suggest(t, log); strings.Join(got[channel.State], " ") != "motor_0_rpm motor_0_current_ma" || strings.Join(got[channel.Input], " ") != "motor_0_command" {
 		t.Error(got)
 	}
+	log = varying(map[string][]telemetry.Field{"lowstate": names("motor[0].q", "motor[0].dq", "motor[0].ddq", "motor[0].tau")})
+	if got := suggest(t, log); strings.Join(got[channel.State], " ") != "motor_0_q motor_0_dq" {
+		t.Error(got)
+	}
 	log = varying(map[string][]telemetry.Field{"pose": names("x", "y", "z"), "motors": names("rpm[0]", "rpm[1]")})
 	if got := suggest(t, log); strings.Join(got[channel.State], " ") != "x y z" || strings.Join(got[channel.Input], " ") != "rpm_0 rpm_1" {
 		t.Error(got)

@@ -120,8 +120,19 @@ var (
 	speeds    = []string{"speed", "vel", "velocity"}
 	rates     = []string{"v", "w", "rate", "gyro", "omega", "acc", "accel", "mag", "force", "torque"}
 	sensed    = []string{"rpm", "current", "ma", "voltage", "encoder", "position", "pos", "velocity", "vel", "speed", "temperature"}
+	placed    = []string{"q", "dq", "ddq", "angle", "pos", "position"} // of what a motor turns
 	driving   = []string{"tau", "duty", "servo", "rudder", "aileron", "elevator", "steer", "steering", "gear", "goal", "action", "esc", "rotor", "joy", "axes", "stick", "lever", "heater", "valve", "vent", "τ"}
 )
+
+// twice matches the name of a second derivative: theta_ddot, ddq[0], qdd_1, d2x, yaw_dot_dot.
+var twice = regexp.MustCompile(`ddot|dot_?dot|2dot|_dd([0-9_\[]|$)|(^|[._])(dd_?|d2_?)(q|x|y|z|th|theta|phi|psi|alpha|beta|roll|pitch|yaw|joint)([0-9_\[]|$)|(^|[._])(q|x|y|z|th|theta|phi|psi)_?dd([0-9_\[]|$)`)
+
+// accelerates reports whether a field or a column is an acceleration by its name or its unit: it follows from states and inputs.
+func accelerates(name, unit string) bool {
+	name = strings.ToLower(frames.Bare(name))
+	return containsAny(name, "acc") || twice.MatchString(name) || slices.ContainsFunc([]string{"m/s^2", "rad/s^2", "deg/s^2"}, func(u string) bool { return channel.SameUnit(unit, u) }) ||
+		slices.ContainsFunc([]string{"_ax", "_ay", "_az"}, func(end string) bool { return strings.HasSuffix(name, end) })
+}
 
 // capitals matches where a word begins with a capital letter, as in RudderAngle.
 var capitals = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
@@ -144,6 +155,9 @@ func commands(name string) bool {
 // commands the speeds and currents of motors are measured ones.
 func (s *suggestion) drives(topic, name, unit string) bool {
 	if isOf(name)(observed) && !commands(name) { // in a report of a controller
+		return false
+	}
+	if containsAny(name, "motor") && isOf(name[strings.LastIndexByte(name, '.')+1:])(placed) && !commands(topic) && !commands(name) {
 		return false
 	}
 	if s.commanded && !commands(topic) && !commands(name) && isOf(name[strings.LastIndexByte(name, '.')+1:])(sensed) {

@@ -279,13 +279,12 @@ func hasUnnamedInputs(o *csv.Outline) bool {
 
 // noState returns why a column is proposed as no state, though it varies; "" = it is.
 func (s *suggestion) noState(c *csv.Column) string {
-	name := strings.ToLower(c.Name)
 	switch {
 	case c.Not != "":
 		return c.Not
 	case c.Same != "" && s.drives("", c.Same, "") == s.drives("", c.Name, c.Unit): // what follows a command is no copy of it
 		return "nearly the values of " + c.Same
-	case containsAny(name, "acc") || channel.SameUnit(c.Unit, "m/s^2") || slices.ContainsFunc([]string{"_ax", "_ay", "_az"}, func(end string) bool { return strings.HasSuffix(name, end) }):
+	case accelerates(c.Name, c.Unit):
 		return "an acceleration, which follows from states and inputs"
 	case s.states >= suggestStates:
 		return fmt.Sprintf("the first %d states are proposed", suggestStates)

@@ -23,6 +23,9 @@ func TestSuggestedTablesSayWhatIsMissing(t *testing.T) {
 		{"t [s],yaw [rad],speed [m/s],motor_cmd [V],steer_cmd [rad]", []string{byName}, []string{undriven, untouched}},
 		{"t [s],x [m],y [m],Mean Marker Error,tracker_confidence", []string{"column = \"Mean Marker Error\"\nrole = \"aux\"", "column = \"tracker_confidence\"\nrole = \"aux\""}, nil},
 		{"t [s],roll,pitch,yaw,p", []string{untouched}, []string{`unit = "deg"`}},
+		{"t [s],theta,theta_dot,theta_ddot,tau", []string{"# name = \"theta_ddot\"", "\nname = \"theta_dot\""}, nil},
+		{"t [s],q1,qd1,qdd1,dd_q2", []string{"\nname = \"q1\"", "\nname = \"qd1\"", "# name = \"qdd1\"", "# name = \"dd_q2\""}, nil},
+		{"t [s],a [rad/s^2],ladder,x_dotdot,add", []string{"# name = \"a\"", "\nname = \"ladder\"", "# name = \"x_dotdot\"", "\nname = \"add\""}, nil},
 		{"t [s],level [m],flow [m/s],inlet [m],outlet [m/s]", []string{undriven, untouched}, []string{byName}},
 	} {
 		text := c.columns + "\n"
