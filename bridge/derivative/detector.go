@@ -50,9 +50,12 @@ type Found struct {
 	Slope       float64 // of the channel's rate of change on the derivative; 1 = equal scale
 	Correlation float64 //
 	Heading     string  // (optional) of one that is none: the state along which it moves the channel
-	Units       string  // (optional) of one that is none: the units by which the slope is explained
+	Units       Units   // (optional) of one that is none: those by which the slope is explained
 	Sign        Sign    // (optional) of one that is none
 }
+
+// Units are those of a channel and of what is its derivative, in words; "" = not known.
+type Units struct{ Channel, Derivative string }
 
 // Sign is how the sign of a channel's rate of change is to that of another channel.
 type Sign int
@@ -204,7 +207,7 @@ func (d *Detector) judge(i, j int) (p pair, is bool) {
 	case corr >= correlationMin && slope >= slopeMin && slope <= slopeMax:
 		p.heading = d.kept.turned(d.states, i, j)
 		return p, p.heading == ""
-	case corr >= correlationNear && unitsOf(slope) != "":
+	case corr >= correlationNear && unitsOf(slope) != Units{}:
 		p.units = unitsOf(slope)
 		return p, false
 	case corr >= correlationNear && (channel.SameUnit(other.Unit, c.Unit+"/s") || slope > 0.5 && slope < 2):
@@ -218,7 +221,7 @@ type pair struct {
 	i, j        int
 	slope, corr float64
 	heading     string
-	units       string
+	units       Units
 	sign        Sign
 }
 
@@ -251,18 +254,18 @@ const fewestSigns = 2
 var rateName = regexp.MustCompile(`(?i)(vel|rate|omega|gyro|speed|dot)|^(v[xyz]?|[pqr]|qd\d*|w[xyz])$`)
 
 // unitFactors are what the slope of a channel on its derivative is where one of them is in another unit.
-var unitFactors = map[float64]string{
-	180 / math.Pi: "degrees, and radians in a second", math.Pi / 180: "radians, and degrees in a second", 1000: "thousandths, and units in a second", 0.001: "units, and thousandths in a second",
+var unitFactors = map[float64]Units{
+	180 / math.Pi: {"degrees", "radians per second"}, math.Pi / 180: {"radians", "degrees per second"}, 1000: {"thousandths of a unit", "units per second"}, 0.001: {"units", "thousandths of a unit per second"},
 }
 
-// unitsOf returns the units that explain a slope; "" where none do.
-func unitsOf(slope float64) string {
+// unitsOf returns the units that explain a slope, if any do.
+func unitsOf(slope float64) Units {
 	for factor, units := range unitFactors {
 		if by := slope / factor; by >= slopeMin && by <= slopeMax {
 			return units
 		}
 	}
-	return ""
+	return Units{}
 }
 
 // choose chooses the pairs with the highest correlation first, each channel once on

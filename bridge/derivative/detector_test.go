@@ -246,7 +246,8 @@ func differentRates(t *testing.T, together bool) {
 
 // A rate in another unit is no derivative, and nearly one with the units that explain it.
 func TestRatesInOtherUnits(t *testing.T) {
-	for scale, want := range map[float64]string{1: "", 180 / math.Pi: "radians, and degrees in a second", math.Pi / 180: "degrees, and radians in a second", 1000: "units, and thousandths in a second", 7: "-"} {
+	none := derivative.Units{Channel: "none"}
+	for scale, want := range map[float64]derivative.Units{1: {}, 180 / math.Pi: {"radians", "degrees per second"}, math.Pi / 180: {"degrees", "radians per second"}, 1000: {"units", "thousandths of a unit per second"}, 7: none} {
 		d := derivative.New([]channel.Channel{state("theta", ""), state("omega", "")})
 		for i := range 2000 {
 			s := 0.01 * float64(i)
@@ -254,7 +255,7 @@ func TestRatesInOtherUnits(t *testing.T) {
 		}
 		found, near := d.Found()
 		switch {
-		case want == "" && len(found) == 1 && len(near) == 0, want == "-" && len(found)+len(near) == 0:
+		case want == derivative.Units{} && len(found) == 1 && len(near) == 0, want == none && len(found)+len(near) == 0:
 		case len(found) > 0 || len(near) != 1 || near[0].Units != want:
 			t.Errorf("%g: found %+v, near %+v", scale, found, near)
 		}

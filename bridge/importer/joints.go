@@ -48,10 +48,10 @@ func jointUnits(columns []csv.Column, but func(i int) bool) string {
 		}
 		first, last := columns[at[0]].Name, columns[at[len(at)-1]].Name
 		if far[of] <= farTurns*channel.Angle || far[of] > mostTurns {
-			text += fmt.Sprintf("# No unit is written for %s to %s: of angles write unit = \"rad\" or \"deg\", of positions \"m\".\n", first, last)
+			text += fmt.Sprintf("# %s to %s have no unit: write unit = \"rad\" or \"deg\" for angles, \"m\" for positions.\n", first, last)
 			continue
 		}
-		text += fmt.Sprintf("# GUESSED: %s to %s are in degrees: in radians %.4g would be %.1f turns. If it is, write unit = \"rad\".\n", first, last, far[of], far[of]/(2*math.Pi))
+		text += fmt.Sprintf("# GUESSED: %s to %s are in degrees, because they reach %.4g: in radians that would be %.1f turns. If they are in radians, write unit = \"rad\".\n", first, last, far[of], far[of]/(2*math.Pi))
 		for _, i := range at {
 			columns[i].Unit = "deg"
 		}
@@ -68,6 +68,6 @@ func (out *remarks) joints(channels []channel.Channel) {
 		}
 	}
 	if len(names) > 1 {
-		out.add("unit", Info, "", "the unit of %s is not known", strings.Join(names, ", ")).Remedy = "write unit = \"rad\" or \"deg\" in their channels where they are angles, \"m\" where they are positions"
+		out.add("unit", Info, "", "%s have no unit", strings.Join(names, ", ")).Remedy = "write unit = \"rad\" or \"deg\" for angles, \"m\" for positions"
 	}
 }
