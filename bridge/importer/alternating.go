@@ -186,19 +186,24 @@ func takeTurns(x []float64, n int) bool {
 	return true
 }
 
-// inTurn reports whether the rows of a signal come singly, at nearly equal distances.
+// inTurn reports whether the rows of a signal come singly, at nearly equal distances, or once in each so many rows: senders that wait for
+// one another, as those that answer one message, come in any order.
 func inTurn(steps []int) bool {
 	if len(steps) < fewestTurns {
 		return false
 	}
 	sorted := slices.Sorted(slices.Values(steps))
-	usual, unlike := sorted[len(sorted)/2], 0
+	usual, unlike, ahead, astray := sorted[len(sorted)/2], 0, 0, 0
 	for _, d := range steps {
 		if d == 1 || d < usual-1 || d > usual+1 {
 			unlike++
 		}
+		if ahead += d - usual; ahead >= usual || -ahead >= usual {
+			astray++
+		}
 	}
-	return usual > 1 && float64(unlike) <= unlikeTurns*float64(len(steps))
+	most := unlikeTurns * float64(len(steps))
+	return usual > 1 && (float64(unlike) <= most || float64(astray) <= most && usual <= mostSignals)
 }
 
 // restsInTurns reports whether one value comes again and again in turns between those of a signal that goes on without it, as of a

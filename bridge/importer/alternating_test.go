@@ -124,3 +124,25 @@ func TestSendersInPairs(t *testing.T) {
 		t.Errorf("%q", sum.Texts())
 	}
 }
+
+// Two senders give their messages the same stamps, and come in any order; one that sends each message twice, with noise, is one.
+func TestSendersOfOneStamp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for name, two := range map[string]bool{"two senders": true, "one sender": false} {
+		s := &invented{fields: map[string][]telemetry.Field{"pos": names("x")}, clock: map[string]string{"pos": "1/1"}}
+		for i := range int64(600) {
+			pair := []float64{math.Sin(0.02 * float64(i)), math.Sin(0.02*float64(i)) + 0.01*rng.NormFloat64()}
+			if two {
+				pair[1] = 3 + math.Cos(0.011*float64(i))
+			}
+			if rng.IntN(2) == 0 {
+				pair[0], pair[1] = pair[1], pair[0]
+			}
+			s.msgs = append(s.msgs, msg{"pos", 33 * i, pair[:1]}, msg{"pos", 33 * i, pair[1:]})
+		}
+		_, sum := run(t, s, "vehicle = \"q\"\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n", false)
+		if found := strings.Contains(strings.Join(sum.Texts(), "\n"), "alternate between several"); found != two {
+			t.Errorf("%s: alternates %v", name, found)
+		}
+	}
+}

@@ -18,6 +18,9 @@ import (
 // fewRows is how many rows a segment has at least from which a model learns.
 const fewRows = 10
 
+// manyLate is the share of the rows from which on messages with times of others are no repetitions of these.
+const manyLate = 0.25
+
 // report lists the origin of the rows.
 func report(r *rowMaker, turns []string) (out remarks) {
 	p, c := r.plan, &r.counts
@@ -56,7 +59,10 @@ func report(r *rowMaker, turns []string) (out remarks) {
 	}
 	out.lacking(r)
 	if n := r.joiner.Late + c.repeated; n > 0 {
-		out.add("repeated", Info, "", "%s left out: a repeated time, or one that comes too late", number(n, "message"))
+		x := out.add("repeated", Info, "", "%s left out: a repeated time, or one that comes too late", number(n, "message"))
+		if late := float64(r.joiner.Late); late > manyLate*float64(c.kept) {
+			x.Severity, x.Remedy = Warning, "if "+base.id.String()+" has two senders, or counts time in large steps, record them separately, with finer stamps"
+		}
 	}
 	out = append(out, p.leftOut...)
 	out.alternating(turns, false)
