@@ -178,14 +178,22 @@ func (o *Outline) tidy() (signal, value *Column) {
 	return signal, value
 }
 
-// findRates finds how fast other columns of times run.
+// findRates finds how fast other columns of times run. One that is called a time and lasts as long is another time however often it
+// falls, as the times of messages that overtake each other do.
 func (o *Outline) findRates() {
 	for i := range o.Columns {
-		if c, t := &o.Columns[i], &o.Columns[o.Time]; c.Clock && i != o.Time && i != o.Fraction && c.Numbers == t.Numbers && t.High > t.Low {
-			rate := (c.High - c.Low) / (t.High - t.Low)
-			if rate *= math.Pow(1000, -math.Round(math.Log10(rate)/3)); math.Abs(rate-1) > 0.02 && c.falls+t.falls == 0 {
-				c.Runs = rate
-			}
+		c, t := &o.Columns[i], &o.Columns[o.Time]
+		if i == o.Time || i == o.Fraction || c.Others+c.Infinite > 0 || c.Numbers != t.Numbers || t.High <= t.Low || c.High <= c.Low {
+			continue
+		}
+		rate := (c.High - c.Low) / (t.High - t.Low)
+		rate *= math.Pow(1000, -math.Round(math.Log10(rate)/3))
+		alike := math.Abs(rate-1) <= 0.02
+		switch {
+		case c.Clock && !alike && c.falls+t.falls == 0:
+			c.Runs = rate
+		case c.falls > 0 && alike && hasWord(c.Name, timeWords):
+			c.Clock = true
 		}
 	}
 }

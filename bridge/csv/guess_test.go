@@ -71,3 +71,23 @@ func TestRecordingTwice(t *testing.T) {
 		t.Error(s.Texts())
 	}
 }
+
+// Times of messages that overtake each other fall often, and are another time beside the stamps, no state; a state that is called so and
+// does not go on with the time is one.
+func TestTimesThatFallOften(t *testing.T) {
+	text, err := mapOf(t, rowsOf("recv_time,header_stamp,time_constant,theta,tau", func(i int, a, b, u float64) string {
+		s := 1.7e9 + 0.02*float64(i)
+		return fmt.Sprintf("%.6f,%.6f,%.4f,%g,%g", s+0.04*math.Mod(float64(i)*0.618, 1), s, 0.1+0.01*math.Sin(a+b), a, u)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := parse(t, text)
+	var got []string
+	for _, c := range m.Channels {
+		got = append(got, c.Name)
+	}
+	if names := strings.Join(got, ", "); m.Time.Column != "header_stamp" || names != "time_constant, theta, tau" {
+		t.Errorf("time %s, %s\n%s", m.Time.Column, names, text)
+	}
+}
