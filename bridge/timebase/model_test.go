@@ -383,3 +383,15 @@ func TestPauseOfOneTopic(t *testing.T) {
 		}
 	}
 }
+
+// Measurements that are all sent half a second after they were made, by the clock of the recorder, are waited for.
+func TestStampsOfTheRecorderThatAreLate(t *testing.T) {
+	var all []stored
+	for i := range int64(500) {
+		at := 20 * ms * i
+		all = append(all, stored{0, "", true, at, at}, stored{1, "", true, at + 5*ms - 500*ms, at + 5*ms})
+	}
+	if _, _, tl := place(all, 1); tl.Behind < 515*ms && !tl.Sorted {
+		t.Errorf("waits for %d ns", tl.Behind)
+	}
+}

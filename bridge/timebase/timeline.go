@@ -169,15 +169,22 @@ func (tl *Timeline) shift(k int) int64 {
 	return 0
 }
 
-// waits returns how long after the time that a message gets it is recorded at most, ns.
+// waits returns how long after the time of a row what it needs of a stream is recorded at most, ns: the message with that time or, between
+// two of them, the next one.
 func (s *stream) waits() int64 {
-	most := s.behind + s.lag
+	most := s.lag
+	if s.of == nil && s.stamped && s.begun { // the recorder's clock: a delay that all messages have counts, too
+		most += max(0, s.least)
+	}
 	if s.of != nil {
 		for _, p := range s.of.pieces {
-			most = max(most, s.behind+s.lag+p.least-p.offset)
+			most = max(most, s.lag+p.least-p.offset)
 		}
 	}
-	return most
+	if most > 0 {
+		most += min(Reorder, s.steps.Usual())
+	}
+	return s.behind + most
 }
 
 // Reorder is, in ns, by how much messages may be stored behind later ones in any log: a
