@@ -40,11 +40,12 @@ type Map struct {
 
 	Topics []string `toml:"-"` // (optional) which are read of several of one type, where a source names the type
 
-	file    string  // its name, for errors
-	joined  bool    // it describes tables whose columns are read as topics
-	lenient bool    // channels that are not in a log are left out
-	vehicle string  // (optional) the number of the one that is read, of a log of several
-	said    remarks // about what was expanded
+	file    string   // its name, for errors
+	joined  bool     // it describes tables whose columns are read as topics
+	lenient bool     // channels that are not in a log are left out
+	vehicle string   // (optional) the number of the one that is read, of a log of several
+	said    remarks  // about what was expanded
+	numbers []string // fields of messages whose numbers distinguish senders, by the recordings
 }
 
 // Time describes where rows and segments begin.

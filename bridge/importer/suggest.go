@@ -32,6 +32,7 @@ type seen struct {
 	turns     []frames.Turns // the same
 	listed    int            // fields that were listed
 	contents  contents
+	numbers   []*numbering // of fields: those that may number senders, else nil
 }
 
 // Suggest reads a log and writes a map of its contents: the preset that fits, or the fields of the topic that
@@ -43,9 +44,13 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 		return SuggestTable(w, path, nil)
 	}
 	f := &survey{path: path, settings: map[string][]float64{}}
-	all, err := look(ctx, f, open, progress, nil)
+	numbers := numberings{}
+	all, err := look(ctx, f, open, progress, nil, numbers)
+	if f.senders = numbers.found(); err == nil && len(f.senders) > 0 {
+		all, err = look(ctx, f, open, progress, nil, nil)
+	}
 	if err == nil && slices.ContainsFunc(all, func(x *seen) bool { return len(x.fields) < suggestFields && len(x.count.Topic.Fields()) > x.listed }) {
-		all, err = look(ctx, f, open, progress, all) // arrays were empty at first
+		all, err = look(ctx, f, open, progress, all, nil) // arrays were empty at first
 	}
 	if err != nil {
 		return err
@@ -130,7 +135,9 @@ func (s *suggestion) commands(all []*seen, but string) {
 	}
 	for _, x := range all {
 		if t := x.count.Topic; t.Name != but && drives(t.Name, "") && x.count.N > 1 && !others(t) {
-			s.topic(x, false)
+			s.topic(x, slices.ContainsFunc(all, func(o *seen) bool {
+				return o != x && o.count.Topic.Name == t.Name && o.count.Topic.Instance == t.Instance
+			}))
 		}
 	}
 }
@@ -187,11 +194,12 @@ func senderNote(t *telemetry.Topic) string {
 }
 
 // look reads the topics of a log and the ranges of their fields, and puts into the survey what the robot is by its settings
-// and texts. before, if not nil, is what it returned before, whose topics list more fields now.
-func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(float64), before []*seen) ([]*seen, error) {
+// and texts. before, if not nil, is what it returned before, whose topics list more fields now. numbers, if not nil, receives
+// those that may number senders.
+func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(float64), before []*seen, numbers numberings) ([]*seen, error) {
 	var all []*seen // by Seq
 	total := 0
-	s, err := open(f.path, telemetry.Wants{Parameter: func(name string, v float64) {
+	s, err := open(f.path, telemetry.Wants{Senders: f.senders, Parameter: func(name string, v float64) {
 		if len(f.settings) < maxHistory {
 			f.settings[name] = []float64{v}
 		}
@@ -210,6 +218,7 @@ func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(f
 				x.fields, x.turns = append(x.fields, f), append(x.turns, frames.Turns{})
 				x.low, x.high = append(x.low, math.Inf(1)), append(x.high, math.Inf(-1))
 				x.contents.sure = append(x.contents.sure, !times(f.Path) && !containsAny(f.Path, "seq"))
+				x.numbers = append(x.numbers, numbers.field(f.Path))
 				paths = append(paths, f.Path)
 				total++
 			}
@@ -226,6 +235,9 @@ func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(f
 			if !math.IsNaN(v) { // of an element that is not in this message
 				x.low[i], x.high[i] = math.Min(x.low[i], v), math.Max(x.high[i], v)
 				x.turns[i].Add(v)
+			}
+			if x.numbers[i] != nil {
+				x.numbers[i].add(v)
 			}
 		}
 	})

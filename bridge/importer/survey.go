@@ -49,6 +49,8 @@ type survey struct {
 	texts    []string             // of the robot, the first maxSaid
 	kinds    map[int]float64      // by refusal of the map: the first value of its field
 	cores    map[int][]change     // by primary of the map: what its field first is, and where it changes
+	numbers  numberings           // that senders may have
+	senders  []string             // numbers and texts by which they are distinguished, beside those that always do
 }
 
 // topicField is a field of a topic.
@@ -162,7 +164,7 @@ func surveyTopics(ctx context.Context, m *Map, path string, opener telemetry.Ope
 
 // surveyOnce reads a file of topics whose times of recording are in a unit, ns. The stamps of the topics apart have clocks of their own.
 func surveyOnce(ctx context.Context, m *Map, path string, opener telemetry.Opener, unit int64, apart []int, progress func(float64)) (*survey, error) {
-	f := &survey{path: path, unit: unit, apart: apart, chosen: m.Topics, first: map[phaseKey]bool{}, moves: map[topicID]bool{}, history: newHistory(), settings: map[string][]float64{}, kinds: map[int]float64{}, cores: map[int][]change{}}
+	f := &survey{path: path, unit: unit, apart: apart, chosen: m.Topics, first: map[phaseKey]bool{}, moves: map[topicID]bool{}, history: newHistory(), settings: map[string][]float64{}, kinds: map[int]float64{}, cores: map[int][]change{}, numbers: numberings{}}
 	pass := &surveying{survey: f, m: m}
 	s, err := telemetry.InUnit(opener, unit)(path, telemetry.Wants{Senders: m.senders(), Vehicle: m.vehicle, Select: pass.choose, Parameter: f.history.set, Text: f.say})
 	if err != nil {
@@ -238,8 +240,12 @@ func (p *surveying) choose(t *telemetry.Topic) (paths []string) {
 		x.ranged = append(x.ranged, path)
 	}
 	fields, receivers := p.firsts(p.m, t)
-	x.rest = receivers
-	return append(paths, fields...)
+	paths, x.rest = append(paths, fields...), receivers
+	if p.m.drivesOrMoves(t) {
+		fields, receivers = p.numbers.of(t)
+		paths, x.rest = append(paths, fields...), append(x.rest, receivers...)
+	}
+	return paths
 }
 
 // add takes the values and the times of a message in.
@@ -349,26 +355,6 @@ func (p *surveying) addPhases(phases []int, msg *telemetry.Message) {
 			p.history.phases[key] = p.history.report(p.history.phases[key], in)
 		}
 	}
-}
-
-// senders are the texts by which sources select.
-func (m *Map) senders() (all []string) {
-	for i := range m.Channels {
-		for _, s := range m.Channels[i].sources() {
-			for path := range s.Where {
-				if !slices.Contains(all, path) {
-					all = append(all, path)
-				}
-			}
-		}
-	}
-	for path := range m.Where {
-		if !slices.Contains(all, path) {
-			all = append(all, path)
-		}
-	}
-	slices.Sort(all)
-	return all
 }
 
 // base names the file without its folder: a log does not depend on where it was

@@ -76,6 +76,7 @@ func (j *job) survey(ctx context.Context) error {
 	if j.Map.IsTable() {
 		j.passes = 2
 	}
+	var numbers []string
 	for _, in := range j.inputs {
 		var f *survey
 		var err error
@@ -90,8 +91,13 @@ func (j *job) survey(ctx context.Context) error {
 		}
 		if !j.Map.IsTable() {
 			j.Map.flown(f)
+			numbers = append(numbers, f.numbers.found()...)
 		}
 		j.files = append(j.files, f)
+	}
+	if j.Map.distinguish(numbers) {
+		j.files, j.read = nil, 0
+		return j.survey(ctx)
 	}
 	return nil
 }

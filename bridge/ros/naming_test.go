@@ -178,3 +178,27 @@ func TestNamesOfOtherElements(t *testing.T) {
 		t.Error(len(topics), topics[0].Sender)
 	}
 }
+
+// Numbers distinguish the senders of a topic where a map asks for them, with texts or without.
+func TestNumbersThatSelect(t *testing.T) {
+	var topics []*telemetry.Topic
+	m := ros.New("a.mcap", &telemetry.Wants{Senders: []string{"id"}, Select: func(x *telemetry.Topic) []string {
+		topics = append(topics, x)
+		return []string{"position"}
+	}}, new(telemetry.Problems))
+	defer m.Close()
+	s := m.Subscribe(7, &ros.Channel{Topic: "/motor", Type: "a/msg/T", Encoding: "cdr", Schema: "ros2msg", Definition: []byte("string name\nfloat64 position\nuint32 id\n")})
+	for i := range 6 {
+		msg, err := m.Take(s, 8, 9, cdrtest.New().Text("arm").F64(float64(i)).U32(uint32(3+i%2)).B)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if msg.Topic != topics[i%2] || msg.Values[0] != float64(i) {
+			t.Errorf("message %d: %v of %s", i, msg.Values, msg.Topic.SenderName())
+		}
+	}
+	want := []telemetry.Text{{Path: "name", Value: "arm"}, {Path: "id", Value: "4"}}
+	if len(topics) != 2 || !slices.Equal(topics[1].Sender, want) {
+		t.Errorf("%d topics, %v", len(topics), topics[1].Sender)
+	}
+}

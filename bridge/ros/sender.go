@@ -12,8 +12,10 @@ import (
 
 // identity is what the messages of a topic say of who sent them.
 type identity struct {
-	paths []string   // texts, one each
-	texts *cdr.Texts // of these
+	paths   []string    // texts, then numbers, one each
+	texts   *cdr.Texts  // of these; nil = there are none
+	numbers *cdr.Reader // the same
+	values  []float64   // of the numbers
 	naming
 	elements string // an array of messages, each with a sender of its own; "" = none
 }
@@ -27,7 +29,7 @@ var elementArrays = []string{"transforms", "poses", "states", "objects"}
 // maxSenders bounds the senders of a topic that are read, maxOrders the orders of names of one that are kept.
 const maxSenders, maxOrders = 512, 64
 
-// identify finds what identifies the sender of messages of a type. more are the texts that
+// identify finds what identifies the sender of messages of a type. more are the texts and numbers that
 // a map asks for.
 func identify(t *cdr.Type, more []string) *identity {
 	id := &identity{naming: namingOf(t)}
@@ -43,14 +45,26 @@ func identify(t *cdr.Type, more []string) *identity {
 			id.paths = append(id.paths, prefix+path)
 		}
 	}
+	texts := len(id.paths)
+	for _, path := range more {
+		if t.Check(prefix+path) == nil {
+			id.paths = append(id.paths, prefix+path)
+		}
+	}
 	if id.names == "" && len(id.paths) == 0 {
 		return nil
 	}
-	if len(id.paths) > 0 {
-		var err error
-		if id.texts, err = cdr.NewTexts(t, id.paths); err != nil {
+	var err error
+	if texts > 0 {
+		if id.texts, err = cdr.NewTexts(t, id.paths[:texts]); err != nil {
 			return nil
 		}
+	}
+	if n := len(id.paths) - texts; n > 0 {
+		if id.numbers, err = cdr.NewReader(t, id.paths[texts:]); err != nil {
+			return nil
+		}
+		id.values = make([]float64, n)
 	}
 	return id
 }
@@ -66,8 +80,17 @@ func (id *identity) key(b []byte, t *cdr.Type, msg []byte, element int) (key []b
 	}
 	if id.texts != nil {
 		var err error
-		if read, err = id.texts.Read(msg, element, func(_ int, s []byte) { add(s) }); err != nil || n != len(id.paths) {
+		if read, err = id.texts.Read(msg, element, func(_ int, s []byte) { add(s) }); err != nil || n != len(id.paths)-len(id.values) {
 			return b, read, false
+		}
+	}
+	if id.numbers != nil {
+		if err := id.numbers.ReadFrom(id.values, msg, element); err != nil {
+			return b, read, false
+		}
+		for _, v := range id.values {
+			b = append(strconv.AppendFloat(b, v, 'g', -1, 64), 0)
+			n++
 		}
 	}
 	if id.names == "" {

@@ -74,7 +74,7 @@ func (r *Messages) Subscribe(at int64, ch *Channel) *Subscription {
 		return s
 	}
 	s.who = identify(s.t, r.wants.Senders)
-	s.remembers = s.who != nil && s.who.elements == "" && s.t.Stamped()
+	s.remembers = s.who != nil && s.who.elements == "" && s.who.numbers == nil && s.t.Stamped()
 	prefix := ""
 	if s.who != nil && s.who.elements != "" {
 		prefix = s.who.elements + "[0]."

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,5 +55,49 @@ func TestTopicsShowSenders(t *testing.T) {
 	must(json.Unmarshal([]byte(text), &all))
 	if len(all.Topics) != 6 || all.Topics[0].Name != "/front" || len(all.Topics[0].Sender) != 1 || len(all.Topics[2].Sender) != 2 {
 		t.Errorf("%+v", all.Topics)
+	}
+}
+
+// Motors that take turns on one topic, with their number in each message: the suggested map has the channels of each, and a map that
+// selects none is refused with their list.
+func TestSendersByNumber(t *testing.T) {
+	var b bytes.Buffer
+	w, err := foxglove.NewWriter(&b, &foxglove.WriterOptions{})
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(err)
+	must(w.WriteHeader(&foxglove.Header{Profile: "ros2"}))
+	must(w.WriteSchema(&foxglove.Schema{ID: 1, Name: "a/msg/Drive", Encoding: "ros2msg", Data: []byte("uint8 motor_id\nfloat64 angle\n")}))
+	must(w.WriteChannel(&foxglove.Channel{ID: 0, SchemaID: 1, Topic: "/drives", MessageEncoding: "cdr"}))
+	for i := range 600 {
+		at := uint64(1e18) + uint64(i)*10e6
+		angle := math.Sin(0.02 * float64(i))
+		if i%2 == 1 {
+			angle = 5 + math.Cos(0.03*float64(i))
+		}
+		must(w.WriteMessage(&foxglove.Message{LogTime: at, PublishTime: at, Data: cdrtest.New().U8(uint8(3 + i%2)).F64(angle).B}))
+	}
+	must(w.Close())
+	dir := t.TempDir()
+	path, suggested, plain, out := filepath.Join(dir, "a.mcap"), filepath.Join(dir, "s.toml"), filepath.Join(dir, "p.toml"), filepath.Join(dir, "o.msgpack")
+	must(os.WriteFile(path, b.Bytes(), 0o666))
+	code, text, errs := run("topics", path, "--suggest")
+	must(os.WriteFile(suggested, []byte(text), 0o666))
+	if code != cli.Done || !strings.Contains(text, `where = { "motor_id" = "3" }`) || !strings.Contains(text, `where = { "motor_id" = "4" }`) {
+		t.Fatalf("%s%s", text, errs)
+	}
+	if code, text, errs = run("import", "mcap", "--map", suggested, path, "--out", out); code != cli.Done || !strings.Contains(text, "300 rows") || strings.Contains(text, "alternate") {
+		t.Errorf("%s%s", text, errs)
+	}
+	must(os.WriteFile(plain, []byte("vehicle = \"v\"\n[[channel]]\nname = \"angle\"\ntopic = \"/drives\"\nfield = \"angle\"\nrole = \"state\"\n"), 0o666))
+	if code, _, errs = run("import", "mcap", "--map", plain, path, "--out", out); code == cli.Done || !strings.Contains(errs, `select one, as in where = { "motor_id" = "3" }`) {
+		t.Errorf("%d %s", code, errs)
+	}
+	if code, text, errs = run("import", "mcap", "--map", plain, "--where", "motor_id=4", path, "--out", out); code != cli.Done || !strings.Contains(text, "300 rows") {
+		t.Errorf("%s%s", text, errs)
 	}
 }
