@@ -33,6 +33,8 @@ type seen struct {
 	listed    int            // fields that were listed
 	contents  contents
 	numbers   []*numbering // of fields: those that may number senders, else nil
+	last      []float64    // of fields
+	falls     []int        // how often they do
 }
 
 // Suggest reads a log and writes a map of its contents: the preset that fits, or the fields of the topic that
@@ -219,6 +221,7 @@ func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(f
 				x.low, x.high = append(x.low, math.Inf(1)), append(x.high, math.Inf(-1))
 				x.contents.sure = append(x.contents.sure, !times(f.Path) && !containsAny(f.Path, "seq"))
 				x.numbers = append(x.numbers, numbers.field(f.Path))
+				x.last, x.falls = append(x.last, math.Inf(-1)), append(x.falls, 0)
 				paths = append(paths, f.Path)
 				total++
 			}
@@ -232,13 +235,7 @@ func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(f
 		x := all[m.Topic.Seq]
 		x.contents.add(m)
 		for i, v := range m.Values {
-			if !math.IsNaN(v) { // of an element that is not in this message
-				x.low[i], x.high[i] = math.Min(x.low[i], v), math.Max(x.high[i], v)
-				x.turns[i].Add(v)
-			}
-			if x.numbers[i] != nil {
-				x.numbers[i].add(v)
-			}
+			x.add(i, v)
 		}
 	})
 	if err = errors.Join(err, s.Close()); err != nil {
@@ -250,6 +247,21 @@ func look(ctx context.Context, f *survey, open telemetry.Opener, progress func(f
 		sorted[i].count = c
 	}
 	return sorted, nil
+}
+
+// add takes a value of field i in.
+func (x *seen) add(i int, v float64) {
+	if math.IsNaN(v) { // of an element that is not in this message
+		return
+	}
+	x.low[i], x.high[i] = math.Min(x.low[i], v), math.Max(x.high[i], v)
+	x.turns[i].Add(v)
+	if v < x.last[i] {
+		x.falls[i]++
+	}
+	if x.last[i] = v; x.numbers[i] != nil {
+		x.numbers[i].add(v)
+	}
 }
 
 // whereTheRobotIs is how many times as fast a topic that does not say where the robot, or its joints, are must come to be taken for its
@@ -287,12 +299,7 @@ func likely(all []*seen) int {
 // varies reports whether field k has more than one value and is neither a time nor
 // something about the message or the estimate.
 func (x *seen) varies(k int) bool {
-	return x.high[k] > x.low[k] && !x.raw() && !times(x.fields[k].Path) && !containsAny(x.fields[k].Path, "covariance", "variance", "valid", "reset", "counter", "_count", "error", "flag", "armed", "status", "device_id", "_id", "seq", "std", "innov", "test_ratio")
-}
-
-// times reports whether a field is called as a time is.
-func times(path string) bool {
-	return containsAny(path, "timestamp", "time_us", "time_boot", "timeus", "timems", "stamp.", "sampleus")
+	return x.high[k] > x.low[k] && !x.raw() && !times(x.fields[k].Path) && !x.risesAsTime(k) && !containsAny(x.fields[k].Path, "covariance", "variance", "valid", "reset", "counter", "_count", "error", "flag", "armed", "status", "device_id", "_id", "seq", "std", "innov", "test_ratio")
 }
 
 // rawBytes are types whose messages hold bytes of something else: frames of a bus, images, clouds of points.
@@ -320,6 +327,7 @@ func (s *suggestion) topic(x *seen, several bool) {
 	}
 	written, several := 0, several && len(t.Sender) > 0
 	var constant, turned []string
+	s.ownTimes(x)
 	for k, f := range x.fields {
 		if x.low[k] == x.high[k] {
 			constant = append(constant, fmt.Sprintf("%s (%.6g)", f.Path, x.low[k]))

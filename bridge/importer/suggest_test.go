@@ -201,3 +201,15 @@ func TestSuggestedOfOneSenderAndNoBytes(t *testing.T) {
 		t.Error(err, b.String())
 	}
 }
+
+// A time among the fields of a topic is no state; one that moves as a state does is.
+func TestSuggestedTimesAreNoStates(t *testing.T) {
+	log := varying(map[string][]telemetry.Field{"tele": names("t", "x", "y", "clock", "time_ms")})
+	for i := range log.msgs {
+		log.msgs[i].values[0] = 0.02 * float64(i)
+		log.msgs[i].values[4] = 20 * float64(i^1) // the second of two messages overtakes the first
+	}
+	if got := suggest(t, log); strings.Join(got[channel.State], " ") != "x y clock" {
+		t.Error(got)
+	}
+}

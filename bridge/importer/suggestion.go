@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -214,4 +215,33 @@ func (s *suggestion) attitude(where string, t *telemetry.Topic, parts []string) 
 		names = append(names, s.unique(name, t.String()))
 	}
 	fmt.Fprintf(&s.text, "\n[[channel]]\nnames = [%q, %q, %q]\n%s\nquaternion = [%q, %q, %q, %q] # w, x, y, z\nrole = \"state\"\nvaries = true\n", names[0], names[1], names[2], where, parts[0], parts[1], parts[2], parts[3])
+}
+
+// timeNames are words in the names of fields that may be times.
+var timeNames = []string{"t", "time", "stamp", "sec", "secs", "nsec", "nsecs", "nanosec", "clock", "uptime", "tick", "ticks", "millis", "micros", "elapsed"}
+
+// risesAsTime reports whether field k is called as a time may be, and hardly ever falls, as where a sender begins anew, or lasts as long
+// as its topic in some unit, as where messages overtake each other.
+func (x *seen) risesAsTime(k int) bool {
+	path := x.fields[k].Path
+	if x.high[k] <= x.low[k] || !isOf(path[strings.LastIndexByte(path, '.')+1:])(timeNames) {
+		return false
+	}
+	rate := 1e9 * (x.high[k] - x.low[k]) / float64(max(1, x.count.Last-x.count.First))
+	rate *= math.Pow(1000, -math.Round(math.Log10(rate)/3))
+	return 20*x.falls[k] < x.count.N || math.Abs(rate-1) < 0.02
+}
+
+// times reports whether a field is called as a time is.
+func times(path string) bool {
+	return containsAny(path, "timestamp", "time_us", "time_boot", "timeus", "timems", "stamp.", "sampleus")
+}
+
+// ownTimes adds comments on the fields of a topic that seem to be times.
+func (s *suggestion) ownTimes(x *seen) {
+	for k, f := range x.fields {
+		if x.risesAsTime(k) && !times(f.Path) {
+			fmt.Fprintf(&s.text, "\n# Field %q of topic %q seems to be a time of its own: it is no channel, and rows have the times of its stamps or of its recording.\n", f.Path, x.count.Topic.Name)
+		}
+	}
 }
