@@ -66,26 +66,27 @@ const maxSaid = 200
 const nearlyAll = 0.95
 
 // identify names the topics: by their senders where several have one name. One stands for the
-// topic and has no name of a sender: the one that the map selects, or that sends nearly all.
+// topic and has no name of a sender: the one that the map selects, or that sends nearly all. Nodes that follow each other are one.
 func (f *survey) identify(counts []*telemetry.Count, m *Map) {
 	f.counts = counts
-	all, selected, taken := map[topicID]int{}, map[topicID]int{}, map[topicID]bool{}
+	before := successors(counts, m.senders())
+	all, own, selected, taken := map[topicID]int{}, map[*telemetry.Count]int{}, map[topicID]int{}, map[topicID]bool{}
 	plain := func(t *telemetry.Topic) topicID { return topicID{t.Name, t.Instance, ""} }
 	selects := func(t *telemetry.Topic) bool { return len(m.Where) > 0 && m.Where.selects(t) }
 	for _, c := range counts {
-		id := plain(c.Topic)
+		id, first := plain(c.Topic), cmp.Or(before[c], c)
 		all[id] += c.N
-		if selects(c.Topic) {
+		if own[first] += c.N; first == c && selects(c.Topic) {
 			selected[id]++
 		}
 	}
 	for _, c := range counts {
 		id := plain(c.Topic)
-		stands := float64(c.N) >= nearlyAll*float64(all[id])
+		stands := float64(own[c]) >= nearlyAll*float64(all[id])
 		if selected[id] == 1 {
 			stands = selects(c.Topic)
 		}
-		if !stands {
+		if before[c] == nil && !stands {
 			id.sender = cmp.Or(c.Topic.SenderName(), fmt.Sprint("sender ", c.Topic.Seq))
 			if taken[id] {
 				id.sender += fmt.Sprint(", sender ", c.Topic.Seq)
@@ -101,6 +102,9 @@ func (f *survey) identify(counts []*telemetry.Count, m *Map) {
 			f.ids = append(f.ids, topicID{})
 		}
 		f.ids[c.Topic.Seq] = id
+	}
+	for c, first := range before {
+		f.ids[c.Topic.Seq] = f.ids[first.Topic.Seq]
 	}
 }
 

@@ -15,6 +15,7 @@ type Count struct {
 	Topic       *Topic
 	N           int
 	First, Last int64 // ns, the lowest and the highest stamp
+	From, To    int64 // ns, when its first and its last message were recorded
 
 	latest int64 // stamp of the message before
 	steps  timebase.Steps
@@ -105,6 +106,9 @@ func Survey(ctx context.Context, s Source, progress func(share float64), each fu
 			all[m.Topic.Seq] = c
 		}
 		c.add(m.Time)
+		if c.To = m.Logged; c.N == 1 {
+			c.From = m.Logged
+		}
 		if each != nil {
 			each(m)
 		}
