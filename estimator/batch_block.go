@@ -46,7 +46,7 @@ func compileBlock(f *Fast, kind blockKind) *program.Program {
 		outputs = append(outputs, dynamics.OOD)
 	}
 	spec := dynamics.Spec{Condition: kind.condition, Times: f.plain.times, PlanRows: kind.rows, PlanStep: kind.step, MeansOnly: !kind.widths, Outputs: outputs}
-	if f.c.interpolates() {
+	if f.c.interpolates {
 		spec.Nodes = mostNodes
 	}
 	return dynamics.Compile(f.plain.m, spec)

@@ -2,7 +2,6 @@ package estimator
 
 import (
 	"math"
-	"sync"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
@@ -61,7 +60,7 @@ func compileChecked(m *model.Model, unit simd.Unit) *compiled {
 	if c == nil || selfChecks(m, func(times []float64) checkable { return newFast(build(m, times), c) }, withinSingle) != nil {
 		return nil
 	}
-	c.interpolates = sync.OnceValue(func() bool { return interpolates(m, c) })
+	c.interpolates = interpolates(m, c)
 	return c
 }
 
@@ -72,7 +71,7 @@ func interpolates(m *model.Model, c *compiled) bool {
 		return false
 	}
 	nodes := *c
-	nodes.interpolates = func() bool { return true }
+	nodes.interpolates = true
 	f := newFast(build(m, times), &nodes)
 	if !f.g.interpolated() {
 		return false

@@ -31,7 +31,7 @@ type compiled struct {
 	fixed   int // columns of x0 and of the one: 1 + L
 	knots   int // columns of the knots: J·P
 
-	interpolates func() bool // whether variances are interpolated between nodes, where there are more times than that
+	interpolates bool // whether variances are interpolated between nodes
 
 	perMember, perRefit, perVariance float64 // one over the number of members, of refits, of members with a variance
 }
@@ -102,7 +102,7 @@ type fastFactor struct {
 
 // compile returns nil for a model that a Fast does not serve.
 func compile(m *model.Model, unit simd.Unit) *compiled {
-	c := &compiled{m: m, unit: unit, sorted: map[*direct.Model]*direct.Sorted{}, powers: 2, fixed: 1 + m.Inputs.Lift.Dim(), knots: m.Inputs.Knots * m.P, interpolates: func() bool { return false }}
+	c := &compiled{m: m, unit: unit, sorted: map[*direct.Model]*direct.Sorted{}, powers: 2, fixed: 1 + m.Inputs.Lift.Dim(), knots: m.Inputs.Knots * m.P}
 	for e := range m.All() {
 		head := &e.Map.Head
 		if e.Posterior[0].Exact != nil || head.Layers[len(head.Layers)-1].Act != mlp.Linear {

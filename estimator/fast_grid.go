@@ -63,7 +63,9 @@ func newGrid(p *Predictor, c *compiled) *grid {
 	}
 	g.last = slices.Index(g.order, N-1)
 	g.fill(m, c)
-	g.interpolate(m, c)
+	if c.interpolates {
+		g.interpolate(m, c)
+	}
 	for terms := range c.powers + 1 {
 		sum := 0.0
 		for q := range terms {

@@ -17,7 +17,7 @@ func (g *grid) interpolate(m *model.Model, c *compiled) {
 		return
 	}
 	of := dynamics.NodesOf(m, g.times[:len(g.points)], mostNodes)
-	if of == nil || !c.interpolates() {
+	if of == nil {
 		return
 	}
 	nodes := &places{times: of.Times, last: len(of.Times) - 1}
