@@ -29,16 +29,13 @@ var singleTrack = kind{name: "single track", required: []string{"heading", "surg
 	b.rate(b.law(1, terms...), "heading")
 	b.planarPosition()
 	b.rate(b.law(1, slices.Concat(b.dragged(0, u, 0, "", "m/s"), b.gains(0, "acceleration", "m/s²"))...), "surge")
-	if b.e.has("steering") {
-		angle := b.rows("steering")
-		b.rate(b.law(1, slices.Concat([]term{b.constant(0, "constant steering rate", "rad/s"), b.times(0, angle, 0, -1, "steering lag", "1/s")}, b.gains(0, "steering rate", "rad/s"))...), "steering")
-	}
+	b.steered()
 }}
 
 // followingTrack is a car at low speed whose yaw rate is measured, and follows its steering, with the lag of its actuator:
 //
-//	ψ˙ = r      u˙ = c − d₁u − d₂u|u| + Σ k_j u_j      r˙ = c − d r + u (κ tanδ − κ₂ u² tanδ)
-var followingTrack = kind{name: "single track with yaw rate", required: []string{"heading", "surge", "yaw_rate"}, optional: []string{"east", "north"}, rates: func(b *builder) {
+//	ψ˙ = r      u˙ = c − d₁u − d₂u|u| + Σ k_j u_j      r˙ = c − d r + u (κ tanδ − κ₂ u² tanδ)      δ˙ as above
+var followingTrack = kind{name: "single track with yaw rate", required: []string{"heading", "surge", "yaw_rate"}, optional: []string{"east", "north", "steering"}, rates: func(b *builder) {
 	u, r := b.rows("surge"), b.rows("yaw_rate")
 	ahead := b.scale(b.steering(), u)
 	cubic := b.scale(b.scale(ahead, u), u)
@@ -50,6 +47,7 @@ var followingTrack = kind{name: "single track with yaw rate", required: []string
 	b.rate(b.exactly("yaw_rate"), "heading")
 	b.rate(b.law(1, slices.Concat(b.dragged(0, u, 0, "", "m/s"), b.gains(0, "acceleration", "m/s²"))...), "surge")
 	b.rate(b.law(1, turn...), "yaw_rate")
+	b.steered()
 }}
 
 // slowest bounds 1/u, m²/s²: it matters below 0.5 m/s.
@@ -97,10 +95,7 @@ func (b *builder) slipping(saturates bool) {
 		}
 	}
 	b.planarBody(b.law(2, force...), b.law(1, turn...))
-	if b.e.has("steering") {
-		angle := b.rows("steering")
-		b.rate(b.law(1, slices.Concat([]term{b.constant(0, "constant steering rate", "rad/s"), b.times(0, angle, 0, -1, "steering lag", "1/s")}, b.gains(0, "steering rate", "rad/s"))...), "steering")
-	}
+	b.steered()
 }
 
 // unicycle is a robot with driven wheels that do not slip to the side: differential drive, tracks, a car whose yaw rate is
@@ -153,6 +148,15 @@ func (b *builder) steering() program.Reg {
 		return b.u
 	}
 	return b.Affine(1, nil, program.Part{X: b.x, M: make([]float64, b.Rows(b.x))})
+}
+
+// steered sets the rate of the angle of the front wheels, where that is a state.
+func (b *builder) steered() {
+	if !b.e.has("steering") {
+		return
+	}
+	angle := b.rows("steering")
+	b.rate(b.law(1, slices.Concat([]term{b.constant(0, "constant steering rate", "rad/s"), b.times(0, angle, 0, -1, "steering lag", "1/s")}, b.gains(0, "steering rate", "rad/s"))...), "steering")
 }
 
 // steers names a parameter by the input that steers.

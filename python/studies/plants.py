@@ -1,4 +1,4 @@
-"""Twelve simulated plants under feedback on manoeuvres that are not in their training, beside those of manoeuvres.py and as these are.
+"""Thirteen simulated plants under feedback on manoeuvres that are not in their training, beside those of manoeuvres.py and as these are.
 
 pip install numpy scipy mujoco msgpack
 cd python/studies && PYTHONPATH=.. DGM_PROGRAMS=FOLDER python plants.py --out /tmp/plants [NAME ...]
@@ -427,7 +427,38 @@ class YawCar(Sim):
         return stack([v * cos(yaw), v * sin(yaw), w, 3 * u[:, 1] - 0.02 * v * v - 0.1 * v - 0.3 * w * w, (u[:, 0] - angle) / 0.15], 1)
 
 
-PLANTS = {c.name: c for c in (Leg, Cylinder, Heli3, Furuta, Scara, Blimp, Arm7, Gantry, MagLev, Flex, Quad2, YawCar)}
+class SteerCar(Sim):
+    name = "steercar"
+    states = ["x", "y", "heading", "speed", "steering_angle", "yaw_rate"]
+    inputs = ["steering_cmd", "accel_cmd"]
+    units = dict(x="m", y="m", heading="deg", speed="m/s", steering_angle="deg", yaw_rate="deg/s", steering_cmd="deg", accel_cmd="m/s^2")
+    rate = 50
+    sub = 4
+    K = 6
+    fast = 0.4
+    dead = (0.08, 0.05)
+    lag = (0.0, 0.2)
+    nrefs = 2
+    seconds = 40
+    horizon = 1.0
+
+    def x0(self, R, rng):
+        return np.tile([0.0, 0, 0, 8, 0, 0], (R, 1))
+
+    def out(self, x):
+        return x * np.array([1, 1, 180 / np.pi, 1, 180 / np.pi, 180 / np.pi])
+
+    def command(self, x, r, t, m):
+        return stack([18 * r[:, 0], clip(0.6 * (8 + 4 * r[:, 1] - x[:, 3]), -3, 2)], 1)
+
+    def f(self, x, u):
+        _, _, yaw, v, angle, w = x.T
+        wheel = clip(8 * (np.deg2rad(u[:, 0]) - angle), -0.7, 0.7)
+        turn = 9 * (v * np.tan(angle) / (2.7 * (1 + 0.002 * v * v)) - w)
+        return stack([v * cos(yaw), v * sin(yaw), w, u[:, 1] - 0.01 * v - 0.0008 * v * v, wheel, turn], 1)
+
+
+PLANTS = {c.name: c for c in (Leg, Cylinder, Heli3, Furuta, Scara, Blimp, Arm7, Gantry, MagLev, Flex, Quad2, YawCar, SteerCar)}
 
 if __name__ == "__main__":
     main(PLANTS)
