@@ -217,7 +217,7 @@ func (k *kind) checkTogether(named map[string]bool) error {
 }
 
 // Together are roles of which a robot has all or, where they are optional, none.
-var Together = [][]string{{"x", "y", "z", "vx", "vy", "vz"}, {"east", "north"}}
+var Together = [][]string{{"x", "y", "z", "vx", "vy", "vz"}, {"east", "north"}, {"depth", "heave"}}
 
 // HasMass reports whether forces, apart from gravity, accelerate the robot by its mass alone, so that a load changes them and not
 // the torques: a rigid body with a velocity.

@@ -115,8 +115,10 @@ var unicycle = kind{name: "differential drive", required: []string{"heading", "s
 //	u˙ = m₁vr + …      v˙ = −m₂ur + …      r˙ = m₃uv + …      … = c − d₁v − d₂v|v| + Σ k_j u_j + u Σ l_j u_j
 //
 // (Fossen 2011, chapter 7, with diagonal inertia; the last sum is of rudders, not in the first equation). Coefficients m and
-// damping are per mass or moment of inertia.
-var vessel = kind{name: "surface vessel", required: []string{"heading", "surge", "sway", "yaw_rate"}, optional: []string{"east", "north"}, rates: func(b *builder) {
+// damping are per mass or moment of inertia. One that dives or flies has depth and heave w, by themselves:
+//
+//	depth˙ = w      w˙ = c − d₁w − d₂w|w| + Σ k_j u_j
+var vessel = kind{name: "surface vessel", required: []string{"heading", "surge", "sway", "yaw_rate"}, optional: []string{"east", "north", "depth", "heave"}, rates: func(b *builder) {
 	v, r := b.planarVelocity(b.rows), b.rows("yaw_rate")
 	both := b.Products(3, b.Stack(v, r), b.Stack(v, r), []program.Term{{Row: 0, A: 1, B: 2, S: 1}, {Row: 1, A: 0, B: 2, S: 1}, {Row: 2, A: 0, B: 1, S: 1}})
 	deflected := b.scaledInputs(b.Some(v, 0))
@@ -125,6 +127,10 @@ var vessel = kind{name: "surface vessel", required: []string{"heading", "surge",
 		b.dragged(1, v, 1, "side ", "m/s"), []term{b.times(1, both, 1, -1, "coupling of surge and yaw rate", "1")}, b.gains(1, "acceleration to the side", "m/s²"), rudders(1, "acceleration to the side, by the speed,", "1/s"))
 	turn := slices.Concat(b.dragged(0, r, 0, "yaw ", "rad/s"), []term{b.times(0, both, 2, 1, "coupling of surge and sway", "rad/m²")}, b.gains(0, "yaw acceleration", "rad/s²"), rudders(0, "yaw acceleration, by the speed,", "rad/(m s)"))
 	b.planarRates(b.planarVelocity(b.exactly), b.exactly("yaw_rate"), b.law(2, force...), b.law(1, turn...))
+	if b.e.has("heave") {
+		b.rate(b.exactly("heave"), "depth")
+		b.rate(b.law(1, slices.Concat(b.dragged(0, b.rows("heave"), 0, "heave ", "m/s"), b.gains(0, "acceleration in heave", "m/s²"))...), "heave")
+	}
 }}
 
 // dragged are the terms of a velocity, row at of v, that drag slows: constant, linear and quadratic.

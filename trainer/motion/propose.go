@@ -11,23 +11,25 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
-// The names of the first two axes, which a plane and space share.
+// The names of the axes, which a plane and space share, and of the velocity along the third.
 var (
 	first  = []string{"x", "px", "posx", "positionx", "east", "easting", "posex"}
 	second = []string{"y", "py", "posy", "positiony", "north", "northing", "posey"}
+	third  = []string{"z", "pz", "posz", "positionz", "altitude", "height", "alt"}
+	ofIt   = []string{"vz", "velz", "velocityz", "zdot", "dz", "zrate", "zvel", "w"}
 )
 
 // words are the names that a role is known by, in lower case and without marks between words.
 var words = map[string][]string{
-	"x": first, "y": second, "z": {"z", "pz", "posz", "positionz", "altitude", "height", "alt"},
-	"vx": {"vx", "velx", "velocityx", "xdot", "dx", "xrate", "xvel", "u"}, "vy": {"vy", "vely", "velocityy", "ydot", "dy", "yrate", "yvel", "v"}, "vz": {"vz", "velz", "velocityz", "zdot", "dz", "zrate", "zvel", "w"},
+	"x": first, "y": second, "z": third, "depth": slices.Concat([]string{"depth"}, third),
+	"vx": {"vx", "velx", "velocityx", "xdot", "dx", "xrate", "xvel", "u"}, "vy": {"vy", "vely", "velocityy", "ydot", "dy", "yrate", "yvel", "v"}, "vz": ofIt, "heave": slices.Concat([]string{"heave", "depthrate"}, ofIt),
 	"roll": {"roll", "phi"}, "pitch": {"pitch", "theta"}, "yaw": {"yaw", "psi", "heading"},
 	"p": {"p", "wx", "omegax", "rollrate", "rolldot", "gyrox", "angularvelocityx", "dphi", "phidot"}, "q": {"q", "wy", "omegay", "pitchrate", "pitchdot", "gyroy", "angularvelocityy", "thetadot"},
 	"r": {"r", "wz", "omegaz", "yawrate", "yawdot", "gyroz", "angularvelocityz", "psidot"},
 
 	"east": first, "north": second,
 	"heading":  {"yaw", "psi", "heading", "theta", "orientation", "phi", "hdg", "compass"},
-	"surge":    {"v", "speed", "velocity", "u", "surge", "vx", "vlon", "vlong", "vl", "forwardspeed", "linearvelocity", "linearspeed", "velx", "velocityx", "bodyvx", "vbx", "longitudinalvelocity", "xrate"},
+	"surge":    {"speed", "velocity", "u", "surge", "vx", "vlon", "vlong", "vl", "forwardspeed", "linearvelocity", "linearspeed", "velx", "velocityx", "bodyvx", "vbx", "longitudinalvelocity", "xrate", "v"}, // v is the velocity to the side, where there is one ahead
 	"sway":     {"sway", "vy", "vlat", "v", "vt", "lateralvelocity", "vely", "velocityy", "bodyvy", "vby", "yrate", "sideslipvelocity"},
 	"yaw_rate": {"r", "yawrate", "wz", "w", "omega", "omegaz", "angularvelocity", "turnrate", "psidot", "yawdot", "headingrate", "gyroz", "thetadot", "thetarate", "rateofturn", "rot", "dyaw", "dpsi"},
 	"steering": {"steer", "steering", "delta", "steeringangle", "steerangle", "wheelangle", "sa", "deltaf", "frontsteer"},
@@ -66,7 +68,7 @@ func planar(states, inputs []channel.Channel) []string {
 	steers, floats, left, right := false, false, false, false
 	for _, c := range slices.Concat(states, inputs) {
 		steers = steers || isAngle(&c) && called(&c, "steer")
-		floats = floats || called(&c, "rudder", "thruster", "surge", "sway")
+		floats = floats || called(&c, "rudder", "thruster", "surge", "sway", "heave")
 	}
 	for _, c := range inputs {
 		left, right = left || called(&c, "left"), right || called(&c, "right")
@@ -96,9 +98,9 @@ func isAngle(c *channel.Channel) bool {
 func dimension(role string) string {
 	base, _, _ := strings.Cut(role, " ")
 	switch base {
-	case "x", "y", "z", "east", "north":
+	case "x", "y", "z", "east", "north", "depth":
 		return "m"
-	case "vx", "vy", "vz", "surge", "sway":
+	case "vx", "vy", "vz", "surge", "sway", "heave":
 		return "m/s"
 	case "roll", "pitch", "yaw", "heading", "steering", "angle":
 		return "rad"

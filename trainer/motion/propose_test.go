@@ -127,6 +127,31 @@ func TestDeclaredAxes(t *testing.T) {
 	}
 }
 
+// Of Fossen's names u is the velocity ahead and v that to the side; v alone is ahead, where it moves what it is the speed of. A vessel may dive.
+func TestVelocitiesAheadAndToTheSide(t *testing.T) {
+	for text, want := range map[string]string{
+		"m x, m y, a psi, v u, v v, w r":                "surface vessel: heading 2, surge 3, sway 4, yaw_rate 5, east 0, north 1",
+		"m x, m y, m z, a psi, v u, v v, v w, w r":      "surface vessel: heading 3, surge 4, sway 5, yaw_rate 7, east 0, north 1, depth 2, heave 6",
+		"m depth, a psi, v surge, v sway, v heave, w r": "surface vessel: heading 1, surge 2, sway 3, yaw_rate 5, depth 0, heave 4",
+		"m x, m y, a yaw, v v, w w":                     "differential drive: heading 2, surge 3, yaw_rate 4, east 0, north 1",
+	} {
+		kind, _, _ := strings.Cut(want, ":")
+		all := Propose(states(strings.Split(text, ", ")...), inputs("a", "b"), &priordynamics.Body{})
+		i := slices.IndexFunc(all, func(e motion.Equation) bool { return e.Kind == kind })
+		if i < 0 {
+			t.Errorf("%s: no %s", text, kind)
+			continue
+		}
+		var roles []string
+		for _, r := range all[i].Roles {
+			roles = append(roles, fmt.Sprint(r.Name, " ", r.State))
+		}
+		if got := kind + ": " + strings.Join(roles, ", "); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // Words of names choose among the robots on a plane; units at the end of a name are no part of it; a compass turns the other way round.
 func TestKindsByWords(t *testing.T) {
 	state := func(name, unit string) channel.Channel {
