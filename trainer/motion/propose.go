@@ -29,9 +29,9 @@ var words = map[string][]string{
 
 	"east": first, "north": second,
 	"heading":  {"yaw", "psi", "heading", "theta", "orientation", "phi", "hdg", "compass"},
-	"surge":    {"speed", "velocity", "u", "surge", "vx", "vlon", "vlong", "vl", "forwardspeed", "linearvelocity", "linearspeed", "velx", "velocityx", "bodyvx", "vbx", "longitudinalvelocity", "xrate", "v"}, // v is the velocity to the side, where there is one ahead
-	"sway":     {"sway", "vy", "vlat", "v", "vt", "lateralvelocity", "vely", "velocityy", "bodyvy", "vby", "yrate", "sideslipvelocity"},
-	"yaw_rate": {"r", "yawrate", "wz", "w", "omega", "omegaz", "angularvelocity", "turnrate", "psidot", "yawdot", "headingrate", "gyroz", "thetadot", "thetarate", "rateofturn", "rot", "dyaw", "dpsi"},
+	"surge":    {"speed", "velocity", "u", "surge", "vx", "vlon", "vlong", "vl", "forwardspeed", "linearvelocity", "linearspeed", "velx", "velocityx", "bodyvx", "vbx", "longitudinalvelocity", "xrate", "vel", "spd", "sog", "groundspeed", "linearx", "twistlinearx", "v"}, // v is the velocity to the side, where there is one ahead
+	"sway":     {"sway", "vy", "vlat", "v", "vt", "lateralvelocity", "vely", "velocityy", "bodyvy", "vby", "yrate", "sideslipvelocity", "lineary", "twistlineary"},
+	"yaw_rate": {"r", "yawrate", "wz", "w", "omega", "omegaz", "angularvelocity", "turnrate", "psidot", "yawdot", "headingrate", "gyroz", "thetadot", "thetarate", "rateofturn", "rot", "dyaw", "dpsi", "yawspeed", "angularz", "twistangularz", "angvelz"},
 	"steering": {"steer", "steering", "delta", "steeringangle", "steerangle", "wheelangle", "sa", "deltaf", "frontsteer"},
 }
 
