@@ -161,6 +161,9 @@ func (g *grouped) topicTimeRemarks(f *survey, topic *telemetry.Topic, name strin
 	if slices.Contains(f.apart, topic.Seq) {
 		g.add(f.base(), "clock-set", Warning, name, "", "the stamps of %s jump where those of other topics of their clock do not: they have a clock of their own, aligned by the times of recording", name)
 	}
+	if by := f.times.Ahead(topic.Seq); by > 0 {
+		g.add(f.base(), "ahead", Warning, name, "leave its channels out, or correct its times", "times of %s are up to %s ahead of those of messages that are stored beside them: they are shifted, it seems", name, seconds(by))
+	}
 	switch {
 	case t.Misread > 0:
 		g.add(f.base(), "stamps", Warning, name, "let the driver write seconds and nanoseconds", "stamps of %s run at %.3g of the recorder's rate, so they are in another unit: the times of recording are used", name, t.Misread)

@@ -23,6 +23,9 @@ type recorder struct {
 	high     int64
 	begun    bool    // high is set
 	behind   []int64 // ns, by topic: how far its records are stored behind later ones
+	topic    int     // of the last message
+	leap     bool    // that one has a time long behind that of the one before it, which is of another topic
+	leads    []lead  // by topic
 }
 
 // Sender is whose clock stamps count; the zero value is the recorder.
@@ -55,7 +58,7 @@ func (m *Model) Give(clock Sender, offset int64) {
 func (m *Model) Add(topic int, sender Sender, stamped bool, t, logged int64) {
 	at := m.n
 	m.n++
-	m.recorded.add(logged)
+	m.recorded.add(topic, logged)
 	s := m.stream(topic, sender, stamped)
 	var fresh bool
 	m.buf, fresh = s.add(waiting{at, t, logged}, m.buf)
@@ -79,11 +82,51 @@ func (m *Model) Add(topic int, sender Sender, stamped bool, t, logged int64) {
 	}
 }
 
-func (r *recorder) add(logged int64) {
+func (r *recorder) add(topic int, logged int64) {
 	if r.n > 0 && logged != r.last {
 		r.moved++
 	}
-	r.n, r.last = r.n+1, logged
+	if r.leap && topic != r.topic && r.last-logged > leading {
+		for r.topic >= len(r.leads) {
+			r.leads = append(r.leads, lead{})
+		}
+		l := &r.leads[r.topic]
+		l.n, l.by = l.n+1, max(l.by, r.last-logged)
+	}
+	r.leap = r.n > 0 && topic != r.topic && logged-r.last > leading
+	r.n, r.last, r.topic = r.n+1, logged, topic
+}
+
+// lead is how often messages of a topic are stored between two of others with times long before, and by how much at most, ns.
+type lead struct {
+	n  int
+	by int64
+}
+
+// leading is, in ns, what messages that are stored one behind the other are not apart, but for some where parts of a log are stored in
+// another order.
+const leading = int64(1e9)
+
+// mostLeads is the share of a topic's messages that are ahead of what is stored behind them below which it is in order.
+const mostLeads = 0.1
+
+// Ahead returns by how much a topic's times are ahead of those that are stored beside them, ns; 0 = they are not.
+func (m *Model) Ahead(topic int) int64 {
+	if topic >= len(m.recorded.leads) {
+		return 0
+	}
+	n := 0
+	for i := 2 * topic; i < min(2*topic+2, len(m.streams)); i++ {
+		if s := m.streams[i]; s != nil && s.unordered {
+			return 0
+		} else if s != nil {
+			n += s.n
+		}
+	}
+	if l := m.recorded.leads[topic]; l.n >= 4*agree && float64(l.n) >= mostLeads*float64(n) {
+		return l.by
+	}
+	return 0
 }
 
 // order takes the time of a message that counts.
