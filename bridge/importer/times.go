@@ -159,7 +159,7 @@ func (g *grouped) topicTimeRemarks(f *survey, topic *telemetry.Topic, name strin
 		g.add(f.base(), "wild", Warning, name, "", "%s of %s left out, with timestamps far from all others", number(t.Wild, "message"), name)
 	}
 	if slices.Contains(f.apart, topic.Seq) {
-		g.add(f.base(), "clock-set", Warning, name, "", "the stamps of %s jump where those of other topics of their clock do not: they have a clock of their own, aligned by the times of recording", name)
+		g.add(f.base(), "clock-set", Warning, name, "", "the stamps of %s jump, or are off, where those of other topics of their clock are not: they have a clock of their own, aligned by the times of recording", name)
 	}
 	if by := f.times.Ahead(topic.Seq); by > 0 {
 		g.add(f.base(), "ahead", Warning, name, "leave its channels out, or correct its times", "times of %s are up to %s ahead of those of messages that are stored beside them: they are shifted, it seems", name, seconds(by))

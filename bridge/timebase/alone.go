@@ -1,6 +1,9 @@
 package timebase
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Two clocks that are one are not set apart: a driver, or a counter of its own, may move the stamps of one topic alone.
 const (
@@ -8,7 +11,8 @@ const (
 	nearStep = 60e9 // ns, in which messages on both sides of a step show it
 )
 
-// Doubts returns the topics of each clock that was set, it seems, where some of the topics that go on there do not show it themselves.
+// Doubts returns the topics of each clock that was set, it seems, where some of the topics that go on there do not show it themselves, or
+// whose shortest delays differ by more than a delay does.
 // Whether the stamps of these topics count one clock shows when each has a clock of its own: see [Model.Alone].
 func (m *Model) Doubts() (groups [][]int) {
 	m.Finish()
@@ -23,13 +27,26 @@ func (m *Model) Doubts() (groups [][]int) {
 				group = append(group, o)
 			}
 		}
-		if len(group) > 1 && slices.ContainsFunc(s.of.pieces[1:], func(p *piece) bool {
+		if len(group) > 1 && (m.differ(group) || slices.ContainsFunc(s.of.pieces[1:], func(p *piece) bool {
 			return slices.ContainsFunc(group, func(topic int) bool { return !m.stamps(topic).shows(p.begin) })
-		}) {
+		})) {
 			groups = append(groups, group)
 		}
 	}
 	return groups
+}
+
+// differ reports whether the shortest delays of topics of one clock that was not set differ by more than a delay does.
+func (m *Model) differ(group []int) bool {
+	low, high := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, topic := range group {
+		s := m.stamps(topic)
+		if len(s.events) > 0 || len(s.of.pieces) > 1 {
+			return false
+		}
+		low, high = min(low, s.least), max(high, s.least)
+	}
+	return high-low > same
 }
 
 // stamps returns the stream of a topic's stamps, nil where they do not count one clock's time in order.
@@ -56,6 +73,7 @@ func (s *stream) shows(logged int64) bool {
 func (m *Model) Alone(groups [][]int) (alone []int) {
 	m.Finish()
 	for _, group := range groups {
+		alone = append(alone, m.shiftedOnes(group)...)
 		for _, topic := range group {
 			s := m.stamps(topic)
 			if s == nil {
@@ -68,6 +86,50 @@ func (m *Model) Alone(groups [][]int) (alone []int) {
 	}
 	slices.Sort(alone)
 	return slices.Compact(alone)
+}
+
+// shiftedOnes returns the topics of a group whose stamps are off by more than a delay from those of the most others, all the time.
+func (m *Model) shiftedOnes(group []int) (alone []int) {
+	type level struct {
+		topic int
+		by    int64
+	}
+	var levels []level
+	at := int64(math.MinInt64)
+	for _, topic := range group {
+		if s := m.stamps(topic); s != nil {
+			at = max(at, s.from+2*firstStretch)
+		}
+	}
+	for _, topic := range group {
+		s := m.stamps(topic)
+		if s == nil || len(s.of.pieces) > 1 {
+			continue
+		}
+		if k := s.of.pieces[0].knots; len(k) > 1 && k[0].logged <= at && at <= k[len(k)-1].logged {
+			levels = append(levels, level{topic, at - along(k, at, func(k knot) (int64, int64) { return k.logged, k.stamp })})
+		}
+	}
+	best := 0
+	count := func(i int) (n int) {
+		for _, o := range levels {
+			if abs(o.by-levels[i].by) <= same {
+				n++
+			}
+		}
+		return n
+	}
+	for i := range levels {
+		if count(i) > count(best) {
+			best = i
+		}
+	}
+	for _, o := range levels {
+		if abs(o.by-levels[best].by) > same {
+			alone = append(alone, o.topic)
+		}
+	}
+	return alone
 }
 
 // parted returns the fewer of a group's topics where one of them goes from a piece to the next and not all others do as it does.
