@@ -86,15 +86,23 @@ func (r *recorder) add(topic int, logged int64) {
 	if r.n > 0 && logged != r.last {
 		r.moved++
 	}
-	if r.leap && topic != r.topic && r.last-logged > leading {
-		for r.topic >= len(r.leads) {
-			r.leads = append(r.leads, lead{})
-		}
-		l := &r.leads[r.topic]
-		l.n, l.by = l.n+1, max(l.by, r.last-logged)
+	if r.leap {
+		r.lands(topic, logged)
 	}
-	r.leap = r.n > 0 && topic != r.topic && logged-r.last > leading
+	r.leap = logged-r.last > leading && topic != r.topic && r.n > 0
 	r.n, r.last, r.topic = r.n+1, logged, topic
+}
+
+// lands takes the message behind one with a time long behind that of the one before it.
+func (r *recorder) lands(topic int, logged int64) {
+	if topic == r.topic || r.last-logged <= leading {
+		return
+	}
+	for r.topic >= len(r.leads) {
+		r.leads = append(r.leads, lead{})
+	}
+	l := &r.leads[r.topic]
+	l.n, l.by = l.n+1, max(l.by, r.last-logged)
 }
 
 // lead is how often messages of a topic are stored between two of others with times long before, and by how much at most, ns.
