@@ -82,8 +82,17 @@ func (l *sortedLevel) column(dst []float64, m *Model, c int) []float64 {
 	return l.weights(dst, m, func(w []float64) float64 { return w[c] })
 }
 
+// room returns memory for the weights of so many columns, and of the products of those of the start.
+func (l *sortedLevel) room(columns int) []float64 {
+	if l.Degree == 2 {
+		columns += l.starts * (l.starts + 1) / 2
+	}
+	return make([]float64, 0, columns*l.T*l.K)
+}
+
 // setFixed sets fixed.
 func (l *sortedLevel) setFixed(m *Model) {
+	l.fixed = l.room(1 + m.Linear(l.Level) - l.plan)
 	for c := range 1 + l.starts {
 		l.fixed = l.column(l.fixed, m, c)
 	}
@@ -100,6 +109,7 @@ func (l *sortedLevel) setFixed(m *Model) {
 // setTangents sets tangents.
 func (l *sortedLevel) setTangents(m *Model) {
 	history, row := 1+l.starts+l.plan, l.K+l.P
+	l.tangents = l.room(m.Lift.Dim() + l.K)
 	for z := range m.Lift.Dim() {
 		l.tangents = l.column(l.tangents, m, 1+z)
 	}
