@@ -15,20 +15,26 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
-// Senders of one topic are lines of their own, each with what selects it in a map: here by the
-// frame that the messages name and by the node that the recording names.
-func TestTopicsShowSenders(t *testing.T) {
-	var b bytes.Buffer
-	w, err := foxglove.NewWriter(&b, &foxglove.WriterOptions{})
-	must := func(err error) {
+// newRecording returns a recording of ROS 2 with a type, whose schema has the number 1, the buffer that it is written to, and what ends a test by an error.
+func newRecording(t *testing.T, kind, definition string) (b *bytes.Buffer, w *foxglove.Writer, must func(error)) {
+	must = func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	b = &bytes.Buffer{}
+	w, err := foxglove.NewWriter(b, &foxglove.WriterOptions{})
 	must(err)
 	must(w.WriteHeader(&foxglove.Header{Profile: "ros2"}))
-	must(w.WriteSchema(&foxglove.Schema{ID: 1, Name: "a/msg/Range", Encoding: "ros2msg", Data: []byte("string name\nfloat64 range\n")}))
+	must(w.WriteSchema(&foxglove.Schema{ID: 1, Name: kind, Encoding: "ros2msg", Data: []byte(definition)}))
+	return b, w, must
+}
+
+// Senders of one topic are lines of their own, each with what selects it in a map: here by the
+// frame that the messages name and by the node that the recording names.
+func TestTopicsShowSenders(t *testing.T) {
+	b, w, must := newRecording(t, "a/msg/Range", "string name\nfloat64 range\n")
 	for id, node := range []string{"/left", "/right"} {
 		must(w.WriteChannel(&foxglove.Channel{ID: uint16(id), SchemaID: 1, Topic: "/range", MessageEncoding: "cdr", Metadata: map[string]string{"callerid": node}}))
 	}
@@ -61,17 +67,7 @@ func TestTopicsShowSenders(t *testing.T) {
 // Motors that take turns on one topic, with their number in each message: the suggested map has the channels of each, and a map that
 // selects none is refused with their list.
 func TestSendersByNumber(t *testing.T) {
-	var b bytes.Buffer
-	w, err := foxglove.NewWriter(&b, &foxglove.WriterOptions{})
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	must(err)
-	must(w.WriteHeader(&foxglove.Header{Profile: "ros2"}))
-	must(w.WriteSchema(&foxglove.Schema{ID: 1, Name: "a/msg/Drive", Encoding: "ros2msg", Data: []byte("uint8 motor_id\nfloat64 angle\n")}))
+	b, w, must := newRecording(t, "a/msg/Drive", "uint8 motor_id\nfloat64 angle\n")
 	must(w.WriteChannel(&foxglove.Channel{ID: 0, SchemaID: 1, Topic: "/drives", MessageEncoding: "cdr"}))
 	for i := range 600 {
 		at := uint64(1e18) + uint64(i)*10e6

@@ -33,7 +33,7 @@ func (b *Batched) newAgreement(sorted *Sorted) (a batchedAgreement) {
 		l := newBatchedLevel(of, b.times)
 		a.beside = append(a.beside, l)
 		b.reserve(l)
-		b.sums = slices.Grow(b.sums, l.T*l.K*max(1, l.plan))
+		b.sums = slices.Grow(b.sums[:0], l.T*l.K*max(1, l.plan))
 		b.sums = b.sums[:cap(b.sums)]
 	}
 	return a
@@ -78,10 +78,10 @@ func (b *Batched) together(dst []float64) {
 	}
 }
 
-// takeColumns sets the columns of the plan, and their products, which another level has already, or more of them.
+// takeColumns sets the columns of the plan, and their products, to those that another level has already, or to the first of them.
 func (l *batchedLevel) takeColumns(of *batchedLevel) {
 	if l.V == of.V {
-		copy(l.columns, of.columns)
+		l.columns = of.columns
 		return
 	}
 	for i := range l.at {

@@ -19,16 +19,10 @@ import (
 //	ψ˙ = u (κ tanδ + κ₀ − κ₂ u² tanδ)      u˙ = c − d₁u − d₂u|u| + Σ k_j u_j      δ˙ = c − dδ + Σ k_j u_j
 var singleTrack = kind{name: "single track", required: []string{"heading", "surge"}, optional: []string{"east", "north", "steering"}, rates: func(b *builder) {
 	u := b.rows("surge")
-	steer := b.steering()
-	ahead := b.scale(steer, u)
-	cubic := b.scale(b.scale(ahead, u), u)
-	terms := []term{b.times(0, u, 0, 1, "curvature without steering", "1/m")}
-	for j := range b.Rows(steer) {
-		terms = append(terms, b.times(0, ahead, j, 1, b.steers("curvature", j), "1/m"), b.times(0, cubic, j, -1, b.steers("understeer", j), "s²/m³"))
-	}
-	b.rate(b.law(1, terms...), "heading")
+	straight := b.times(0, u, 0, 1, "curvature without steering", "1/m")
+	b.rate(b.law(1, append([]term{straight}, b.turns(u, "curvature", "1/m", "s²/m³")...)...), "heading")
 	b.planarPosition()
-	b.rate(b.law(1, slices.Concat(b.dragged(0, u, 0, "", "m/s"), b.gains(0, "acceleration", "m/s²"))...), "surge")
+	b.driven(u)
 	b.steered()
 }}
 
@@ -37,15 +31,11 @@ var singleTrack = kind{name: "single track", required: []string{"heading", "surg
 //	ψ˙ = r      u˙ = c − d₁u − d₂u|u| + Σ k_j u_j      r˙ = c − d r + u (κ tanδ − κ₂ u² tanδ)      δ˙ as above
 var followingTrack = kind{name: "single track with yaw rate", required: []string{"heading", "surge", "yaw_rate"}, optional: []string{"east", "north", "steering"}, rates: func(b *builder) {
 	u, r := b.rows("surge"), b.rows("yaw_rate")
-	ahead := b.scale(b.steering(), u)
-	cubic := b.scale(b.scale(ahead, u), u)
 	turn := []term{b.constant(0, "constant yaw acceleration", "rad/s²"), b.times(0, r, 0, -1, "yaw drag", "1/s")}
-	for j := range b.Rows(ahead) {
-		turn = append(turn, b.times(0, ahead, j, 1, b.steers("yaw acceleration by the speed", j), "rad/(m s)"), b.times(0, cubic, j, -1, b.steers("understeer", j), "rad s/m³"))
-	}
+	turn = append(turn, b.turns(u, "yaw acceleration by the speed", "rad/(m s)", "rad s/m³")...)
 	b.planarPosition()
 	b.rate(b.exactly("yaw_rate"), "heading")
-	b.rate(b.law(1, slices.Concat(b.dragged(0, u, 0, "", "m/s"), b.gains(0, "acceleration", "m/s²"))...), "surge")
+	b.driven(u)
 	b.rate(b.law(1, turn...), "yaw_rate")
 	b.steered()
 }}
@@ -98,15 +88,14 @@ func (b *builder) slipping(saturates bool) {
 	b.steered()
 }
 
-// unicycle is a robot with driven wheels that do not slip to the side: differential drive, tracks, a car whose yaw rate is
-// measured:
+// unicycle is a robot with driven wheels that do not slip to the side, and turns by them: differential drive, tracks:
 //
 //	u˙ = c − d₁u − d₂u|u| + Σ k_j u_j      r˙ = c − d₁r − d₂r|r| + Σ k_j u_j
 var unicycle = kind{name: "differential drive", required: []string{"heading", "surge", "yaw_rate"}, optional: []string{"east", "north"}, rates: func(b *builder) {
 	u, r := b.rows("surge"), b.rows("yaw_rate")
 	b.planarPosition()
 	b.rate(b.exactly("yaw_rate"), "heading")
-	b.rate(b.law(1, slices.Concat(b.dragged(0, u, 0, "", "m/s"), b.gains(0, "acceleration", "m/s²"))...), "surge")
+	b.driven(u)
 	b.rate(b.law(1, slices.Concat(b.dragged(0, r, 0, "yaw ", "rad/s"), b.gains(0, "yaw acceleration", "rad/s²"))...), "yaw_rate")
 }}
 
@@ -154,6 +143,22 @@ func (b *builder) steering() program.Reg {
 		return b.u
 	}
 	return b.Affine(1, nil, program.Part{X: b.x, M: make([]float64, b.Rows(b.x))})
+}
+
+// driven sets the rate of the velocity ahead, u, of a robot on wheels.
+func (b *builder) driven(u program.Reg) {
+	b.rate(b.law(1, slices.Concat(b.dragged(0, u, 0, "", "m/s"), b.gains(0, "acceleration", "m/s²"))...), "surge")
+}
+
+// turns are the terms κ u s − κ₂ u³ s of what steers, s, at a velocity u ahead; name and unit are those of κ.
+func (b *builder) turns(u program.Reg, name, unit, cubicUnit string) (terms []term) {
+	steer := b.steering()
+	ahead := b.scale(steer, u)
+	cubic := b.scale(b.scale(ahead, u), u)
+	for j := range b.Rows(steer) {
+		terms = append(terms, b.times(0, ahead, j, 1, b.steers(name, j), unit), b.times(0, cubic, j, -1, b.steers("understeer", j), cubicUnit))
+	}
+	return terms
 }
 
 // steered sets the rate of the angle of the front wheels, where that is a state.

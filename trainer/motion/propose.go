@@ -16,13 +16,13 @@ var (
 	first  = []string{"x", "px", "posx", "positionx", "east", "easting", "posex"}
 	second = []string{"y", "py", "posy", "positiony", "north", "northing", "posey"}
 	third  = []string{"z", "pz", "posz", "positionz", "altitude", "height", "alt"}
-	ofIt   = []string{"vz", "velz", "velocityz", "zdot", "dz", "zrate", "zvel", "w"}
+	upward = []string{"vz", "velz", "velocityz", "zdot", "dz", "zrate", "zvel", "w"}
 )
 
 // words are the names that a role is known by, in lower case and without marks between words.
 var words = map[string][]string{
 	"x": first, "y": second, "z": third, "depth": slices.Concat([]string{"depth"}, third),
-	"vx": {"vx", "velx", "velocityx", "xdot", "dx", "xrate", "xvel", "u"}, "vy": {"vy", "vely", "velocityy", "ydot", "dy", "yrate", "yvel", "v"}, "vz": ofIt, "heave": slices.Concat([]string{"heave", "depthrate"}, ofIt),
+	"vx": {"vx", "velx", "velocityx", "xdot", "dx", "xrate", "xvel", "u"}, "vy": {"vy", "vely", "velocityy", "ydot", "dy", "yrate", "yvel", "v"}, "vz": upward, "heave": slices.Concat([]string{"heave", "depthrate"}, upward),
 	"roll": {"roll", "phi"}, "pitch": {"pitch", "theta"}, "yaw": {"yaw", "psi", "heading"},
 	"p": {"p", "wx", "omegax", "rollrate", "rolldot", "gyrox", "angularvelocityx", "dphi", "phidot"}, "q": {"q", "wy", "omegay", "pitchrate", "pitchdot", "gyroy", "angularvelocityy", "thetadot"},
 	"r": {"r", "wz", "omegaz", "yawrate", "yawdot", "gyroz", "angularvelocityz", "psidot"},
@@ -74,8 +74,8 @@ func planar(states, inputs []channel.Channel) []string {
 		left, right = left || called(&c, "left"), right || called(&c, "right")
 	}
 	cars := []string{"single track", "dynamic single track", "sliding single track"}
-	slips := func(r motion.Role) bool { return r.Name == "sway" }
-	if !slices.ContainsFunc(named(motion.Equation{Kind: "dynamic single track"}, states).Roles, slips) { // whose velocity to the side is measured is more than that
+	sway := func(r motion.Role) bool { return r.Name == "sway" }
+	if !slices.ContainsFunc(named(motion.Equation{Kind: "dynamic single track"}, states).Roles, sway) { // else a dynamic one has more of what is measured
 		cars = append(cars, "single track with yaw rate")
 	}
 	switch {

@@ -18,12 +18,11 @@ const (
 // known returns of which channels (K) the base predicts something: geometric mean over the times of its root mean square error on what is held out.
 func (c *Config) known(held []part) []bool {
 	T, K := len(c.Times), held[0].flights[0].K
-	left, still, d := make([]float64, T*K), make([]float64, T*K), make([]float64, T*K)
+	left, still := make([]float64, T*K), make([]float64, T*K)
 	for _, p := range held {
 		base := p.base[c.Readouts[0]]
 		for w := range replay.Each(p.flights, p.windows, c.Times) {
-			copy(d, w.Measured)
-			for i, y := range d {
+			for i, y := range w.Measured {
 				if e := y - base[w.Number][i]; !math.IsNaN(e) {
 					left[i] += e * e
 					still[i] += y * y
