@@ -19,7 +19,7 @@ func quantile(v []float64, p float64) float64 {
 // sorted returns a sorted copy.
 func sorted(v []float64) []float64 {
 	w := slices.Clone(v)
-	sort(w)
+	slices.Sort(w)
 	return w
 }
 
@@ -33,7 +33,7 @@ func sketch(v []float64) []float64 {
 	for i := range w {
 		w[i] = v[i*len(v)/sketched]
 	}
-	sort(w)
+	slices.Sort(w)
 	return w
 }
 
@@ -51,7 +51,7 @@ func angularWidth(v []float64, period float64) float64 {
 	for i, x := range v {
 		w[i] = wrapped(x-mean, period)
 	}
-	sort(w)
+	slices.Sort(w)
 	return width(w)
 }
 
